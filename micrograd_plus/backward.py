@@ -1,0 +1,172 @@
+"""The walk back, and the watched walk.
+
+The order is the exact reverse of execution: a value can only be made from values made before it, so sorting by time of
+birth needs no recursion and gives every process the same order.
+
+What a pull hands over belongs to the walk alone, so it may add into it in place. The watched walk calls every rule by
+name, overwrites nothing, and tells each step to who asked: it serves recordings, hooks and gradients of gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import Any
+
+from . import variable
+from .op import Contribution, deposit
+from .readings import vocabulary
+from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks
+
+Observer = Callable[[Node, Contribution, Any, Any, Any], None]
+"""Told a step: the node, the contribution, the upstream, and the accumulator before and after."""
+
+
+def program(root: Node) -> tuple[list[Node], list[Leaf]]:
+    """The applications that `root` was computed from, latest first, and the leaves. Every accumulator starts empty."""
+    root.accumulator = EMPTY
+    order: list[Node] = []
+    leaves: list[Any] = []
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.pull is None:
+            leaves.append(node)
+            continue
+        order.append(node)
+        for parent in node.parents:
+            if parent is not None and parent.accumulator is None:
+                parent.accumulator = EMPTY
+                todo.append(parent)
+    order.sort(key=attrgetter("serial"), reverse=True)
+    return order, leaves
+
+
+def walk(xp: Any, order: Sequence[Node]) -> None:
+    """Go back through `order`; each node's rules add to its parents' accumulators."""
+    for node in order:
+        upstream, node.accumulator = node.accumulator, None
+        if node.saved is None:
+            raise freed(node)
+        node.pull(xp, upstream, node)
+
+
+def watched_walk(xp: Any, order: Sequence[Node], observe: Sequence[Observer], lift: Callable[[Node], Any]) -> None:
+    """The same walk, every rule by name and every step told. `lift` gives what a node saved, as `xp` reads it."""
+    for node in order:
+        upstream, node.accumulator = node.accumulator, None
+        upstream = hooked(node, upstream)
+        if type(node) is Part:
+            deposit(node.parents[0], Upstreams({node.index: upstream}))
+            continue
+        if node.saved is None:
+            raise freed(node)
+        for contribution in node.op.contributions(xp, node, upstream, lift(node)):
+            parent: Any = node.parents[contribution.index]
+            before = parent.accumulator
+            deposit(parent, contribution.value)
+            for told in observe:
+                told(node, contribution, upstream, None if before is EMPTY else before, parent.accumulator)
+
+
+def hooked(node: Node, gradient: Any) -> Any:
+    """The gradient after the hooks of a node have seen it; a hook may return another."""
+    for hook in list(hooks.of.get(node, ())):
+        changed = hook(Variable.public.of(gradient))
+        if changed is not None:
+            if changed.shape != gradient.shape:
+                raise RuntimeError(f"a hook returned shape {changed.shape} for a gradient of shape {gradient.shape}")
+            gradient = changed._data if not isinstance(gradient, Variable) else changed
+    return gradient
+
+
+def freed(node: Node) -> RuntimeError:
+    """What to say when the saved values are gone."""
+    return RuntimeError(
+        f"backward through {node.op.name} a second time: what its rules need was freed by the first walk, which was "
+        f"called with retain_graph=False"
+    )
+
+
+def gradients(
+    root: Variable,
+    upstream: Any,
+    *,
+    create_graph: bool = False,
+    retain_graph: bool = True,
+    through: Iterable[Node] = (),
+) -> dict[Node, Any]:
+    """The gradient that each leaf receives (and each node of `through`), as arrays; as tensors with `create_graph`."""
+    assert root.node is not None
+    observe = [recorder.observer(root, upstream) for recorder in variable.recorders.get()]
+    wanted = list(through)
+    order: list[Node] = []
+    leaves: list[Leaf] = []
+    collected: dict[Node, Any] = {}
+    xp: Any = vocabulary.device_of(root._data).words
+    stops = {id(node) for node in wanted}
+    try:
+        order, leaves = program(root.node)
+        root.node.accumulator = Variable.public.of(upstream) if create_graph else upstream
+        if create_graph:
+            with variable.enable_grad():
+                watched_walk(vocabulary.tensors, _collecting(order, stops, collected), observe, lifted)
+        elif observe or hooks.of or stops:
+            watched_walk(xp, _collecting(order, stops, collected), observe, saved)
+        else:
+            walk(xp, order)
+        for leaf in leaves:
+            collected[leaf] = hooked(leaf, leaf.accumulator)
+    finally:
+        for node in order:
+            node.accumulator = None
+        for leaf in leaves:
+            leaf.accumulator = None
+        root.node.accumulator = None
+    if not retain_graph:
+        for node in order:
+            node.saved = None if type(node) is Node else ()
+    return {node: value for node, value in collected.items() if value is not EMPTY}
+
+
+def _collecting(order: Sequence[Node], stops: set[int], collected: dict[Node, Any]) -> Any:
+    """The nodes in order; the complete gradient of those asked for is put down just before they are visited."""
+    for node in order:
+        if id(node) in stops and node.accumulator is not EMPTY:
+            collected[node] = node.accumulator
+        yield node
+
+
+def saved(node: Node) -> Any:
+    """What a node's rules read, as it was saved."""
+    return node.saved
+
+
+def lifted(node: Node) -> list[Any]:
+    """What a node's rules read, as tensors that know where they came from, so that a gradient has a gradient.
+
+    A saved input is a tensor of the parent's node, the output one of this node. What the forward kept is kept again,
+    from the inputs; masks and indices are constants.
+    """
+    op, public = node.op, Variable.public
+    values: dict[str, Any] = dict(zip(op.saves, node.saved or (), strict=True))
+
+    def tensor(value: Any, parent: Node | None) -> Any:
+        return public.of(value, parent) if hasattr(value, "dtype") else value
+
+    for place, name in enumerate(op.inputs):
+        if op.kind == "joining":
+            parts = values.get(name)
+            if parts is not None:
+                values[name] = [tensor(part, parent) for part, parent in zip(parts, node.parents, strict=True)]
+        elif name in values:
+            values[name] = tensor(values[name], node.parents[place])
+    if "out" in values:
+        values["out"] = tensor(values["out"], node) if not op.outputs else values["out"]
+    again = [name for name in op.keeps if name in values and name not in op.constants]
+    if again:
+        kept = op.forward(vocabulary.tensors, *(values[n] for n in op.inputs), **{n: values[n] for n in op.params})[1:]
+        values.update({name: value for name, value in zip(op.keeps, kept, strict=True) if name in again})
+    for name in op.constants & values.keys():
+        values[name] = tensor(values[name], None)
+    return [values[name] for name in op.saves]

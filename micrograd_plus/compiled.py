@@ -1,0 +1,269 @@
+"""The same operations, written out: straight code for each, made from its signature the first time it is called.
+
+`op.py` says by name what applying an operation means, and how its rules are called; that is what runs while anything is
+recorded. For everyday use the same lines are written out here without looking anything up. To see what is saved and
+what is called: `print(mg.tanh.source)`. Delete this file and everything still works, more slowly; a test holds the two
+equal on every sample.
+
+Names that begin with an underscore belong to the text, all others to the operation.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
+
+from . import op as meaning
+from .op import Op, Rule, explained
+from .readings import arrays
+from .variable import EMPTY, Node, Variable, birth, modes
+
+
+def write_caller(op: Op) -> None:
+    """Give the public function of an operation its own code."""
+    namespace = op.call.__globals__
+    namespace.update(
+        _apply=op.apply, _birth=birth, _EMPTY=EMPTY, _explained=explained, _fit=fit, _forward=op.forward, _modes=modes,
+        _new=object.__new__, _Node=Node, _pull=pull(op), _Tensor=Variable.public, _xp=arrays, _op=op,
+    )  # fmt: skip
+    namespace.update({f"_default_{name}": value for name, value in op.params.items()})
+    op.call.__code__ = _compiled(op.name, caller_text(op), namespace).__code__
+    op.call.__defaults__ = _defaults(op)
+
+
+def pull(op: Op) -> FunctionType:
+    """The written-out way back through an operation; made once."""
+    namespace = op.call.__globals__
+    if "_pull" not in namespace:
+        namespace.update(_EMPTY=EMPTY, _fit=fit, _op=op)
+        for rule in op.rules:
+            namespace[_function(rule)] = rule.function
+        written = _compiled(f"pull_{op.name}", pull_text(op), namespace)
+        written.op = op  # type: ignore[attr-defined]
+        namespace["_pull"] = written
+    return namespace["_pull"]
+
+
+def pull_number(op: Op) -> FunctionType:
+    """The way back through an operation on `Value`s; made once."""
+    namespace = op.call.__globals__
+    if "_pull_number" not in namespace:
+        for rule in op.rules:
+            namespace[_function(rule)] = rule.function
+        written = _compiled(f"pull_number_{op.name}", pull_number_text(op), namespace)
+        written.op = op  # type: ignore[attr-defined]
+        namespace["_pull_number"] = written
+    return namespace["_pull_number"]
+
+
+def forget(op: Op) -> None:
+    """Drop what was written for rules that have changed since."""
+    for name in ("_pull", "_pull_number"):
+        op.call.__globals__.pop(name, None)
+
+
+def source(op: Op) -> str:
+    """Everything that is written out for an operation, to be read."""
+    return f"{caller_text(op)}\n\n{pull_text(op)}"
+
+
+def fit(op: Op, name: str, sent: Any, like: Any, xp: Any) -> Any:
+    """What a rule sent, made to fit; or the error that by-name application gives."""
+    rule = next(rule for rule in op.rules if name in rule.inputs)
+    op.check_fits(rule, name, sent, like)
+    return xp.fit(sent, like)
+
+
+# The text ----------------------------------------------------------------------------------------------------------------
+
+
+def caller_text(op: Op) -> str:
+    """How the operation is applied."""
+    names = [*op.inputs, *op.params]
+    tracked = [name for name in op.inputs if op.differentiable(name)]
+    return "\n".join(
+        [
+            f"def {op.name}({', '.join(_signature(op))}):",
+            f"    if _modes.special: return _apply({', '.join(names)})",
+            *_indent(line for name in op.inputs for line in _take(op, name, name in tracked)),
+            "    try:",
+            f"        {_forward_targets(op)} = _forward(_xp, {', '.join(_forward_arguments(op))})",
+            "    except Exception as _error:",
+            f"        raise _explained(_op, _error, [{', '.join(f'_{name}' for name in op.inputs)}], {_params_dict(op)}) from _error",
+            *([] if op.kind == "elementwise" else [f"    if _out.dtype.kind == 'c': return _apply({', '.join(names)})"]),
+            "    _result = _new(_Tensor)",
+            "    _result._data = _out",
+            f"    if {' and '.join(f'_{name}_node is None' for name in tracked) or 'True'}:",
+            "        _result.node = None",
+            "        return _result",
+            *(["    _shape, _dtype = _out.shape, _out.dtype"] if op.kind == "elementwise" else []),
+            "    _node = _new(_Node)",
+            f"    _node.parents = ({', '.join(f'_{n}_node' if n in tracked else 'None' for n in op.inputs)},)",
+            f"    _node.saved = ({', '.join(_saved(op, name, tracked) for name in op.saves)},)" if op.saves else "    _node.saved = ()",
+            "    _node.pull, _node.serial, _node.accumulator = _pull, _birth(), None",
+            "    _result.node = _node",
+            "    return _result",
+        ]
+    )
+
+
+def _signature(op: Op) -> Iterator[str]:
+    """Required arguments first, so that a parameter without a default may follow an optional input."""
+    optional = [f"{name}=None" for name in op.inputs if name in op.optional]
+    yield from (name for name in op.inputs if name not in op.optional)
+    yield from (name for name, value in op.params.items() if value is meaning.REQUIRED)
+    yield from optional
+    yield from (f"{name}=_default_{name}" for name, value in op.params.items() if value is not meaning.REQUIRED)
+
+
+def _defaults(op: Op) -> tuple[Any, ...] | None:
+    wanted = [value for value in op.params.values() if value is not meaning.REQUIRED]
+    return (*[None] * len(op.optional), *wanted) or None
+
+
+def _take(op: Op, name: str, tracked: bool) -> Iterator[str]:
+    """An input's array, and the node that wants its gradient."""
+    yield f"if type({name}) is _Tensor: _{name}" + (f", _{name}_node = {name}._data, {name}.node" if tracked else f" = {name}._data")
+    nothing = f"_{name} = _{name}_node = None" if tracked else f"_{name} = None"
+    if name in op.optional:
+        yield f"elif {name} is None: {nothing}"
+    if op.kind == "elementwise" and len(op.inputs) > 1:
+        others = " or ".join(f"type({other}) is _Tensor" for other in op.inputs if other != name)
+        number = f"_{name}, _{name}_node = {name}, None" if tracked else f"_{name} = {name}"
+        yield f"elif (type({name}) is float or type({name}) is int) and ({others}): {number}"
+    yield f"else: return _apply({', '.join([*op.inputs, *op.params])})"
+
+
+def _forward_targets(op: Op) -> str:
+    return ", ".join(["_out", *op.keeps])
+
+
+def _forward_arguments(op: Op) -> list[str]:
+    return [*(f"_{name}" for name in op.inputs), *(f"{name}={name}" for name in op.params)]
+
+
+def _params_dict(op: Op) -> str:
+    return "{" + ", ".join(f"{name!r}: {name}" for name in op.params) + "}"
+
+
+def _saved(op: Op, name: str, tracked: list[str]) -> str:
+    """What is saved under a name: None where no rule that reads it will run."""
+    if name.endswith("_like"):
+        return _likeness(op, name.removesuffix("_like"))
+    readers = {wanted for rule in op.rules if name in rule.reads for wanted in rule.inputs}
+    if name == "out":
+        value = "_out"
+    elif name.endswith("_shape") and name.removesuffix("_shape") in op.inputs:
+        value = f"_{name.removesuffix('_shape')}.shape"
+    else:
+        value = f"_{name}" if name in op.inputs else name
+    if not readers or readers >= set(tracked):
+        return value
+    wanted = " and ".join(f"_{reader}_node is None" for reader in tracked if reader in readers)
+    return f"None if {wanted} else {value}"
+
+
+def _likeness(op: Op, name: str) -> str:
+    like = f"(_{name}.shape, _{name}.dtype)"
+    if op.kind != "elementwise":
+        return f"None if _{name}_node is None else {like}"
+    same = f"_{name}.dtype is _dtype" + (f" and _{name}.shape == _shape" if len(op.inputs) > 1 else "")
+    return f"None if _{name}_node is None or {same} else {like}"
+
+
+def pull_text(op: Op) -> str:
+    """How a gradient goes back through it."""
+    names = [f"_{name}_node" for rule in op.rules for name in rule.inputs]
+    parents = ", ".join(f"_{name}_node" if op.differentiable(name) else "_" for name in op.inputs)
+    lines = [f"({parents},) = _node.parents"]
+    if op.saves:
+        lines.append(f"({', '.join(op.saves)},) = _node.saved")
+    for number, rule in enumerate(op.rules):
+        later = [f"_{name}_node" for other in op.rules[number + 1 :] for name in other.inputs]
+        lines += _elementwise_step(op, rule, later) if op.kind == "elementwise" else _rule_step(rule, alone=len(names) == 1)
+    return "\n".join([f"def pull_{op.name}(xp, upstream, _node):", *_indent(lines)])
+
+
+def _elementwise_step(op: Op, rule: Rule, later: list[str]) -> Iterator[str]:
+    """Upstream times the local derivative; the last input to be served may have upstream itself."""
+    (name,) = rule.inputs
+    local = _call(rule)
+    nobody_later = " and ".join(f"{node} is None" for node in later)
+    yield f"if _{name}_node is not None:"
+    fit_it = f"xp.fit(upstream, {name}_like)" if local == "1" else f"xp.fit_product(upstream, {local}, {name}_like)"
+    yield f"    if {name}_like is not None: _sent = {fit_it}"
+    in_place = "_sent = upstream" if local == "1" else f"upstream *= {local}; _sent = upstream"
+    if later:
+        yield f"    elif {nobody_later}: {in_place}"
+        yield "    else: _sent = " + ("+upstream" if local == "1" else f"upstream * {local}")
+    else:
+        yield f"    else: {in_place}"
+    yield from _deposit(name)
+
+
+def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
+    """What a rule sends. It is new, or upstream, or a view; the walk adds into what it holds, so a view is copied where
+    anybody else may read it."""
+    yield f"if {' or '.join(f'_{name}_node is not None' for name in rule.inputs)}:"
+    if len(rule.inputs) > 1:
+        yield f"    _all = {_call(rule)}"
+        yield f"    if type(_all) is not tuple or len(_all) != {len(rule.inputs)}: _op.wrong_count(_op.rules[{rule.op.rules.index(rule)}], _all, {len(rule.inputs)})"
+    else:
+        yield f"    _sent = {_call(rule)}"
+    for place, name in enumerate(rule.inputs):
+        if len(rule.inputs) > 1:
+            yield f"if _{name}_node is not None:"
+            yield f"    _sent = _all[{place}]"
+        shared = "(_sent.base is not None and not _sent.flags.writeable)" if alone else "_sent.base is not None or _sent is upstream"
+        yield f"    if _sent.shape != {name}_like[0] or _sent.dtype is not {name}_like[1] or {shared}:"
+        yield f"        _sent = _fit(_op, {name!r}, _sent, {name}_like, xp)"
+        yield from _deposit(name)
+
+
+def _deposit(name: str) -> Iterator[str]:
+    yield f"    if _{name}_node.accumulator is _EMPTY: _{name}_node.accumulator = _sent"
+    yield f"    else: _{name}_node.accumulator += _sent"
+
+
+def pull_number_text(op: Op) -> str:
+    """How a gradient goes back through it between `Value`s: micrograd's own lines."""
+    places = dict(zip(op.inputs, ("first", "second"), strict=False))
+    reads = {name for rule in op.rules for name in rule.reads}
+    lines = [f"{name}_value = _node.{place}" for name, place in places.items()]
+    lines += [f"{name} = {name}_value._data" for name in places if name in reads]
+    lines += ["out = _node._data"] if "out" in reads else []
+    lines += ["upstream = _node.grad"]
+    for rule in op.rules:
+        (name,) = rule.inputs
+        local = _call(rule, "_floats")
+        lines.append(f"{name}_value.grad += " + ("upstream" if local == "1" else f"upstream * {local}"))
+    return "\n".join([f"def pull_number_{op.name}(_node):", *_indent(lines)])
+
+
+def _call(rule: Rule, xp: str = "xp") -> str:
+    """A rule, applied; a local derivative that reads nothing is a number already."""
+    if rule.op.kind == "elementwise" and not rule.reads:
+        return repr(rule.function())
+    return f"{_function(rule)}({', '.join(xp if name == 'xp' else name for name in rule.reads)})"
+
+
+def _function(rule: Rule) -> str:
+    return f"_{'local' if rule.op.kind == 'elementwise' else 'rule'}_{'_'.join(rule.inputs)}"
+
+
+def _indent(lines: Any) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+def _compiled(name: str, text: str, namespace: dict[str, Any]) -> FunctionType:
+    """The function that a text defines; tracebacks show its lines."""
+    filename = f"<written out: {name}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    before = namespace.get(name)
+    exec(compile(text, filename, "exec"), namespace)
+    written = namespace.pop(name)
+    if before is not None:
+        namespace[name] = before
+    return written

@@ -1,0 +1,478 @@
+"""Operations that treat each entry by itself: arithmetic, powers, trigonometry, rounding, comparisons.
+
+A rule here is a local derivative. The engine multiplies it by upstream, and undoes broadcasting.
+"""
+
+from __future__ import annotations
+
+from math import log as ln
+from math import inf, pi
+from math import sqrt as root
+
+from ..op import constant, elementwise, linear
+
+# Arithmetic ---------------------------------------------------------------------------------------------------------------
+
+
+@elementwise(x=lambda: -1)
+def negative(xp, x):
+    """The number with the other sign."""
+    return -x
+
+
+@elementwise(x=lambda: 1)
+def positive(xp, x):
+    """The number itself."""
+    return +x
+
+
+@elementwise(a=lambda: 1, b=lambda: 1)
+def add(xp, a, b):
+    """The sum of two."""
+    return a + b
+
+
+@elementwise(a=lambda: 1, b=lambda: -1)
+def subtract(xp, a, b):
+    """The first less the second."""
+    return a - b
+
+
+@elementwise(a=lambda b: b, b=lambda a: a)
+def multiply(xp, a, b):
+    """The product of two."""
+    return a * b
+
+
+@elementwise(a=lambda b: 1 / b, b=lambda out, b: -out / b)
+def divide(xp, a, b):
+    """The first shared out by the second."""
+    return a / b
+
+
+@elementwise(
+    base=lambda xp, base, exponent: xp.where(
+        exponent == 0, 0.0, exponent * base ** xp.where(exponent == 0, 1.0, exponent - 1)
+    ),
+    exponent=lambda xp, base, out: xp.where(base == 0, 0.0, out * xp.log(xp.where(base == 0, 1.0, base))),
+)
+def power(xp, base, exponent):
+    """`base` raised to `exponent`.
+
+    A constant has slope 0, also at base 0, where the power rule alone would say 0 times infinity. With respect to the
+    exponent, 0 stays 0. A negative base has a real value only at whole exponents, and no slope between them: not a number.
+    """
+    return xp.power(base, exponent)
+
+
+@elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1)
+def affine(xp, x, scale, shift):
+    """A straight line: `scale * x + shift`."""
+    return scale * x + shift
+
+
+@elementwise(start=lambda weight: 1 - weight, end=lambda weight: weight, weight=lambda start, end: end - start)
+def lerp(xp, start, end, weight):
+    """The point between `start` (weight 0) and `end` (weight 1)."""
+    return start + weight * (end - start)
+
+
+@elementwise(x=lambda: 1, a=lambda b, value: value * b, b=lambda a, value: value * a)
+def addcmul(xp, x, a, b, *, value=1.0):
+    """A product added: `x + value * a * b`."""
+    return x + value * a * b
+
+
+@elementwise(
+    a=lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (a > b)),
+    b=lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (b > a)),
+)
+def maximum(xp, a, b):
+    """The larger of two. At a tie both could move the result, and each receives half."""
+    return xp.maximum(a, b)
+
+
+@elementwise(
+    a=lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (a < b)),
+    b=lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (b < a)),
+)
+def minimum(xp, a, b):
+    """The smaller of two. At a tie both could move the result, and each receives half."""
+    return xp.minimum(a, b)
+
+
+@linear(
+    a=lambda xp, upstream, condition: xp.where(condition, upstream, 0.0),
+    b=lambda xp, upstream, condition: xp.where(condition, 0.0, upstream),
+)
+def where(xp, condition, a, b):
+    """`a` where the condition holds, else `b`. What was not taken receives 0, whatever it holds; the condition nothing."""
+    return xp.where(condition, a, b)
+
+
+@elementwise(x=lambda x, min, max: (x >= (-inf if min is None else min)) & (x <= (inf if max is None else max)))
+def clip(xp, x, *, min=None, max=None):
+    """The nearest number between `min` and `max`. At a bound itself the gradient passes, as in PyTorch."""
+    return xp.clip(x, min, max)
+
+
+@elementwise(a=lambda a, b: b / (a * a + b * b), b=lambda a, b: -a / (a * a + b * b))
+def arctan2(xp, a, b):
+    """The angle of the point (b, a), in radians between -pi and pi."""
+    return xp.arctan2(a, b)
+
+
+@elementwise(a=lambda a, out: a / out, b=lambda b, out: b / out)
+def hypot(xp, a, b):
+    """The length of the vector (a, b)."""
+    return xp.hypot(a, b)
+
+
+@elementwise(a=lambda xp, a, out: xp.exp(a - out), b=lambda xp, b, out: xp.exp(b - out))
+def logaddexp(xp, a, b):
+    """log(exp(a) + exp(b)), without overflow. Each receives its share of the sum."""
+    return xp.logaddexp(a, b)
+
+
+@elementwise(a=lambda xp, a, b: xp.sign(a) * xp.copysign(1.0, b))
+def copysign(xp, a, b):
+    """The size of `a` with the sign of `b`. Nothing small happens as `b` moves, so it receives nothing."""
+    return xp.copysign(a, b)
+
+
+@elementwise(a=lambda: 1, b=lambda xp, a, b: -xp.trunc(a / b))
+def fmod(xp, a, b):
+    """What is left of `a` after whole multiples of `b`, with the sign of `a`."""
+    return xp.fmod(a, b)
+
+
+@elementwise(a=lambda: 1, b=lambda xp, a, b: -xp.floor(a / b))
+def remainder(xp, a, b):
+    """What is left of `a` after whole multiples of `b`, with the sign of `b`."""
+    return xp.remainder(a, b)
+
+
+# Powers, exponentials, logarithms -----------------------------------------------------------------------------------------
+
+
+@elementwise(x=lambda xp, x: xp.sign(x))
+def absolute(xp, x):
+    """The distance from 0. At 0 itself the slope is taken to be 0. Of a complex number, its length."""
+    return abs(x)
+
+
+@elementwise(x=lambda x: 2 * x)
+def square(xp, x):
+    """A number times itself."""
+    return x * x
+
+
+@elementwise(x=lambda out: 0.5 / out)
+def sqrt(xp, x):
+    """The square root."""
+    return xp.sqrt(x)
+
+
+@elementwise(x=lambda x, out: -0.5 * out / x)
+def rsqrt(xp, x):
+    """One over the square root."""
+    return 1 / xp.sqrt(x)
+
+
+@elementwise(x=lambda out: 1 / (3 * out * out))
+def cbrt(xp, x):
+    """The cube root, of negative numbers too."""
+    return xp.cbrt(x)
+
+
+@elementwise(x=lambda out: -out * out)
+def reciprocal(xp, x):
+    """One over a number."""
+    return 1 / x
+
+
+@elementwise(x=lambda out: out)
+def exp(xp, x):
+    """The exponential: the function that is its own slope."""
+    return xp.exp(x)
+
+
+@elementwise(x=lambda out: out + 1)
+def expm1(xp, x):
+    """exp(x) - 1, exact for small x."""
+    return xp.expm1(x)
+
+
+@elementwise(x=lambda x: 1 / x)
+def log(xp, x):
+    """The natural logarithm."""
+    return xp.log(x)
+
+
+@elementwise(x=lambda x: 1 / (1 + x))
+def log1p(xp, x):
+    """log(1 + x), exact for small x."""
+    return xp.log1p(x)
+
+
+@elementwise(x=lambda x: 1 / (x * ln(2)))
+def log2(xp, x):
+    """The logarithm to base 2."""
+    return xp.log2(x)
+
+
+@elementwise(x=lambda x: 1 / (x * ln(10)))
+def log10(xp, x):
+    """The logarithm to base 10."""
+    return xp.log10(x)
+
+
+# Circular and hyperbolic functions ----------------------------------------------------------------------------------------
+
+
+@elementwise(x=lambda xp, x: xp.cos(x))
+def sin(xp, x):
+    """The sine of an angle in radians."""
+    return xp.sin(x)
+
+
+@elementwise(x=lambda xp, x: -xp.sin(x))
+def cos(xp, x):
+    """The cosine of an angle in radians."""
+    return xp.cos(x)
+
+
+@elementwise(x=lambda out: 1 + out * out)
+def tan(xp, x):
+    """The tangent of an angle in radians."""
+    return xp.tan(x)
+
+
+@elementwise(x=lambda xp, x: 1 / xp.sqrt(1 - x * x))
+def arcsin(xp, x):
+    """The angle whose sine is x."""
+    return xp.arcsin(x)
+
+
+@elementwise(x=lambda xp, x: -1 / xp.sqrt(1 - x * x))
+def arccos(xp, x):
+    """The angle whose cosine is x."""
+    return xp.arccos(x)
+
+
+@elementwise(x=lambda x: 1 / (1 + x * x))
+def arctan(xp, x):
+    """The angle whose tangent is x."""
+    return xp.arctan(x)
+
+
+@elementwise(x=lambda xp, x: xp.cosh(x))
+def sinh(xp, x):
+    """The hyperbolic sine."""
+    return xp.sinh(x)
+
+
+@elementwise(x=lambda xp, x: xp.sinh(x))
+def cosh(xp, x):
+    """The hyperbolic cosine: the shape of a hanging chain."""
+    return xp.cosh(x)
+
+
+@elementwise(x=lambda out: 1 - out * out)
+def tanh(xp, x):
+    """The hyperbolic tangent: a smooth step from -1 to 1."""
+    return xp.tanh(x)
+
+
+@elementwise(x=lambda xp, x: 1 / xp.sqrt(x * x + 1))
+def arcsinh(xp, x):
+    """The number whose hyperbolic sine is x."""
+    return xp.arcsinh(x)
+
+
+@elementwise(x=lambda xp, x: 1 / (xp.sqrt(x - 1) * xp.sqrt(x + 1)))
+def arccosh(xp, x):
+    """The number, at least 0, whose hyperbolic cosine is x."""
+    return xp.arccosh(x)
+
+
+@elementwise(x=lambda x: 1 / (1 - x * x))
+def arctanh(xp, x):
+    """The number whose hyperbolic tangent is x."""
+    return xp.arctanh(x)
+
+
+TWO_OVER_ROOT_PI = 2 / root(pi)
+
+
+@elementwise(x=lambda xp, x: TWO_OVER_ROOT_PI * xp.exp(-x * x))
+def erf(xp, x):
+    """The error function: the share of a bell curve within x standard deviations times the root of 2."""
+    return xp.erf(x)
+
+
+@elementwise(x=lambda xp, x: -TWO_OVER_ROOT_PI * xp.exp(-x * x))
+def erfc(xp, x):
+    """1 - erf(x), exact where that is tiny."""
+    return xp.erfc(x)
+
+
+# Steps: flat everywhere but where they jump ---------------------------------------------------------------------------------
+
+
+@elementwise(x=lambda: 0)
+def floor(xp, x):
+    """The whole number below. Flat between its jumps, so nothing goes back."""
+    return xp.floor(x)
+
+
+@elementwise(x=lambda: 0)
+def ceil(xp, x):
+    """The whole number above. Flat between its jumps, so nothing goes back."""
+    return xp.ceil(x)
+
+
+@elementwise(x=lambda: 0)
+def trunc(xp, x):
+    """The whole number towards 0. Flat between its jumps, so nothing goes back."""
+    return xp.trunc(x)
+
+
+@elementwise(x=lambda: 0)
+def round(xp, x):
+    """The nearest whole number, halves to the even one. Flat between its jumps, so nothing goes back."""
+    return xp.round(x)
+
+
+@elementwise(x=lambda: 0)
+def sign(xp, x):
+    """-1, 0 or 1. Flat but for its jump, so nothing goes back."""
+    return xp.sign(x)
+
+
+# Complex numbers: the gradient of a real loss is dL/d(re) + i dL/d(im) --------------------------------------------------------
+
+
+@elementwise(x=lambda: 1)
+def real(xp, x):
+    """The real part."""
+    return xp.real(x)
+
+
+@elementwise(x=lambda: 1j)
+def imag(xp, x):
+    """The imaginary part: a step along i is a step of the result."""
+    return xp.imag(x)
+
+
+@linear(x=lambda xp, upstream: xp.conj(upstream))
+def conj(xp, x):
+    """The complex conjugate; a real number is its own."""
+    return xp.conj(x)
+
+
+@elementwise(x=lambda xp, x: 1j * x / xp.square(abs(x)))
+def angle(xp, x):
+    """The angle of a complex number in radians: it turns fastest across the ray, and faster nearer to 0."""
+    return xp.angle(x)
+
+
+@linear(x=lambda upstream: upstream)
+def astype(xp, x, *, dtype):
+    """The values in another dtype; the gradient is cast back."""
+    return xp.astype(x, dtype)
+
+
+# Questions: yes or no, and no graph -------------------------------------------------------------------------------------------
+
+
+@constant
+def equal(xp, a, b):
+    """Whether the two are equal."""
+    return xp.equal(a, b)
+
+
+@constant
+def not_equal(xp, a, b):
+    """Whether the two differ."""
+    return xp.not_equal(a, b)
+
+
+@constant
+def less(xp, a, b):
+    """Whether the first is smaller."""
+    return xp.less(a, b)
+
+
+@constant
+def less_equal(xp, a, b):
+    """Whether the first is smaller or equal."""
+    return xp.less_equal(a, b)
+
+
+@constant
+def greater(xp, a, b):
+    """Whether the first is larger."""
+    return xp.greater(a, b)
+
+
+@constant
+def greater_equal(xp, a, b):
+    """Whether the first is larger or equal."""
+    return xp.greater_equal(a, b)
+
+
+@constant
+def logical_and(xp, a, b):
+    """Whether both hold."""
+    return xp.logical_and(a, b)
+
+
+@constant
+def logical_or(xp, a, b):
+    """Whether at least one holds."""
+    return xp.logical_or(a, b)
+
+
+@constant
+def logical_xor(xp, a, b):
+    """Whether exactly one holds."""
+    return xp.logical_xor(a, b)
+
+
+@constant
+def logical_not(xp, x):
+    """Whether it does not hold."""
+    return xp.logical_not(x)
+
+
+@constant
+def isnan(xp, x):
+    """Whether it is not a number."""
+    return xp.isnan(x)
+
+
+@constant
+def isinf(xp, x):
+    """Whether it is infinite."""
+    return xp.isinf(x)
+
+
+@constant
+def isfinite(xp, x):
+    """Whether it is an ordinary number."""
+    return xp.isfinite(x)
+
+
+@constant
+def isclose(xp, a, b, *, rtol=1e-5, atol=1e-8):
+    """Whether the two are equal up to rounding."""
+    return xp.isclose(a, b, rtol=rtol, atol=atol)
+
+
+@constant
+def stop_gradient(xp, x):
+    """The same values, through which nothing goes back."""
+    return +x
+
+

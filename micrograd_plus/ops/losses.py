@@ -1,0 +1,66 @@
+"""Losses: one number that says how wrong a prediction is."""
+
+from __future__ import annotations
+
+from ..op import op
+
+
+@op
+def mse(xp, prediction, target):
+    """The mean of squared differences."""
+    return xp.mean(xp.square(prediction - target))
+
+
+@mse.rule("prediction")
+def _(xp, upstream, prediction, target):
+    """Twice the difference, shared out among all entries."""
+    difference = prediction - target
+    return upstream * 2 / xp.size(difference) * difference
+
+
+@mse.rule("target")
+def _(xp, upstream, prediction, target):
+    """The same, seen from the other end of the difference."""
+    difference = target - prediction
+    return upstream * 2 / xp.size(difference) * difference
+
+
+@op(keeps=("log_weights",))
+def softmax_cross_entropy(xp, logits, target):
+    """What each row of scores makes of its target, in nats: minus the expected log of the softmax.
+
+    Shapes: logits (..., classes), target (..., classes) of probabilities; the result is (...).
+    """
+    log_weights = xp.log_softmax(logits, axis=-1)
+    return -xp.sum(target * log_weights, axis=-1), log_weights
+
+
+@softmax_cross_entropy.rule("logits")
+def _(xp, upstream, target, log_weights):
+    """Where the softmax puts more weight than the target, the score should go down: by the difference."""
+    whole = xp.sum(target, axis=-1, keepdims=True)
+    return xp.expand_dims(upstream, -1) * (xp.exp(log_weights) * whole - target)
+
+
+@softmax_cross_entropy.rule("target")
+def _(xp, upstream, log_weights):
+    """A target that moves towards a class changes the loss by how unlikely that class seemed."""
+    return -xp.expand_dims(upstream, -1) * log_weights
+
+
+@op
+def binary_cross_entropy_with_logits(xp, logits, target):
+    """What a score makes of a yes (1) or no (0), entry by entry, safe for large scores of either sign."""
+    return xp.logaddexp(0.0, logits) - logits * target
+
+
+@binary_cross_entropy_with_logits.rule("logits")
+def _(xp, upstream, logits, target):
+    """The probability less the target."""
+    return upstream * (xp.exp(-xp.logaddexp(0.0, -logits)) - target)
+
+
+@binary_cross_entropy_with_logits.rule("target")
+def _(xp, upstream, logits):
+    """A larger target is worth the score."""
+    return -upstream * logits

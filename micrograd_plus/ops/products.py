@@ -1,0 +1,156 @@
+"""Products of vectors, matrices and tensors. Each factor enters linearly: its gradient is upstream times the others."""
+
+from __future__ import annotations
+
+from ..op import face, joining, linear, multilinear, op
+from .shape import concatenate, expand_dims, mT, reshape, squeeze, transpose  # noqa: F401
+
+
+@multilinear(
+    a=lambda xp, upstream, b: xp.matmul(upstream, xp.mT(b)),
+    b=lambda xp, upstream, a: xp.matmul(xp.mT(a), upstream),
+)
+def matmul(xp, a, b):
+    """The matrix product, over any leading axes. A vector counts as a row on the left and as a column on the right."""
+    return xp.matmul(a, b)
+
+
+@face(matmul)
+def matmul(a, b, *, product=matmul):  # noqa: F811
+    """The matrix product, over any leading axes. A vector counts as a row on the left and as a column on the right."""
+    row, column = getattr(a, "ndim", 2) == 1, getattr(b, "ndim", 2) == 1
+    if not row and not column:
+        return product(a, b)
+    out = product(expand_dims(a, 0) if row else a, expand_dims(b, 1) if column else b)
+    return squeeze(out, axis=(-2, -1) if row and column else -2 if row else -1)
+
+
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+def rows(xp, x):
+    """All leading axes joined in one: a plain matrix of rows."""
+    return xp.rows(x)
+
+
+@op
+def linear_layer(xp, x, weight, bias=None):
+    """`x @ weightᵀ + bias`: rows of `weight` are compared with the last axis of `x` (PyTorch's layout: out, in)."""
+    product = xp.matmul(x, xp.mT(weight))
+    return product if bias is None else product + bias
+
+
+@linear_layer.rule("x")
+def _(xp, upstream, weight):
+    """Each output passes on its gradient along its row of the weight."""
+    return xp.matmul(upstream, weight)
+
+
+@linear_layer.rule("weight")
+def _(xp, upstream, x):
+    """Each output's row collects the inputs it saw, as strongly as it was asked to change; over all of the batch."""
+    return xp.matmul(xp.mT(xp.rows(upstream)), xp.rows(x))
+
+
+@linear_layer.rule("bias")
+def _(upstream):
+    """The bias is added to every row; the engine adds the rows up."""
+    return upstream
+
+
+def outer(a, b):
+    """Every entry of `a` times every entry of `b`, as a matrix."""
+    return reshape(a, (-1, 1)) * reshape(b, (1, -1))
+
+
+def dot(a, b):
+    """NumPy's dot: the inner product of vectors, the matrix product of matrices, and of larger arrays the sum over the
+    last axis of `a` and the last but one of `b`."""
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
+    if a.ndim <= 2 and b.ndim <= 2 or b.ndim == 1:
+        return matmul(a, b)
+    return tensordot(a, b, axes=((-1,), (-2,)))
+
+
+def inner(a, b):
+    """The sum over the last axis of both."""
+    return a * b if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, axes=((-1,), (-1,)))
+
+
+def tensordot(a, b, axes=2):
+    """The sum over several axes of both: the last `axes` of `a` and first of `b`, or two lists of axes."""
+    if isinstance(axes, int):
+        axes = (range(a.ndim - axes, a.ndim), range(axes))
+    of_a, of_b = ([i % x.ndim for i in ((each,) if isinstance(each, int) else each)] for x, each in zip((a, b), axes))
+    letters = iter("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    left, right = [next(letters) for _ in range(a.ndim)], [next(letters) for _ in range(b.ndim)]
+    for i, j in zip(of_a, of_b, strict=True):
+        right[j] = left[i]
+    kept = [left[i] for i in range(a.ndim) if i not in of_a] + [right[j] for j in range(b.ndim) if j not in of_b]
+    return einsum(f"{''.join(left)},{''.join(right)}->{''.join(kept)}", a, b)
+
+
+@joining(parts=lambda xp, upstream, parts, parts_shape, subscripts: transposes(xp, subscripts, upstream, parts, parts_shape))
+def einsum(xp, parts, *, subscripts):
+    """Products of entries, added up over every letter that the result does not name (Einstein's summation).
+
+    Each factor's gradient is an einsum too: of upstream and the other factors, with the factor's own letters as result.
+    """
+    return xp.einsum(subscripts, *parts)
+
+
+@face(einsum)
+def einsum(subscripts, *operands, product=einsum):  # noqa: F811
+    """Products of entries, added up over every letter that the result does not name (Einstein's summation).
+
+    >>> import micrograd_plus as mg
+    >>> mg.einsum("ij,j->i", mg.tensor([[1.0, 2.0], [3.0, 4.0]]), mg.tensor([1.0, 10.0]))
+    tensor([21., 43.])
+    """
+    return product(operands, subscripts=spelled_out(subscripts, [getattr(part, "ndim", 0) for part in operands]))
+
+
+def spelled_out(subscripts: str, ndims: list[int]) -> str:
+    """Subscripts with an explicit result, and letters in the place of `...`."""
+    given, arrow, result = subscripts.replace(" ", "").partition("->")
+    terms = given.split(",")
+    if len(terms) != len(ndims):
+        raise ValueError(f"einsum({subscripts!r}) names {len(terms)} operands, {len(ndims)} were given")
+    spare = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" if c not in subscripts]
+    longest = max((n - len(term) + 3 for term, n in zip(terms, ndims, strict=True) if "..." in term), default=0)
+    dots = "".join(spare[:longest])
+    terms = [
+        term.replace("...", dots[longest - (n - len(term) + 3) :]) for term, n in zip(terms, ndims, strict=True)
+    ]
+    for term, n in zip(terms, ndims, strict=True):
+        if len(term) != n:
+            raise ValueError(f"einsum({subscripts!r}): {term!r} names {len(term)} axes of an operand that has {n}")
+    if not arrow:
+        letters = "".join(terms)
+        result = "..." * bool(dots) + "".join(sorted({c for c in letters if letters.count(c) == 1 and c not in dots}))
+    return f"{','.join(terms)}->{result.replace('...', dots)}"
+
+
+def transposes(xp, subscripts, upstream, parts, shapes):
+    """What each factor of an einsum receives.
+
+    A letter that only this factor has was summed away: its gradient is the same all along it, so ones stand for it. A
+    letter that the factor has twice picked a diagonal: the identity puts it back.
+    """
+    terms, result = subscripts.split("->")[0].split(","), subscripts.split("->")[1]
+    received = []
+    for place, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+        others = [(other, part) for i, (other, part) in enumerate(zip(terms, parts, strict=True)) if i != place]
+        factors = [(result, upstream), *others]
+        spare = (c for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in subscripts)
+        own = ""
+        for letter, length in zip(term, shape, strict=True):
+            if letter in own:
+                twin = next(spare)
+                factors.append((letter + twin, xp.eye(length)))
+                own += twin
+            else:
+                own += letter
+                if not any(letter in other for other, _ in factors):
+                    factors.append((letter, xp.ones(length)))
+        received.append(xp.einsum(f"{','.join(f for f, _ in factors)}->{own}", *(part for _, part in factors)))
+    return received

@@ -1,0 +1,466 @@
+"""Words for arrays: NumPy's own, and those that need a loop, a stride or a write in place.
+
+The file is read once for each array library: with NumPy here, and with CuPy in its place by `vocabulary.words_of`.
+Whatever is not defined below is the library's own function of that name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from . import special
+from .shapes import *  # noqa: F403
+from .shapes import axes_of, image_size, joined_last, reduced, windows_along
+
+np: Any = globals().get("library", numpy)
+builtins_all, builtins_any = all, any
+
+_add_up = np.add.reduce
+
+
+def __getattr__(word: str) -> Any:
+    """A word that the library has under the same name; kept, so that the next look is a plain one."""
+    if word.startswith("__"):
+        raise AttributeError(word)
+    meaning = getattr(np, word)
+    globals()[word] = meaning
+    return meaning
+
+
+# Sums and products --------------------------------------------------------------------------------------------------
+
+
+def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Entries added up along some axes, or along all."""
+    return _add_up(x, axis=axis, keepdims=keepdims)
+
+
+def mT(x: Any) -> Any:
+    """The last two axes exchanged."""
+    return x.T if x.ndim == 2 else x.swapaxes(-1, -2)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """The matrix product; two plain matrices take the shorter way to BLAS."""
+    return a.dot(b) if a.ndim == 2 == b.ndim else np.matmul(a, b)
+
+
+def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """A sum shared out among its entries; of no entries at all it is not a number."""
+    count = x.size if axis is None else count_along(x.shape, axis)  # noqa: F405
+    total = _add_up(x, axis=axis, keepdims=keepdims)
+    return total / count if count else total * np.nan
+
+
+def spread(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
+    """The results of a reduction repeated along the axes it took away."""
+    return np.broadcast_to(x if keepdims else x.reshape(reduced(shape, axis, length_one=True)), shape)
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """`a` where the condition holds, else `b`; a plain condition picks one, and plain numbers stay plain."""
+    return (a if condition else b) if type(condition) is bool else np.where(condition, a, b)
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """`base` to the `exponent`; small whole powers by multiplication."""
+    return base * base if type(exponent) in (int, float) and exponent == 2 else np.power(base, exponent)
+
+
+def erf(x: Any) -> Any:
+    """The error function."""
+    return special.erf(np, x)
+
+
+def erfc(x: Any) -> Any:
+    """1 - erf(x)."""
+    return special.erfc(np, x)
+
+
+def astype(x: Any, dtype: Any) -> Any:
+    """`x` in another dtype."""
+    return x.astype(dtype, copy=False)
+
+
+def to_device(x: Any, device: str, source: str) -> Any:
+    """`x` brought from one device to another."""
+    from .vocabulary import device as device_named
+
+    return device_named(device).library.asarray(x.get() if hasattr(x, "get") else x)
+
+
+# Undoing broadcasting -----------------------------------------------------------------------------------------------
+
+
+def summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes of `shape` along which broadcasting repeated a variable of shape `target`."""
+    extra = len(shape) - len(target)
+    return (*range(extra), *(extra + i for i, n in enumerate(target) if n == 1 and shape[extra + i] != 1))
+
+
+def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
+    """The sum of `x` over everything that broadcasting had repeated, in the shape it had before."""
+    axes = summed_axes(x.shape, shape)
+    return (_add_up(x, axis=axes) if axes else x).reshape(shape)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """`x` in another dtype; a complex gradient of a real variable keeps its real part."""
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        x = x.real
+    return x.astype(dtype, copy=False)
+
+
+def fit(x: Any, like: tuple[tuple[int, ...], Any]) -> Any:
+    """`x` in the shape and dtype of a variable, in memory of its own."""
+    shape, dtype = like
+    if x.shape != shape:
+        x = unbroadcast(x, shape)
+    if x.dtype != dtype:
+        x = cast(x, dtype)
+    return x if x.base is None and type(x) is np.ndarray else x.copy()
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def fit_product(upstream: Any, local: Any, like: tuple[tuple[int, ...], Any]) -> Any:
+    """`fit(upstream * local, like)`; the product of two whole arrays is added up without ever being written down."""
+    shape, dtype = like
+    if getattr(local, "shape", ()) != upstream.shape or upstream.ndim > len(_LETTERS):
+        return fit(upstream * local, like)
+    extra = upstream.ndim - len(shape)
+    every = _LETTERS[: upstream.ndim]
+    kept = "".join(letter for letter, n in zip(every[extra:], shape, strict=True) if n != 1)
+    x = np.einsum(f"{every},{every}->{kept}", upstream, local).reshape(shape)
+    return x if x.dtype == dtype and x.base is None else fit(x, like)
+
+
+def own(x: Any, upstream: Any) -> Any:
+    """`x` in memory that nobody else reads: a copy where it is `upstream` itself, or looks into something else."""
+    return x.copy() if x is upstream or x.base is not None else x
+
+
+# Axes ---------------------------------------------------------------------------------------------------------------
+
+
+def rows(x: Any) -> Any:
+    """All leading axes joined in one."""
+    return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+
+
+def axes_to_last(x: Any, axis: Any = None) -> Any:
+    """The named axes joined in one, at the end."""
+    joined = axes_of(x.shape, axis)
+    kept = tuple(i for i in range(x.ndim) if i not in joined)
+    return x.transpose(kept + joined).reshape(*(x.shape[i] for i in kept), count_along(x.shape, joined))  # noqa: F405
+
+
+def axes_from_last(x: Any, shape: tuple[int, ...], axis: Any = None) -> Any:
+    """The last axis taken apart again into the named axes of `shape`."""
+    joined = axes_of(shape, axis)
+    order = tuple(i for i in range(len(shape)) if i not in joined) + joined
+    return x.reshape(tuple(shape[i] for i in order)).transpose(inverse_order(order))  # noqa: F405
+
+
+def squeeze_axes(x: Any, axis: Any = None) -> Any:
+    """The axes that a reduction kept with length 1, left out."""
+    return x.reshape(reduced(x.shape, axis, length_one=False))
+
+
+def expand_axes(x: Any, shape: tuple[int, ...], axis: Any = None) -> Any:
+    """The axes that a reduction of an array of `shape` took away, put back with length 1."""
+    return x.reshape(reduced(shape, axis, length_one=True))
+
+
+def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
+    """The slices along an axis."""
+    return tuple(np.moveaxis(x, axis, 0))
+
+
+def split(x: Any, sections: Any, axis: int = 0) -> tuple[Any, ...]:
+    """The parts of an array that is cut along an axis."""
+    return tuple(np.split(x, list(sections) if isinstance(sections, tuple) else sections, axis=axis))
+
+
+def sum_repeats(x: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) -> Any:
+    """The copies that `repeat` made of each entry, added up."""
+    line, along = (joined_shape(shape), 0) if axis is None else (shape, axis % len(shape))
+    origin = np.repeat(np.arange(line[along]), repeats)
+    return put_add(x, line, (slice(None),) * along + (origin,)).reshape(shape)
+
+
+def joined_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """All axes as one."""
+    return (count_along(shape, None),)  # noqa: F405
+
+
+def sum_tiles(x: Any, shape: tuple[int, ...], reps: Any) -> Any:
+    """The tiles that `tile` made, added up."""
+    reps = reps if isinstance(reps, tuple) else (reps,)
+    length = max(len(reps), len(shape))
+    times = (1,) * (length - len(reps)) + tuple(reps)
+    sides = (1,) * (length - len(shape)) + tuple(shape)
+    pairs = [n for pair in zip(times, sides, strict=True) for n in pair]
+    return _add_up(x.reshape(pairs), axis=tuple(range(0, 2 * length, 2))).reshape(shape)
+
+
+def pad(x: Any, width: Any, mode: str = "constant", value: float = 0.0) -> Any:
+    """A border round an array."""
+    return np.pad(x, width, mode, **({"constant_values": value} if mode == "constant" else {}))
+
+
+def unpad(x: Any, shape: tuple[int, ...], width: Any, mode: str = "constant") -> Any:
+    """A border folded back onto the entries it was made of; a constant one is cut off."""
+    places = np.arange(count_along(shape, None)).reshape(shape)  # noqa: F405
+    origin = np.pad(places, width, mode, **({"constant_values": -1} if mode == "constant" else {}))
+    inside = origin >= 0
+    return put_add(x[inside], joined_shape(shape), (origin[inside],)).reshape(shape)
+
+
+def put_diagonal(x: Any, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
+    """Zeros of `shape` with `x` on the diagonal of two axes."""
+    out = np.zeros(shape, x.dtype)
+    places = np.arange(x.shape[-1])
+    matrices = np.moveaxis(out, (axis1, axis2), (-2, -1))
+    matrices[..., places - min(offset, 0), places + max(offset, 0)] = x
+    return out
+
+
+def undiag(x: Any, shape: tuple[int, ...], k: int) -> Any:
+    """The reverse of `diag` of an array of `shape`."""
+    return np.diag(x, k) if len(shape) == 1 else put_diagonal(x, shape, k, 0, 1)
+
+
+# Writing in place ---------------------------------------------------------------------------------------------------
+
+
+def put_add(x: Any, shape: tuple[int, ...], index: Any) -> Any:
+    """Zeros of `shape` with `x` added at `index`: places named twice receive both."""
+    out = np.zeros(shape, x.dtype)
+    if _names_no_place_twice(index):
+        out[index] = x
+    else:
+        np.add.at(out, index, x)
+    return out
+
+
+def _names_no_place_twice(index: Any) -> bool:
+    """True for slices, single integers and boolean masks: no entry is met a second time."""
+    parts = index if type(index) is tuple else (index,)
+    return builtins_all(
+        part is None
+        or part is Ellipsis
+        or isinstance(part, (slice, int, numpy.integer))
+        or getattr(part, "dtype", None) == bool
+        for part in parts
+    )
+
+
+def put_take(x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = None) -> Any:
+    """Zeros of `shape` with each slice of `x` added at its number along `axis`."""
+    if axis is None:
+        return put_add(x, joined_shape(shape), (indices,)).reshape(shape)
+    return put_add(x, shape, (slice(None),) * (axis % len(shape)) + (indices,))
+
+
+def put_along_axis_add(x: Any, indices: Any, shape: tuple[int, ...], axis: int = -1) -> Any:
+    """Zeros of `shape` with each entry of `x` added at its number along `axis`."""
+    return put_add(x, shape, _along(indices, axis))
+
+
+def _along(indices: Any, axis: int) -> tuple[Any, ...]:
+    """An index that picks `indices` along `axis`, and every other axis as it is."""
+    grid = np.ogrid[tuple(slice(n) for n in indices.shape)]
+    return tuple(indices if i == axis % indices.ndim else places for i, places in enumerate(grid))
+
+
+def scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
+    """`x` with each entry of `src` added at its number along `axis`."""
+    out = x.astype(np.result_type(x, src), copy=True)
+    np.add.at(out, _along(index, axis), src)
+    return out
+
+
+def one_hot(indices: Any, num_classes: int) -> Any:
+    """A row of zeros with a single 1, for each number."""
+    return np.eye(num_classes)[indices]
+
+
+# Along an axis --------------------------------------------------------------------------------------------------------
+
+
+def _running(
+    accumulate: Any, x: Any, first: Any, axis: int | None, exclusive: bool, reverse: bool
+) -> Any:
+    """A running total, or product, from either end; `first` is where an exclusive one starts."""
+    line = x.reshape(-1) if axis is None else np.moveaxis(x, axis, -1)
+    line = line[..., ::-1] if reverse else line
+    out = accumulate(line, axis=-1)
+    if exclusive:
+        start = np.full_like(out[..., :1], first)
+        out = np.concatenate([start, out[..., :-1]], axis=-1)
+    out = out[..., ::-1] if reverse else out
+    return out if axis is None else np.moveaxis(out, -1, axis)
+
+
+def cumsum(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
+    """Running sums."""
+    return _running(np.cumsum, x, 0, axis, exclusive, reverse)
+
+
+def cumprod(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
+    """Running products."""
+    return _running(np.cumprod, x, 1, axis, exclusive, reverse)
+
+
+def recurrence(decay: Any, drive: Any, axis: int = -1, reverse: bool = False) -> Any:
+    """Each state is `decay * previous + drive`, starting from 0."""
+    decay, drive = np.broadcast_arrays(decay, drive)
+    decay, drive = np.moveaxis(decay, axis, 0), np.moveaxis(drive, axis, 0)
+    out = np.empty(drive.shape, np.result_type(decay, drive))
+    steps = range(len(drive))
+    state: Any = 0.0
+    for i in reversed(steps) if reverse else steps:
+        state = out[i] = decay[i] * state + drive[i]
+    return np.moveaxis(out, 0, axis)
+
+
+def shift(x: Any, axis: int = -1, reverse: bool = False) -> Any:
+    """Every entry moved one place on along an axis, a 0 moving in."""
+    out = np.zeros_like(x)
+    source, target = np.moveaxis(x, axis, 0), np.moveaxis(out, axis, 0)
+    if reverse:
+        target[:-1] = source[1:]
+    else:
+        target[1:] = source[:-1]
+    return out
+
+
+def cummax_with_indices(x: Any, axis: int = -1) -> tuple[Any, Any]:
+    """The largest entry so far, and the latest place where it stands."""
+    values = np.maximum.accumulate(x, axis=axis)
+    places = np.arange(x.shape[axis]).reshape([-1 if i == axis % x.ndim else 1 for i in range(x.ndim)])
+    return values, np.maximum.accumulate(np.where(x == values, places, 0), axis=axis)
+
+
+def argsort(x: Any, axis: int = -1, descending: bool = False) -> Any:
+    """The places of the entries in order; equal entries keep the order they came in."""
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    backwards = np.argsort(np.flip(x, axis=axis), axis=axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(backwards, axis=axis)
+
+
+def topk(x: Any, k: int, axis: int = -1) -> tuple[Any, Any]:
+    """The `k` largest entries in descending order, and where they stand."""
+    if not 0 <= k <= x.shape[axis]:
+        raise ValueError(f"k={k} entries of an axis of length {x.shape[axis]}")
+    order = argsort(x, axis=axis, descending=True)
+    places = order[(slice(None),) * (axis % x.ndim) + (slice(k),)]
+    return np.take_along_axis(x, places, axis), places
+
+
+# Windows over images --------------------------------------------------------------------------------------------------
+
+
+def _windows(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, border: float) -> Any:
+    """Every window as a view: (N, C, kh, kw, H', W')."""
+    (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel
+    high, wide = windows_along(x.shape, kernel, stride, padding, dilation)
+    if high < 1 or wide < 1:
+        raise ValueError(f"a window of {kernel} (dilation {dilation}) is larger than the image {x.shape[-2:]} with padding {padding}")
+    if ph or pw:
+        x = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)), constant_values=border)
+    n, c, h, w = x.strides
+    return np.lib.stride_tricks.as_strided(
+        x, (*x.shape[:2], kh, kw, high, wide), (n, c, h * dh, w * dw, h * sh, w * sw)
+    )
+
+
+def unfold(x: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1)) -> Any:
+    """Each window's entries as one column: (N, C * kernel, windows)."""
+    kh, kw = kernel_size
+    windows = _windows(x, kernel_size, stride, padding, dilation, 0.0)
+    return windows.reshape(x.shape[0], x.shape[1] * kh * kw, -1)
+
+
+def fold(
+    x: Any, output_size: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1)
+) -> Any:
+    """Columns put back where their windows were, overlaps added up: (N, C, H, W)."""
+    (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel_size
+    high, wide = windows_along(output_size, kernel_size, stride, padding, dilation)
+    columns = x.reshape(x.shape[0], -1, kh, kw, high, wide)
+    out = np.zeros((*columns.shape[:2], output_size[0] + 2 * ph, output_size[1] + 2 * pw), x.dtype)
+    for i in range(kh):
+        for j in range(kw):
+            top, left = i * dh, j * dw
+            out[:, :, top : top + sh * high : sh, left : left + sw * wide : sw] += columns[:, :, i, j]
+    return out[:, :, ph : ph + output_size[0], pw : pw + output_size[1]]
+
+
+def kernel_rows(x: Any, groups: int = 1) -> Any:
+    """A kernel's weights as one row for each output channel: (groups, O / groups, entries)."""
+    return x.reshape(groups, x.shape[0] // groups, -1)
+
+
+def grouped(x: Any, groups: int = 1) -> Any:
+    """Columns apart for each group: (N, groups, entries, windows)."""
+    return x.reshape(x.shape[0], groups, x.shape[1] // groups, x.shape[2])
+
+
+def ungrouped(x: Any) -> Any:
+    """Columns of all groups together again."""
+    return x.reshape(x.shape[0], -1, x.shape[-1])
+
+
+def grouped_images(x: Any, groups: int = 1) -> Any:
+    """Images apart for each group, places in a row."""
+    return x.reshape(x.shape[0], groups, x.shape[1] // groups, -1)
+
+
+def as_images(x: Any, size: tuple[int, ...]) -> Any:
+    """Rows of places as images again."""
+    return x.reshape(x.shape[0], -1, *size)
+
+
+def max_pool2d(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Any, Any]:
+    """The largest entry of each window, and its place in the image counted row by row."""
+    windows = _windows(x, kernel_size, stride, padding, dilation, -np.inf)
+    flat = np.moveaxis(windows.reshape(*x.shape[:2], kernel_size[0] * kernel_size[1], *windows.shape[-2:]), 2, -1)
+    chosen = flat.argmax(axis=-1)
+    high, wide = chosen.shape[-2:]
+    row = chosen // kernel_size[1] * dilation[0] + np.arange(high)[:, None] * stride[0] - padding[0]
+    column = chosen % kernel_size[1] * dilation[1] + np.arange(wide) * stride[1] - padding[1]
+    largest = np.take_along_axis(flat, chosen[..., None], axis=-1)[..., 0]
+    return largest, (row * x.shape[-1] + column).reshape(*x.shape[:2], -1)
+
+
+def window_counts(shape: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool) -> Any:
+    """How many entries each window of an image of `shape` takes together: a number, or one for each place."""
+    if count_include_pad or not builtins_any(padding):
+        return kernel_size[0] * kernel_size[1]
+    ones = np.ones((1, 1, *shape[-2:]))
+    counts = unfold(ones, kernel_size, stride, padding).sum(axis=1).astype(np.int16)  # keeps float32 float32
+    return counts.reshape(windows_along(shape, kernel_size, stride, padding))
+
+
+def split_columns(x: Any, kernel_size: Any) -> Any:
+    """Columns of windows apart for each channel: (N, C, kernel, windows)."""
+    return x.reshape(x.shape[0], -1, kernel_size[0] * kernel_size[1], x.shape[-1])
+
+
+def window_sums(x: Any, x_shape: Any, kernel_size: Any, stride: Any, padding: Any) -> Any:
+    """Columns of windows added up, as images."""
+    total = split_columns(x, kernel_size).sum(axis=2)
+    return total.reshape(*x_shape[:2], *windows_along(x_shape, kernel_size, stride, padding))
+
+
+def window_columns(x: Any, kernel_size: Any) -> Any:
+    """Each entry of an image repeated as a column for its whole window."""
+    entries = kernel_size[0] * kernel_size[1]
+    line = x.reshape(*x.shape[:2], 1, -1)
+    return np.broadcast_to(line, (*line.shape[:2], entries, line.shape[-1])).reshape(x.shape[0], -1, line.shape[-1])

@@ -1,0 +1,162 @@
+"""How a formula is written: as one line of text, as LaTeX, as MathML.
+
+    text(out * (1 - out))       "out · (1 − out)"
+    latex(…), mathml(…)         the same in two dimensions
+    equation("contribution", …) all three, as an equation
+
+The rooms: `layouts` lays out each word once, for the three notations alike; `marks` says what the parts look
+like in each; here they are put together. A word nobody laid out is an upright function name with its
+arguments, so every rule can be written.
+
+`@` is the matrix product, as in the code: two names side by side would read as a call, `upstream (b + c)`.
+`·` is every other product: a symbol does not say whether it stands for a number or an array, and ⊙ would be
+wrong for numbers. A comparison that is counted with is an Iverson bracket, [x > 0]: 1 where it holds and 0
+elsewhere. `keepdims` is left out: it says how a result is stored, not what it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from .layouts import COMPARE, CONSTANTS, LAYOUTS, TRUTHS, Piece, constant, function
+from .marks import Latex, MathML, Text
+from .symbols import Expression, Symbol, Symbolic, Word, in_order, parts, structure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Marks = Text | Latex | MathML
+
+LONG = 24
+"""From so many parts on, what a formula would say twice is given a name."""
+
+
+class Written(NamedTuple):
+    """One formula in the three notations."""
+
+    text: str
+    latex: str
+    mathml: str
+
+
+def text(expression: Any) -> str:
+    """The formula on one line."""
+    return Writer(Text(), expression).formula()
+
+
+def latex(expression: Any) -> str:
+    """The formula in LaTeX's mathematics, without dollar signs."""
+    return Writer(Latex(), expression).formula()
+
+
+def mathml(expression: Any) -> str:
+    """The formula as a `<math>` element; `<mi data-name="…">` in it stands for the value of that name."""
+    return Writer(MathML(), expression).formula()
+
+
+def equation(left: str | Symbolic, expression: Any) -> Written:
+    """`left = expression` in the three notations, where `left` is a name or a formula."""
+    left = Symbol(left) if isinstance(left, str) else left
+    return Written(*[Writer(marks, expression).formula(left) for marks in (Text(), Latex(), MathML())])
+
+
+class Writer:
+    """One formula, being written with the marks of one notation.
+
+    Parts are known by their structure, so what a rule computes twice is laid out once; in a long formula it
+    gets a name. Parts come before the wholes they make, so a formula may be as deep as memory allows.
+    """
+
+    def __init__(self, marks: Marks, root: Any) -> None:
+        self.marks = marks
+        self.root = root
+        self.structure = structure(root)
+        self.wholes: dict[int, Symbolic] = {}
+        for whole in in_order(root):
+            self.wholes.setdefault(self.structure[id(whole)], whole)
+        self.below = {number: self._below(whole) for number, whole in self.wholes.items()}
+        self.weights: dict[int, int] = {}
+        for number, below in self.below.items():
+            self.weights[number] = 1 + sum(self.weights[part] for part in below)
+        self.pieces: dict[int, Piece] = {}
+        self.definitions: list[tuple[str, str]] = []
+        self.named = self._worth_a_name()
+        for number, whole in self.wholes.items():
+            piece = self.laid_out(whole)
+            self.pieces[number] = self._defined(piece) if number in self.named else piece
+
+    def formula(self, left: Symbolic | None = None) -> str:
+        """The whole formula, as an equation where there is a left side."""
+        right = self.piece(self.root)
+        if left is None:
+            return self.marks.formula(right.code, self.definitions)
+        code = self.fenced(right, COMPARE) if right.level in TRUTHS else right.code
+        equation = self.marks.row(self.piece(left).code, self.marks.sign("="), code)
+        return self.marks.formula(equation, self.definitions)
+
+    def piece(self, value: Any) -> Piece:
+        """How a part is written: a symbolic one, or a constant."""
+        if not isinstance(value, Symbolic):
+            return constant(self, value)
+        number = self.structure.get(id(value))
+        return self.laid_out(value) if number is None else self.pieces[number]
+
+    def laid_out(self, value: Symbolic) -> Piece:
+        """A symbol, a word or an expression, from the pieces of its parts."""
+        if isinstance(value, Symbol):
+            return Piece(self.marks.symbol(value.name))
+        if isinstance(value, Word):
+            return Piece(self.marks.upright(CONSTANTS.get(value.name, value.name)))
+        expression = cast("Expression", value)
+        return LAYOUTS.get(expression.word, function)(self, expression)
+
+    def fenced(self, piece: Piece, level: int, chains: str = "", *, after_sign: bool = False) -> str:
+        """A piece where `level` is asked for, in brackets where it would fall apart.
+
+        At the same level it holds when its operator is one of `chains`; after an operator no minus may
+        follow.
+        """
+        holds = piece.level > level or (piece.level == level and piece.sign in set(chains))
+        if holds and not (after_sign and piece.minus):
+            return piece.code
+        counted = piece.level in TRUTHS and level >= COMPARE
+        opening, closing = "[]" if counted else "()"
+        return self.marks.fence(opening, piece.code, closing)
+
+    def listed(self, values: Iterable[Any]) -> str:
+        """Parts with commas between them."""
+        return self.with_commas([self.piece(value).code for value in values])
+
+    def with_commas(self, codes: Iterable[str]) -> str:
+        """Codes with commas between them."""
+        return self.marks.row(*[part for code in codes for part in (self.marks.comma, code)][1:])
+
+    def _below(self, whole: Symbolic) -> list[int]:
+        """What a whole is directly made of, by structure. A square says its base once."""
+        below = [self.structure[id(part)] for part in parts(whole)]
+        return below[:1] if self.is_square(whole) else below
+
+    def is_square(self, whole: Symbolic) -> bool:
+        """Whether it is a product of a thing with itself."""
+        if not isinstance(whole, Expression) or whole.word != "multiply":
+            return False
+        left, right = (self.structure.get(id(side)) for side in whole.args)
+        return left is not None and left == right
+
+    def has_name(self, whole: Symbolic) -> bool:
+        """Whether it is written by a name, and spelled out under the formula."""
+        return self.structure.get(id(whole)) in self.named
+
+    def _worth_a_name(self) -> set[int]:
+        """What a long formula would spell out more than once, unless it is small."""
+        if max(self.weights.values(), default=0) < LONG:
+            return set()
+        uses = Counter(part for below in self.below.values() for part in below)
+        return {number for number, count in uses.items() if count > 1 and self.weights[number] > LONG // 6}
+
+    def _defined(self, piece: Piece) -> Piece:
+        """A name for a piece, which is itself written once, under the formula."""
+        name = self.marks.numbered("s", len(self.definitions) + 1)
+        self.definitions.append((name, piece.code))
+        return Piece(name)

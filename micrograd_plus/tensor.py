@@ -1,0 +1,557 @@
+"""Tensor: what users hold. Operators and methods, written out one a line over the operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from . import backward, ops, variable
+from .op import common_device
+from .readings import vocabulary
+from .variable import Leaf, Node, Variable, after_accumulation, hooks, lend, recording_gradients, replace
+
+np = vocabulary.device("cpu").library
+_ORDINARY = (np.ndarray, np.generic)
+
+
+def tensor(data: Any, requires_grad: bool = False, dtype: Any = None, device: str = "cpu") -> Tensor:
+    """A tensor with a copy of `data`: numbers, nested lists, arrays or a tensor's values.
+
+    `requires_grad` makes it a leaf: a walk adds what it receives to `.grad`. Only real and complex floats can have a
+    gradient. `dtype` is NumPy's (None: as NumPy would choose); `device` is "cpu" or "cuda".
+
+    >>> import micrograd_plus as mg
+    >>> mg.tensor([[1, 2], [3, 4]], requires_grad=True, dtype="float32")
+    tensor([[1., 2.],
+            [3., 4.]], dtype=float32, requires_grad=True)
+    """
+    where = vocabulary.device(device)
+    out = Tensor.of(where.library.array(_values(data, dtype, "mg.tensor")))
+    if requires_grad:
+        out.requires_grad = True
+    return out
+
+
+def _values(data: Any, dtype: Any, name: str) -> Any:
+    """An array of numbers, or an error that says what cannot become one."""
+    if isinstance(data, Variable):
+        data = data._data
+    if vocabulary.device_of(data).name == "cpu" and not isinstance(data, _ORDINARY):
+        if isinstance(data, (list, tuple)) and any(isinstance(part, Variable) for part in data):
+            raise TypeError(f"{name}: a list of tensors is joined by mg.stack (a new axis) or mg.concatenate")
+        try:
+            data = np.array(data)
+        except ValueError as error:
+            raise ValueError(f"{name}: the rows of a nested list must be equally long ({error})") from error
+    if data.dtype.kind not in "biufc":
+        kind = {"U": "text", "S": "bytes", "O": "objects", "M": "dates", "m": "times"}.get(data.dtype.kind, "records")
+        raise TypeError(f"{name}: expected numbers, got {kind} (dtype {data.dtype}); convert them first, e.g. with float()")
+    return data if dtype is None else data.astype(dtype)
+
+
+class Tensor(Variable):
+    """An array whose operations are remembered, so that gradients can walk back through them. Made by `mg.tensor`."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # so that `array * tensor` is ours, not an array of tensors
+
+    # Making -----------------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def of(data: Any, node: Node | None = None) -> Tensor:
+        """A tensor that holds `data` itself, not a copy."""
+        if isinstance(data, Tensor):
+            return data
+        ordinary = isinstance(data, _ORDINARY) and data.dtype.kind != "c"
+        out = object.__new__(Tensor if ordinary else TensorByName)
+        out._data, out.node = data, node
+        return out
+
+    @staticmethod
+    def constant(value: Any, name: str) -> Tensor:
+        """A tensor of anything array-like that an operation was given: a copy, so that no later write reaches the graph."""
+        array = _values(value, None, name)
+        return Tensor.of(array.copy() if array is value else array)
+
+    # Looking ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def data(self) -> Any:
+        """The array. Of a tensor you made it may be written into; of a result it is read-only.
+
+        Writing never changes a gradient behind your back: what a rule has saved is left to it, and the tensor goes on
+        with a copy.
+        """
+        if not hasattr(self._data, "base"):
+            return self._data
+        if isinstance(self._data, np.generic):
+            self._data = np.asarray(self._data)
+        if self.node is None or isinstance(self.node, Leaf):
+            return lend(self)
+        if not isinstance(self._data, np.ndarray):
+            return self._data.copy()
+        view = self._data.view()
+        view.flags.writeable = False
+        return view
+
+    @data.setter
+    def data(self, values: Any) -> None:
+        self.assign(values)
+
+    def numpy(self) -> Any:
+        """A copy of the values as a NumPy array, from any device."""
+        data = self._data
+        return np.array(data.get() if hasattr(data, "get") else data)
+
+    def item(self) -> Any:
+        """The only entry, as a Python number."""
+        if self.size != 1:
+            raise ValueError(f"item() needs a tensor of one entry, this one has shape {self.shape}")
+        return self._data.item()
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python numbers."""
+        return self._data.tolist()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return self._data.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The kind of number, as NumPy names it."""
+        return self._data.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self._data.ndim
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return int(self._data.size)
+
+    @property
+    def device(self) -> str:
+        """Where the array lives: "cpu" or "cuda"."""
+        return vocabulary.device_of(self._data).name
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a gradient is wanted. May be set on tensors that you made."""
+        return self.node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        if wanted == (self.node is not None):
+            return
+        if not self.is_leaf:
+            raise RuntimeError("requires_grad cannot be taken from a result; x.detach() gives its values without the graph")
+        if wanted and self.dtype.kind not in "fc":
+            raise TypeError(
+                f"a tensor of {self.dtype} cannot have a gradient: gradients are about small changes; use floats, "
+                f"e.g. mg.tensor(..., dtype=float)"
+            )
+        self.node = Leaf(self.shape, self.dtype) if wanted else None
+
+    @property
+    def is_leaf(self) -> bool:
+        """True for tensors that no operation made, or that want no gradient."""
+        return self.node is None or isinstance(self.node, Leaf)
+
+    @property
+    def version(self) -> int:
+        """How often the values of this leaf have been replaced or handed out for writing."""
+        return self.node.version if isinstance(self.node, Leaf) else 0
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that walks have added up here: on leaves, and where `retain_grad` was called."""
+        return getattr(self.node, "grad", None)
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if self.node is None:
+            if value is not None:
+                raise RuntimeError("this tensor wants no gradient; make it with requires_grad=True")
+            return
+        if value is not None:
+            value = value if isinstance(value, Tensor) else Tensor.constant(value, "grad")
+            if value.shape != self.shape:
+                raise ValueError(f"grad must have the tensor's shape {self.shape}, got {value.shape}")
+        self.node.grad = value
+
+    @property
+    def T(self) -> Tensor:
+        """All axes in reverse order."""
+        return ops.transpose(self)
+
+    @property
+    def mT(self) -> Tensor:
+        """The last two axes exchanged."""
+        return ops.mT(self)
+
+    # The walk ---------------------------------------------------------------------------------------------------------
+
+    def backward(self, gradient: Any = None, *, retain_graph: bool = True, create_graph: bool = False) -> None:
+        """Walk back from here and add to every leaf's `.grad`.
+
+        `gradient` is the upstream gradient, of this tensor's shape; a tensor of one entry needs none and starts with 1.
+        `retain_graph=False` frees what the rules saved, so there can be no second walk. `create_graph=True` makes the
+        gradients differentiable themselves.
+        """
+        for node, received in self.gradients(gradient, retain_graph=retain_graph, create_graph=create_graph).items():
+            _accumulate(node, received)
+
+    def gradients(
+        self, gradient: Any = None, *, retain_graph: bool = True, create_graph: bool = False, through: Any = ()
+    ) -> dict[Node, Any]:
+        """The same walk, but the gradients come back as a mapping from nodes and no `.grad` is touched."""
+        if self.node is None:
+            raise RuntimeError(
+                "backward() of a tensor that depends on nothing with requires_grad=True: there is no graph to walk; "
+                "make a leaf with mg.tensor(..., requires_grad=True), and compute outside no_grad"
+            )
+        upstream = self._upstream(gradient, create_graph)
+        return backward.gradients(
+            self, upstream, create_graph=create_graph, retain_graph=retain_graph, through=through
+        )
+
+    def _upstream(self, gradient: Any, create_graph: bool) -> Any:
+        """What arrives at this tensor, in memory of the walk's own."""
+        data, library = self._data, vocabulary.device_of(self._data).library
+        if gradient is None:
+            if data.size != 1:
+                raise RuntimeError(
+                    f"backward() from shape {self.shape} needs an upstream gradient of that shape; a loss is one number: "
+                    f"reduce it with .sum() or .mean(), or call backward(gradient)"
+                )
+            return library.ones(data.shape, data.dtype)
+        if create_graph and isinstance(gradient, Tensor):
+            given: Any = gradient
+        else:
+            given = library.array(_values(gradient, None, "backward: gradient")).astype(data.dtype)
+            common_device_of(self, given)
+        if given.shape != self.shape:
+            raise ValueError(f"the upstream gradient has shape {given.shape}, the tensor {self.shape}; they must be equal")
+        return given
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Callable[[], None]:
+        """Call `hook(gradient)` when this tensor's gradient is complete; it may return another. Returns a function that
+        removes the hook."""
+        return hooks.add(self._tracked("register_hook"), hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Callable[[], None]:
+        """Call `hook(tensor)` each time this leaf's `.grad` has grown. Returns a function that removes the hook."""
+        return after_accumulation.add(self._tracked("register_post_accumulate_grad_hook"), lambda: hook(self))
+
+    def retain_grad(self) -> Tensor:
+        """Keep the gradient of this result in `.grad` as well, as leaves do."""
+        node = self._tracked("retain_grad")
+        if not isinstance(node, Leaf) and not hasattr(node, "grad"):
+            node.grad = None
+
+            def keep(gradient: Tensor) -> None:
+                node.grad = gradient if node.grad is None else node.grad + gradient
+
+            hooks.add(node, keep)
+        return self
+
+    def _tracked(self, name: str) -> Node:
+        if self.node is None:
+            raise RuntimeError(f"{name}: this tensor wants no gradient; make it with requires_grad=True")
+        return self.node
+
+    # Copies and values ------------------------------------------------------------------------------------------------
+
+    def detach(self) -> Tensor:
+        """The same values without the graph; writing into one does not show in the other."""
+        return Tensor.of(self._data.copy())
+
+    def clone(self) -> Tensor:
+        """A copy that the graph knows: gradients pass through."""
+        return ops.positive(self)
+
+    def to(self, device: str) -> Tensor:
+        """The tensor on another device; a leaf stays a leaf, and the same device gives the same tensor."""
+        where = vocabulary.device(device)
+        if where.name == self.device:
+            return self
+        if not self.is_leaf:
+            return ops.to_device(self, device=device, source=self.device)
+        out = Tensor.of(where.library.asarray(self.numpy()))
+        out.requires_grad = self.requires_grad
+        return out
+
+    def requires_grad_(self, wanted: bool = True) -> Tensor:
+        """Set `requires_grad`, and return the tensor."""
+        self.requires_grad = wanted
+        return self
+
+    def assign(self, values: Any) -> Tensor:
+        """Give this tensor new values of the same shape, cast to its dtype. Graphs that used the old ones keep them."""
+        if not self.is_leaf:
+            raise RuntimeError(
+                "a result cannot be assigned to: it is what its inputs make it; make a new tensor, or x.detach() first"
+            )
+        data = _values(values, None, "assign")
+        if data.shape != self.shape:
+            try:
+                data = vocabulary.device_of(data).library.broadcast_to(data, self.shape)
+            except ValueError:
+                raise ValueError(f"values of shape {data.shape} do not fit a tensor of shape {self.shape}") from None
+        variable.settle()
+        replace(self, data.astype(self.dtype))
+        return self
+
+    def _in_place(self, symbol: str, outcome: Callable[[], Any]) -> Tensor:
+        """What `x -= y` means: a write in `no_grad`, a new tensor in a graph, and never a leaf lost by accident."""
+        if not recording_gradients.get() or self.node is None:
+            with variable.no_grad():
+                return self.assign(outcome())
+        if isinstance(self.node, Leaf):
+            raise RuntimeError(
+                f"x {symbol} ... would put a result in the place of a leaf that wants a gradient; to change its values "
+                f"write `with mg.no_grad(): x {symbol} ...`, to compute with it write x = x {symbol[0]} ..."
+            )
+        return outcome()
+
+    def __iadd__(self, other: Any) -> Tensor:
+        return self._in_place("+=", lambda: ops.add(self, other))
+
+    def __isub__(self, other: Any) -> Tensor:
+        return self._in_place("-=", lambda: ops.subtract(self, other))
+
+    def __imul__(self, other: Any) -> Tensor:
+        return self._in_place("*=", lambda: ops.multiply(self, other))
+
+    def __itruediv__(self, other: Any) -> Tensor:
+        return self._in_place("/=", lambda: ops.divide(self, other))
+
+    def __setitem__(self, index: Any, values: Any) -> None:
+        if self.node is not None and recording_gradients.get():
+            raise RuntimeError(
+                "x[...] = ... on a tensor that wants a gradient: write `with mg.no_grad(): x[...] = ...` to change its "
+                "values, or mg.where(...) to compute a changed copy"
+            )
+        data = self._data.copy()
+        data[_plain(index)] = values._data if isinstance(values, Variable) else values
+        self.assign(data)
+
+    # Python's own -----------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        body = np.array2string(self.numpy(), separator=", ", prefix="tensor(")
+        said = [body] + ([] if self.dtype in (np.float64, np.int64, np.bool_) else [f"dtype={self.dtype}"])
+        said += [f"device={self.device!r}"] if self.device != "cpu" else []
+        if self.node is not None:
+            said.append("requires_grad=True" if self.is_leaf else f"made_by={getattr(self.node.op, 'name', 'an output')!r}")
+        return f"tensor({', '.join(said)})"
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec else repr(self)
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                f"the truth of a tensor of shape {self.shape} is not one answer; use mg.any(x), mg.all(x), or mg.where"
+            )
+        return bool(self._data)
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in "iu":
+            raise TypeError(f"an index must be an integer, this tensor is {self.dtype}")
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a tensor of shape () is one number and has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.shape:
+            raise TypeError("a tensor of shape () is one number and cannot be iterated over")
+        return iter(ops.unstack(self))
+
+    def __getitem__(self, index: Any) -> Tensor:
+        return ops.getitem(self, index=_plain(index))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self.node is not None:
+            raise TypeError("NumPy would lose the graph of this tensor; use the mg function, or x.numpy() for the values")
+        return self.numpy() if dtype is None else self.numpy().astype(dtype)
+
+    def __copy__(self) -> Tensor:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError("a result cannot be copied apart from its graph; x.detach() copies its values, x.clone() joins it")
+        out = Tensor.of(self._data.copy())
+        out.requires_grad = self.requires_grad
+        if self.grad is not None:
+            out.grad = self.grad.detach()
+        memo[id(self)] = out
+        return out
+
+    def __reduce__(self) -> Any:
+        if not self.is_leaf:
+            raise RuntimeError("a result cannot be stored apart from its graph; store x.detach()")
+        return tensor, (self.numpy(), self.requires_grad, None, self.device)
+
+    __hash__ = object.__hash__
+
+    # Operators --------------------------------------------------------------------------------------------------------
+
+    __neg__ = ops.negative
+    __pos__ = ops.positive
+    __abs__ = ops.absolute
+    __add__ = __radd__ = ops.add
+    __sub__ = ops.subtract
+    __mul__ = __rmul__ = ops.multiply
+    __truediv__ = ops.divide
+    __pow__ = ops.power
+    __matmul__ = ops.matmul
+    __mod__ = ops.remainder
+    __eq__ = ops.equal
+    __ne__ = ops.not_equal
+    __lt__ = ops.less
+    __le__ = ops.less_equal
+    __gt__ = ops.greater
+    __ge__ = ops.greater_equal
+    __and__ = __rand__ = ops.logical_and
+    __or__ = __ror__ = ops.logical_or
+    __invert__ = ops.logical_not
+
+    def __rsub__(self, other: Any) -> Tensor:
+        return ops.subtract(other, self)
+
+    def __rtruediv__(self, other: Any) -> Tensor:
+        return ops.divide(other, self)
+
+    def __rpow__(self, other: Any) -> Tensor:
+        return ops.power(other, self)
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return ops.matmul(other, self)
+
+    def __rmod__(self, other: Any) -> Tensor:
+        return ops.remainder(other, self)
+
+    # Methods: the operations whose first input is the tensor -----------------------------------------------------------
+
+    sum = ops.sum
+    mean = ops.mean
+    prod = ops.prod
+    max = ops.max
+    min = ops.min
+    var = ops.var
+    std = ops.std
+    any = ops.any
+    all = ops.all
+    argmax = ops.argmax
+    argmin = ops.argmin
+    cumsum = ops.cumsum
+    abs = ops.absolute
+    exp = ops.exp
+    log = ops.log
+    sqrt = ops.sqrt
+    sin = ops.sin
+    cos = ops.cos
+    tanh = ops.tanh
+    relu = ops.relu
+    sigmoid = ops.sigmoid
+    clip = ops.clip
+    square = ops.square
+    conj = ops.conj
+    round = ops.round
+    dot = ops.dot
+    matmul = ops.matmul
+    flatten = ops.ravel
+    ravel = ops.ravel
+    squeeze = ops.squeeze
+    swapaxes = ops.swapaxes
+    take = ops.take
+    unstack = ops.unstack
+    repeat = ops.repeat
+
+    @property
+    def real(self) -> Tensor:
+        """The real part."""
+        return ops.real(self)
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary part."""
+        return ops.imag(self)
+
+    def astype(self, dtype: Any) -> Tensor:
+        """The values in another dtype; the gradient is cast back."""
+        return ops.astype(self, dtype=np.dtype(dtype))
+
+    def reshape(self, *shape: Any) -> Tensor:
+        """The same entries in another shape; one length may be -1."""
+        return ops.reshape(self, shape=_one_tuple(shape))
+
+    def transpose(self, *axes: Any) -> Tensor:
+        """The axes in another order; with none given, in reverse."""
+        return ops.transpose(self, axes=_one_tuple(axes) or None)
+
+
+class TensorByName(Tensor):
+    """A tensor whose operations are applied by name: complex numbers, and arrays on other devices."""
+
+    __slots__ = ()
+
+
+Variable.public = Tensor
+
+
+def common_device_of(where: Tensor, given: Any) -> None:
+    """Refuse an upstream gradient that lives on another device."""
+    if vocabulary.device_of(given).name != where.device:
+        raise RuntimeError(f"the upstream gradient is on {vocabulary.device_of(given).name}, the tensor on {where.device}")
+
+
+def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`f(2, 3)` and `f((2, 3))` mean the same."""
+    if len(values) == 1 and isinstance(values[0], (tuple, list)):
+        return tuple(values[0])
+    return values
+
+
+def _plain(index: Any) -> Any:
+    """An index without tensors in it."""
+    if isinstance(index, tuple):
+        return tuple(_plain(part) for part in index)
+    if isinstance(index, list):
+        return np.asarray([_plain(part) for part in index])
+    return index._data if isinstance(index, Variable) else index
+
+
+def _accumulate(node: Node, received: Any) -> None:
+    """Add what a walk brought to a leaf's `.grad`."""
+    if not isinstance(node, Leaf):
+        return
+    received = received if isinstance(received, Tensor) else Tensor.of(received)
+    if received.dtype != node.dtype:
+        received = received.astype(node.dtype)
+    if node.grad is None:
+        node.grad = received
+    elif received.node is None and node.grad.node is None:
+        node.grad = Tensor.of(node.grad._data + received._data)
+    else:
+        node.grad = node.grad + received
+    for hook in list(after_accumulation.of.get(node, ())):
+        hook()

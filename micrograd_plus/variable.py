@@ -1,0 +1,246 @@
+"""Variables: what the user holds, what the walk sees, the clock they share, and the modes that are open.
+
+A user holds a `Variable` (its public form is `Tensor`): an array, and the node it came from. The walk sees only the
+nodes: which operation was applied, to which parents, and what its rules asked to keep. An intermediate array that no
+rule reads is therefore freed as soon as the user lets go of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+from weakref import WeakKeyDictionary
+
+birth: Callable[[], int] = itertools.count(1).__next__
+"""The clock: each application and each write takes the next number, so "made before" is "has a smaller number"."""
+
+
+class _Empty:
+    """What an accumulator holds once the walk knows it and nothing has arrived."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "(nothing has arrived)"
+
+
+EMPTY: Any = _Empty()
+
+
+class Node:
+    """One application of an operation, as the walk sees it: without its value.
+
+    `pull` sends an upstream gradient on to `parents` (None where an input wants no gradient); `saved` is what it reads,
+    in the order of `op.saves`; `serial` is its time of birth; `accumulator` is the walk's, None between walks.
+    """
+
+    __slots__ = ("__weakref__", "accumulator", "grad", "parents", "pull", "saved", "serial")
+
+    pull: Any
+    parents: tuple[Node | None, ...]
+    saved: tuple[Any, ...] | None
+    serial: int
+    accumulator: Any
+    grad: Any
+
+    @property
+    def op(self) -> Any:
+        """The operation that was applied."""
+        return self.pull.op
+
+
+class Leaf(Node):
+    """A variable that the user made and wants a gradient for: where the walk ends, and gradients add up in `grad`."""
+
+    __slots__ = ("dtype", "shape", "version")
+
+    op = None
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any):
+        self.pull, self.parents, self.saved = None, (), ()
+        self.accumulator = self.grad = None
+        self.serial, self.version = birth(), 0
+        self.shape, self.dtype = shape, dtype
+
+
+class Part(Node):
+    """One of several outputs: its gradient waits at the application until all the others have arrived."""
+
+    __slots__ = ("index",)
+
+
+class Upstreams:
+    """The gradients of an application with several outputs, each added up apart."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: dict[int, Any]):
+        self.parts = parts
+
+    def __add__(self, other: Upstreams) -> Upstreams:
+        both = dict(self.parts)
+        for index, part in other.parts.items():
+            both[index] = both[index] + part if index in both else part
+        return Upstreams(both)
+
+
+class Variable:
+    """An array and the node it came from; `node` is None where no gradient is wanted."""
+
+    __slots__ = ("__weakref__", "_data", "label", "node")
+
+    public: Any = None
+    """The class of what users hold and operations return; `tensor.py` puts `Tensor` here."""
+
+    _data: Any
+    node: Node | None
+    label: str
+
+
+class Modes:
+    """What changes how operations are applied. `special` counts the modes that are open in any thread, and while it is 0
+    nobody looks at anything else: one test of one number pays for them all."""
+
+    __slots__ = ("_lock", "special")
+
+    def __init__(self) -> None:
+        self.special = 0
+        self._lock = threading.Lock()
+
+    def count(self, change: int) -> None:
+        """One mode more (1), or one less (-1)."""
+        with self._lock:
+            self.special += change
+
+
+modes = Modes()
+recording_gradients: ContextVar[bool] = ContextVar("recording_gradients", default=True)
+unfusing: ContextVar[bool] = ContextVar("unfusing", default=False)
+recorders: ContextVar[tuple[Any, ...]] = ContextVar("recorders", default=())
+
+
+@contextmanager
+def mode(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    """Open a mode in this thread and task, and close it however the block ends."""
+    token = variable.set(value)
+    modes.count(1)
+    try:
+        yield
+    finally:
+        modes.count(-1)
+        variable.reset(token)
+
+
+def no_grad() -> Any:
+    """A block (or a decorator) in which nothing wants a gradient; of this thread and task alone.
+
+    >>> import micrograd_plus as mg
+    >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+    >>> with mg.no_grad():
+    ...     (x * 2).requires_grad
+    False
+    """
+    return mode(recording_gradients, False)
+
+
+def enable_grad() -> Any:
+    """A block in which gradients are wanted again, inside `no_grad`."""
+    return mode(recording_gradients, True)
+
+
+def unfuse() -> Any:
+    """A block in which every composite runs as its own forward, step by step, instead of as one closed-form rule."""
+    return mode(unfusing, True)
+
+
+class Hooks:
+    """Functions that look at (and may replace) the gradient of a node when it is complete."""
+
+    def __init__(self) -> None:
+        self.of: WeakKeyDictionary[Node, list[Callable[..., Any]]] = WeakKeyDictionary()
+
+    def add(self, node: Node, hook: Callable[..., Any]) -> Callable[[], None]:
+        """Add `hook`, and return the function that takes it away again."""
+        self.of.setdefault(node, []).append(hook)
+
+        def remove() -> None:
+            hooks = self.of.get(node, [])
+            if hook in hooks:
+                hooks.remove(hook)
+            if not hooks:
+                self.of.pop(node, None)
+
+        return remove
+
+
+hooks = Hooks()
+"""Called with the complete gradient of a node, before its rules run or, for a leaf, before it is added to `.grad`."""
+after_accumulation = Hooks()
+"""Called with the variable's node once its `.grad` has grown."""
+
+
+# Arrays that users can write into, kept apart from arrays that rules have saved -----------------------------------------
+
+
+class _Slot:
+    __slots__ = ("_data",)
+
+
+def _references_of_a_slot() -> int:
+    """How many references `sys.getrefcount` reports for an array that only one variable holds."""
+    slot = _Slot()
+    slot._data = bytearray(1)
+    return sys.getrefcount(slot._data)
+
+
+_ALONE = _references_of_a_slot()
+_lent: list[Variable] = []
+
+
+def held_elsewhere(variable: Variable) -> bool:
+    """True when anybody but `variable` holds its array: a rule that saved it, a view, a name of the user's."""
+    return sys.getrefcount(variable._data) > _ALONE
+
+
+def lend(variable: Variable) -> Any:
+    """The array of a variable, for its user to read and to write.
+
+    Copy on touch: where a rule (or anybody) still holds the array, the variable goes on with a fresh copy, so that the
+    graph keeps the numbers it was computed with and gives the gradient it would have given. Until the next operation
+    the same array is handed out again; `settle` then takes it back.
+    """
+    for other in _lent:
+        if other is variable:
+            return variable._data
+    if held_elsewhere(variable):
+        variable._data = variable._data.copy()
+    _lent.append(variable)
+    modes.count(1)
+    written(variable)
+    return variable._data
+
+
+def settle() -> None:
+    """Take back every array that is lent: a user who kept it goes on with it, and the variable with a copy."""
+    while _lent:
+        variable = _lent.pop()
+        modes.count(-1)
+        if held_elsewhere(variable):
+            variable._data = variable._data.copy()
+
+
+def replace(variable: Variable, data: Any) -> None:
+    """Give a variable new values. Nothing is overwritten, so no rule can read what it did not save."""
+    variable._data = data
+    written(variable)
+
+
+def written(variable: Variable) -> None:
+    """Count a write to a leaf."""
+    if isinstance(variable.node, Leaf):
+        variable.node.version += 1
