@@ -1,11 +1,64 @@
-"""micrograd_plus: automatic differentiation that shows its work."""
+"""micrograd_plus: automatic differentiation that shows its work.
+
+    import micrograd_plus as mg
+
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.record() as trace:
+        loss = (x * x).sum()
+        loss.backward()
+    x.grad, trace
+
+Operations have NumPy's names (`mg.exp`, `mg.concatenate`), training has PyTorch's (`mg.nn`, `mg.optim`, `backward`).
+"""
 
 from __future__ import annotations
 
-from . import compiled, op, ops
-op.writer = compiled
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+
+from . import compiled as _compiled
+from . import op as _op
+from .op import constant, elementwise, joining, linear, multilinear, op
+from .ops import *  # noqa: F403 - every operation is public, and listed where it is defined
+from .ops import __all__ as _operations
 from .tensor import Tensor, tensor
 from .variable import enable_grad, no_grad, unfuse
-for _n, _v in vars(ops).items():
-    if callable(_v) and not _n.startswith("_"):
-        globals()[_n] = _v
+
+if TYPE_CHECKING:
+    from . import check, engine, nn, optim, random, readings, samples, trace, transforms
+    from .check import check as check_op
+    from .nn.saving import load, save
+    from .trace import Trace, load_trace, record
+    from .transforms import grad, gradcheck, hessian, hvp, jacobian, jvp, value_and_grad, vjp
+
+__version__ = "0.1.0"
+
+_op.writer = _compiled
+
+_WHEN_ASKED_FOR = {
+    "check": "check", "check_op": "check:check", "engine": "engine", "grad": "transforms:grad",
+    "gradcheck": "transforms:gradcheck", "hessian": "transforms:hessian", "hvp": "transforms:hvp",
+    "jacobian": "transforms:jacobian", "jvp": "transforms:jvp", "load": "nn.saving:load", "load_trace": "trace:load_trace",
+    "nn": "nn", "optim": "optim", "random": "random", "record": "trace:record", "samples": "samples",
+    "save": "nn.saving:save", "trace": "trace", "Trace": "trace:Trace", "transforms": "transforms",
+    "value_and_grad": "transforms:value_and_grad", "vjp": "transforms:vjp",
+}  # fmt: skip
+"""Rooms, and names in them, that are imported the first time somebody asks."""
+
+__all__ = [
+    *_operations, *_WHEN_ASKED_FOR, "Tensor", "constant", "elementwise", "enable_grad", "joining", "linear",
+    "multilinear", "no_grad", "op", "tensor", "unfuse",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHEN_ASKED_FOR:
+        raise AttributeError(f"micrograd_plus has no {name!r}")
+    room, _, inside = _WHEN_ASKED_FOR[name].partition(":")
+    module = _import_module(f".{room}", __name__)
+    globals()[name] = getattr(module, inside) if inside else module
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -17,7 +17,7 @@ from typing import Any
 
 from . import op as meaning
 from .op import Op, Rule, explained
-from .readings import arrays
+from .readings import arrays, floats
 from .variable import EMPTY, Node, Variable, birth, modes
 
 
@@ -46,22 +46,16 @@ def pull(op: Op) -> FunctionType:
     return namespace["_pull"]
 
 
-def pull_number(op: Op) -> FunctionType:
-    """The way back through an operation on `Value`s; made once."""
-    namespace = op.call.__globals__
-    if "_pull_number" not in namespace:
-        for rule in op.rules:
-            namespace[_function(rule)] = rule.function
-        written = _compiled(f"pull_number_{op.name}", pull_number_text(op), namespace)
-        written.op = op  # type: ignore[attr-defined]
-        namespace["_pull_number"] = written
-    return namespace["_pull_number"]
+def pull_number(op: Op, fixed: tuple[str, ...] = ()) -> FunctionType:
+    """The way back through an operation on `Value`s; the inputs that are `fixed` are plain numbers."""
+    namespace = {**op.call.__globals__, "_floats": floats}
+    namespace.update({_function(rule): rule.function for rule in op.rules})
+    return _compiled(f"pull_number_{op.name}", pull_number_text(op, fixed), namespace)
 
 
 def forget(op: Op) -> None:
     """Drop what was written for rules that have changed since."""
-    for name in ("_pull", "_pull_number"):
-        op.call.__globals__.pop(name, None)
+    op.call.__globals__.pop("_pull", None)
 
 
 def source(op: Op) -> str:
@@ -227,15 +221,16 @@ def _deposit(name: str) -> Iterator[str]:
     yield f"    else: _{name}_node.accumulator += _sent"
 
 
-def pull_number_text(op: Op) -> str:
+def pull_number_text(op: Op, fixed: tuple[str, ...] = ()) -> str:
     """How a gradient goes back through it between `Value`s: micrograd's own lines."""
     places = dict(zip(op.inputs, ("first", "second"), strict=False))
-    reads = {name for rule in op.rules for name in rule.reads}
-    lines = [f"{name}_value = _node.{place}" for name, place in places.items()]
-    lines += [f"{name} = {name}_value._data" for name in places if name in reads]
+    rules = [rule for rule in op.rules if rule.inputs[0] not in fixed]
+    reads = {name for rule in rules for name in rule.reads}
+    lines = [f"{name}{'' if name in fixed else '_value'} = _node.{place}" for name, place in places.items()]
+    lines += [f"{name} = {name}_value._data" for name in places if name in reads and name not in fixed]
     lines += ["out = _node._data"] if "out" in reads else []
     lines += ["upstream = _node.grad"]
-    for rule in op.rules:
+    for rule in rules:
         (name,) = rule.inputs
         local = _call(rule, "_floats")
         lines.append(f"{name}_value.grad += " + ("upstream" if local == "1" else f"upstream * {local}"))

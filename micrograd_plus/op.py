@@ -263,7 +263,7 @@ class Op:
         named.update(zip(self.keeps, kept, strict=False))
         named["out"] = out
         if self.outputs:
-            named.update(zip(self.outputs, out, strict=True))
+            named.update({self.outputs[0]: out} if len(self.outputs) == 1 else zip(self.outputs, out, strict=True))
             named["outputs_like"] = tuple((part.shape, part.dtype) for part in out)
         return named
 
@@ -307,7 +307,7 @@ class Op:
         locals_: list[Any] = [None] * len(places)
         if self.kind == "elementwise":
             locals_ = [rule(named)]
-            sent: Sequence[Any] = [upstream * conjugated(xp, locals_[0])]
+            sent: Sequence[Any] = [upstream * conjugated(xp, upstream, locals_[0])]
         else:
             sent = self._sent(rule, places, xp, named)
         names = self.flat_rule_names(rule, len(node.parents))
@@ -353,10 +353,10 @@ class Op:
 
     def whole(self, xp: Any, upstream: Upstreams, named: dict[str, Any]) -> tuple[Any, ...]:
         """One upstream per output, zeros where nothing arrived."""
-        likes = named["outputs_like"]
+        some = next(iter(upstream.parts.values()))
         return tuple(
-            upstream.parts[i] if i in upstream.parts else xp.zeros(shape, dtype=dtype)
-            for i, (shape, dtype) in enumerate(likes)
+            upstream.parts[i] if i in upstream.parts else xp.zeros_beside(some, shape, dtype)
+            for i, (shape, dtype) in enumerate(named["outputs_like"])
         )
 
 
@@ -374,14 +374,17 @@ def shape_of(value: Any) -> tuple[int, ...]:
 
 
 def is_complex(value: Any) -> bool:
-    """True for arrays (and tensors) of complex numbers."""
+    """True for complex numbers, and arrays and tensors of them."""
     dtype = getattr(value, "dtype", None)
-    return dtype is not None and dtype.kind == "c"
+    return dtype.kind == "c" if dtype is not None else type(value) is complex
 
 
-def conjugated(xp: Any, local: Any) -> Any:
-    """The gradient of a real loss travels by the conjugate of a complex local derivative."""
-    return xp.conj(local) if is_complex(local) else local
+def conjugated(xp: Any, upstream: Any, local: Any) -> Any:
+    """Between complex numbers the gradient of a real loss travels by the conjugate of the local derivative. Where the
+    output is real, the local derivative is d/d(re) + i d/d(im), and already is the gradient."""
+    if not (is_complex(upstream) and is_complex(local)):
+        return local
+    return local.conjugate() if type(local) is complex else xp.conj(local)
 
 
 def fitted(xp: Any, raw: Any, like: Any) -> Any:
@@ -545,7 +548,7 @@ def _unwritten(*args: Any, **params: Any) -> Any:
 
 def first_call(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Write the caller out, where that room exists, and call."""
-    if writer is not None and not op.outputs and op.kind not in ("joining", "constant"):
+    if writer is not None and op.rules and not op.outputs and op.kind not in ("joining", "constant"):
         writer.write_caller(op)
         return op.call(*args, **params)
     return op.apply(*args, **params)
@@ -566,12 +569,14 @@ def register(op: Op) -> Callable[..., Any]:
     return op.call
 
 
-def face(call: Callable[..., Any]) -> Callable[[FunctionType], FunctionType]:
-    """A decorator for the function that users call in front of an operation, to bring its arguments into form."""
+def face(call: Callable[..., Any], *, word: bool = False) -> Callable[[FunctionType], FunctionType]:
+    """A decorator for the function that users call in front of an operation, to bring its arguments into form. With
+    `word` it is also what the tensor reading calls."""
 
     def define(function: FunctionType) -> FunctionType:
         function.op, function.rule = call.op, call.rule  # type: ignore[attr-defined]
-        setattr(vocabulary.tensors, call.op.name, function)  # type: ignore[attr-defined]
+        if word:
+            setattr(vocabulary.tensors, call.op.name, function)  # type: ignore[attr-defined]
         return function
 
     return define
@@ -598,6 +603,12 @@ elementwise = _kind("elementwise")
 linear = _kind("linear")
 multilinear = _kind("multilinear")
 joining = _kind("joining")
+
+
+def phrase(function: FunctionType) -> FunctionType:
+    """A decorator for a function made of operations, which rules may use as a word on tensors."""
+    setattr(vocabulary.tensors, function.__name__, function)
+    return function
 
 
 def constant(forward: FunctionType) -> Callable[..., Any]:

@@ -17,11 +17,26 @@ from . import (
     shape,
 )
 
-SUBJECTS = (elementwise, activations, reductions, scans, shape, indexing, products, convolution, neural, losses)
+SUBJECTS = {
+    "Entry by entry": elementwise,
+    "Activations": activations,
+    "Reductions": reductions,
+    "Along an axis": scans,
+    "Shape and layout": shape,
+    "Indexing": indexing,
+    "Products": products,
+    "Convolution and pooling": convolution,
+    "Networks": neural,
+    "Losses": losses,
+}
+"""The files of operations, under the headings that the reference gives them."""
 
-for _subject in SUBJECTS:
+__all__ = ["abs"]
+
+for _subject in SUBJECTS.values():
     for _name, _value in vars(_subject).items():
         if isinstance(_value, FunctionType) and _value.__module__ == _subject.__name__ and not _name.startswith("_"):
             globals()[_name] = _value
+            __all__.append(_name)
 
 abs = elementwise.absolute

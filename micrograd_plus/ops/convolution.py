@@ -5,7 +5,7 @@ A pair such as `stride` is (along the height, along the width).
 
 from __future__ import annotations
 
-from ..op import linear, op
+from ..op import constant, linear, op
 
 
 @linear(
@@ -117,7 +117,7 @@ def _(xp, upstream, places, x_shape):
 @linear(
     x=lambda xp, upstream, x_shape, kernel_size, stride, padding, count_include_pad: xp.fold(
         xp.window_columns(
-            upstream / xp.window_counts(x_shape, kernel_size, stride, padding, count_include_pad), kernel_size
+            upstream / xp.window_counts(upstream, x_shape, kernel_size, stride, padding, count_include_pad), kernel_size
         ),
         xp.image_size(x_shape),
         kernel_size,
@@ -129,7 +129,7 @@ def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=
     """The mean of each window; `count_include_pad` says whether a border of padding counts as entries."""
     total = xp.window_sums(xp.unfold(x, kernel_size, stride, padding), x_shape=xp.shape(x), kernel_size=kernel_size,
                            stride=stride, padding=padding)  # fmt: skip
-    return total / xp.window_counts(xp.shape(x), kernel_size, stride, padding, count_include_pad)
+    return total / xp.window_counts(x, xp.shape(x), kernel_size, stride, padding, count_include_pad)
 
 
 @linear(x=lambda xp, upstream, kernel_size: xp.window_columns(upstream, kernel_size))
@@ -152,3 +152,9 @@ def window_columns(xp, x, *, kernel_size):
 def split_columns(xp, x, *, kernel_size):
     """Columns of windows apart for each channel: (N, C, kernel, windows)."""
     return xp.split_columns(x, kernel_size)
+
+
+@constant
+def window_counts(xp, x, *, shape, kernel_size, stride, padding, count_include_pad):
+    """How many entries each window of an image of `shape` takes together."""
+    return xp.window_counts(x, shape, kernel_size, stride, padding, count_include_pad)

@@ -9,7 +9,7 @@ from math import log as ln
 from math import inf, pi
 from math import sqrt as root
 
-from ..op import constant, elementwise, linear
+from ..op import constant, elementwise, linear, op, phrase
 
 # Arithmetic ---------------------------------------------------------------------------------------------------------------
 
@@ -51,16 +51,14 @@ def divide(xp, a, b):
 
 
 @elementwise(
-    base=lambda xp, base, exponent: xp.where(
-        exponent == 0, 0.0, exponent * base ** xp.where(exponent == 0, 1.0, exponent - 1)
-    ),
-    exponent=lambda xp, base, out: xp.where(base == 0, 0.0, out * xp.log(xp.where(base == 0, 1.0, base))),
+    base=lambda base, exponent: exponent * base ** (exponent - (exponent != 0)),
+    exponent=lambda xp, base, out: out * xp.log(base + (base == 0)),
 )
 def power(xp, base, exponent):
     """`base` raised to `exponent`.
 
-    A constant has slope 0, also at base 0, where the power rule alone would say 0 times infinity. With respect to the
-    exponent, 0 stays 0. A negative base has a real value only at whole exponents, and no slope between them: not a number.
+    To the power 0 everything is 1, with slope 0: lowering the exponent there would say 0 times infinity at base 0. As
+    the exponent moves, a base of 0 stays 0; a negative base has a value only at whole exponents, and no slope between.
     """
     return xp.power(base, exponent)
 
@@ -344,10 +342,18 @@ def round(xp, x):
     return xp.round(x)
 
 
-@elementwise(x=lambda: 0)
+@op
 def sign(xp, x):
-    """-1, 0 or 1. Flat but for its jump, so nothing goes back."""
+    """-1, 0 or 1. Flat but for its jump, so nothing goes back. Of a complex number, its direction: x / |x|."""
     return xp.sign(x)
+
+
+@sign.rule("x")
+def _(xp, upstream, x, out):
+    """A direction turns when x moves across it, and the more the nearer x is to 0; along it, and between real numbers,
+    nothing turns."""
+    across = upstream - out * xp.real(xp.conj(out) * upstream)
+    return across / xp.where(x == 0, inf, abs(x))
 
 
 # Complex numbers: the gradient of a real loss is dL/d(re) + i dL/d(im) --------------------------------------------------------
@@ -381,6 +387,12 @@ def angle(xp, x):
 def astype(xp, x, *, dtype):
     """The values in another dtype; the gradient is cast back."""
     return xp.astype(x, dtype)
+
+
+@phrase
+def cast(x, dtype):
+    """The values in another dtype; of complex numbers that become real, the real part."""
+    return astype(real(x) if x.dtype.kind == "c" and dtype.kind != "c" else x, dtype)
 
 
 # Questions: yes or no, and no graph -------------------------------------------------------------------------------------------
@@ -476,3 +488,22 @@ def stop_gradient(xp, x):
     return +x
 
 
+# New arrays, where another one lives --------------------------------------------------------------------------------------------
+
+
+@constant
+def zeros_beside(xp, x, *, shape, dtype=None):
+    """Zeros of a shape, on the device of `x` and of its dtype."""
+    return xp.zeros_beside(x, shape, dtype)
+
+
+@constant
+def ones_beside(xp, x, *, shape):
+    """Ones of a shape, on the device of `x` and of its dtype."""
+    return xp.ones_beside(x, shape)
+
+
+@constant
+def eye_beside(xp, x, *, n):
+    """The identity matrix, on the device of `x` and of its dtype."""
+    return xp.eye_beside(x, n)

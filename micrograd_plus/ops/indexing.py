@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..op import constant, linear, op
+from ..op import constant, face, linear, op
 
 
 @linear(x=lambda xp, upstream, indices, x_shape, axis: xp.put_take(upstream, indices, shape=x_shape, axis=axis))
@@ -38,6 +38,7 @@ def scatter_add_(xp, x, index, src, *, axis=-1):
     return xp.scatter_add(x, index, src, axis=axis)
 
 
+@face(scatter_add_)
 def scatter_add(x, axis, index, src):
     """`x` with each entry of `src` added along `axis` at its number in `index`; numbers may repeat.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..op import face, joining, linear, multilinear, op
-from .shape import concatenate, expand_dims, mT, reshape, squeeze, transpose  # noqa: F401
+from .shape import expand_dims, reshape, squeeze
 
 
 @multilinear(
@@ -15,7 +15,7 @@ def matmul(xp, a, b):
     return xp.matmul(a, b)
 
 
-@face(matmul)
+@face(matmul, word=True)
 def matmul(a, b, *, product=matmul):  # noqa: F811
     """The matrix product, over any leading axes. A vector counts as a row on the left and as a column on the right."""
     row, column = getattr(a, "ndim", 2) == 1, getattr(b, "ndim", 2) == 1
@@ -98,7 +98,7 @@ def einsum(xp, parts, *, subscripts):
     return xp.einsum(subscripts, *parts)
 
 
-@face(einsum)
+@face(einsum, word=True)
 def einsum(subscripts, *operands, product=einsum):  # noqa: F811
     """Products of entries, added up over every letter that the result does not name (Einstein's summation).
 
@@ -146,11 +146,11 @@ def transposes(xp, subscripts, upstream, parts, shapes):
         for letter, length in zip(term, shape, strict=True):
             if letter in own:
                 twin = next(spare)
-                factors.append((letter + twin, xp.eye(length)))
+                factors.append((letter + twin, xp.eye_beside(upstream, length)))
                 own += twin
             else:
                 own += letter
                 if not any(letter in other for other, _ in factors):
-                    factors.append((letter, xp.ones(length)))
+                    factors.append((letter, xp.ones_beside(upstream, (length,))))
         received.append(xp.einsum(f"{','.join(f for f, _ in factors)}->{own}", *(part for _, part in factors)))
     return received

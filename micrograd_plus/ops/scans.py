@@ -6,8 +6,8 @@ from ..op import constant, linear, op
 
 
 @linear(
-    x=lambda xp, upstream, axis, exclusive, reverse: xp.cumsum(
-        upstream, axis=axis, exclusive=exclusive, reverse=not reverse
+    x=lambda xp, upstream, x_shape, axis, exclusive, reverse: xp.reshape(
+        xp.cumsum(upstream, axis=axis, exclusive=exclusive, reverse=not reverse), x_shape
     )
 )
 def cumsum(xp, x, *, axis=None, exclusive=False, reverse=False):

@@ -6,6 +6,7 @@ Whatever is not defined below is the library's own function of that name.
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy
@@ -15,7 +16,6 @@ from .shapes import *  # noqa: F403
 from .shapes import axes_of, image_size, joined_last, reduced, windows_along
 
 np: Any = globals().get("library", numpy)
-builtins_all, builtins_any = all, any
 
 _add_up = np.add.reduce
 
@@ -200,7 +200,7 @@ def joined_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
 def sum_tiles(x: Any, shape: tuple[int, ...], reps: Any) -> Any:
     """The tiles that `tile` made, added up."""
     reps = reps if isinstance(reps, tuple) else (reps,)
-    length = max(len(reps), len(shape))
+    length = builtins.max(len(reps), len(shape))
     times = (1,) * (length - len(reps)) + tuple(reps)
     sides = (1,) * (length - len(shape)) + tuple(shape)
     pairs = [n for pair in zip(times, sides, strict=True) for n in pair]
@@ -225,7 +225,7 @@ def put_diagonal(x: Any, shape: tuple[int, ...], offset: int, axis1: int, axis2:
     out = np.zeros(shape, x.dtype)
     places = np.arange(x.shape[-1])
     matrices = np.moveaxis(out, (axis1, axis2), (-2, -1))
-    matrices[..., places - min(offset, 0), places + max(offset, 0)] = x
+    matrices[..., places - builtins.min(offset, 0), places + builtins.max(offset, 0)] = x
     return out
 
 
@@ -250,7 +250,7 @@ def put_add(x: Any, shape: tuple[int, ...], index: Any) -> Any:
 def _names_no_place_twice(index: Any) -> bool:
     """True for slices, single integers and boolean masks: no entry is met a second time."""
     parts = index if type(index) is tuple else (index,)
-    return builtins_all(
+    return builtins.all(
         part is None
         or part is Ellipsis
         or isinstance(part, (slice, int, numpy.integer))
@@ -439,12 +439,27 @@ def max_pool2d(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: An
     return largest, (row * x.shape[-1] + column).reshape(*x.shape[:2], -1)
 
 
-def window_counts(shape: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool) -> Any:
-    """How many entries each window of an image of `shape` takes together: a number, or one for each place."""
-    if count_include_pad or not builtins_any(padding):
-        return kernel_size[0] * kernel_size[1]
+def zeros_beside(x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
+    """Zeros where `x` lives."""
+    return np.zeros(shape, dtype or x.dtype)
+
+
+def ones_beside(x: Any, shape: tuple[int, ...]) -> Any:
+    """Ones where `x` lives."""
+    return np.ones(shape, x.dtype)
+
+
+def eye_beside(x: Any, n: int) -> Any:
+    """The identity matrix where `x` lives."""
+    return np.eye(n, dtype=x.dtype)
+
+
+def window_counts(x: Any, shape: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool) -> Any:
+    """How many entries each window of an image of `shape` takes together."""
+    if count_include_pad or not builtins.any(padding):
+        return np.array(kernel_size[0] * kernel_size[1], np.int16)  # small integers leave float32 as it is
     ones = np.ones((1, 1, *shape[-2:]))
-    counts = unfold(ones, kernel_size, stride, padding).sum(axis=1).astype(np.int16)  # keeps float32 float32
+    counts = unfold(ones, kernel_size, stride, padding).sum(axis=1).astype(np.int16)
     return counts.reshape(windows_along(shape, kernel_size, stride, padding))
 
 

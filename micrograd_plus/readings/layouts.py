@@ -11,7 +11,7 @@ import math
 from numbers import Complex, Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from .symbols import Expression, Shape, Symbolic, Word
+from .symbols import Expression, Operation, Shape, Symbolic, Word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -70,6 +70,7 @@ REPHRASED: dict[str, Callable[[Any], Any]] = {
     "abs": abs,
     "exp2": lambda x: 2**x,
     "linalg.inv": lambda x: x**-1,
+    "positive": lambda x: x,
     "reciprocal": lambda x: 1 / x,
     "rsqrt": lambda x: 1 / Word("sqrt")(x),
     "square": lambda x: x**2,
@@ -83,6 +84,23 @@ RENAMED = {
 """Functions whose name in mathematics is not NumPy's."""
 
 CONSTANTS = {"pi": "π", "inf": "∞", "newaxis": "None"}
+
+KNOWN: dict[float, Any] = {
+    math.pi: Word("pi"),
+    2 * math.pi: 2 * Word("pi"),
+    math.sqrt(2): Word("sqrt")(2),
+    math.sqrt(0.5): 1 / Word("sqrt")(2),
+    math.sqrt(math.pi): Word("sqrt")(Word("pi")),
+    2 / math.sqrt(math.pi): 2 / Word("sqrt")(Word("pi")),
+    math.sqrt(2 * math.pi): Word("sqrt")(2 * Word("pi")),
+    math.sqrt(2 / math.pi): Word("sqrt")(2 / Word("pi")),
+    math.log(2): Word("log")(2),
+    math.log(10): Word("log")(10),
+    1 / 3: Operation("divide", (1, 3)),
+    2 / 3: Operation("divide", (2, 3)),
+    1 / 6: Operation("divide", (1, 6)),
+}
+"""Numbers that rules are written with, and what a reader knows them as."""
 
 FENCES = {"absolute": "||", "floor": "⌊⌋", "ceil": "⌈⌉", "linalg.norm": "‖‖"}
 
@@ -274,6 +292,8 @@ def real(writer: Writer, value: Any) -> Piece:
         return negative(writer, Expression("negative", (-value,)))
     if isinstance(value, Integral):
         return Piece(writer.marks.number(str(value)))
+    if value in KNOWN:
+        return writer.piece(KNOWN[value])
     if not math.isfinite(value):
         return Piece(writer.marks.mark("∞") if value > 0 else writer.marks.upright("nan"))
     digits, _, exponent = f"{abs(float(value)):.6g}".partition("e")

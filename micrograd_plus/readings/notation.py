@@ -81,7 +81,7 @@ class Writer:
             self.weights[number] = 1 + sum(self.weights[part] for part in below)
         self.pieces: dict[int, Piece] = {}
         self.definitions: list[tuple[str, str]] = []
-        self.named = self._worth_a_name()
+        self.named = self._worth_a_name(self._below(Expression("all", (root,))))
         for number, whole in self.wholes.items():
             piece = self.laid_out(whole)
             self.pieces[number] = self._defined(piece) if number in self.named else piece
@@ -91,9 +91,12 @@ class Writer:
         right = self.piece(self.root)
         if left is None:
             return self.marks.formula(right.code, self.definitions)
-        code = self.fenced(right, COMPARE) if right.level in TRUTHS else right.code
-        equation = self.marks.row(self.piece(left).code, self.marks.sign("="), code)
+        equation = self.marks.row(self.piece(left).code, self.marks.sign("="), self._right_side(right))
         return self.marks.formula(equation, self.definitions)
+
+    def _right_side(self, piece: Piece) -> str:
+        """A piece after an equals sign, where a comparison would read as a second equation."""
+        return self.fenced(piece, COMPARE) if piece.level in TRUTHS else piece.code
 
     def piece(self, value: Any) -> Piece:
         """How a part is written: a symbolic one, or a constant."""
@@ -148,15 +151,15 @@ class Writer:
         """Whether it is written by a name, and spelled out under the formula."""
         return self.structure.get(id(whole)) in self.named
 
-    def _worth_a_name(self) -> set[int]:
-        """What a long formula would spell out more than once, unless it is small."""
-        if max(self.weights.values(), default=0) < LONG:
+    def _worth_a_name(self, top: list[int]) -> set[int]:
+        """What a long formula would spell out more than once, unless it is small; it consists of `top`."""
+        if sum(self.weights[number] for number in top) < LONG:
             return set()
-        uses = Counter(part for below in self.below.values() for part in below)
+        uses = Counter(part for below in [top, *self.below.values()] for part in below)
         return {number for number, count in uses.items() if count > 1 and self.weights[number] > LONG // 6}
 
     def _defined(self, piece: Piece) -> Piece:
         """A name for a piece, which is itself written once, under the formula."""
         name = self.marks.numbered("s", len(self.definitions) + 1)
-        self.definitions.append((name, piece.code))
+        self.definitions.append((name, self._right_side(piece)))
         return Piece(name)

@@ -1,0 +1,58 @@
+# Everything happens in .venv, which the first call makes and later calls reuse. Only make and Python 3.11 or newer
+# (with venv and pip) need be there. `make PYTHON=python3.13 test` chooses another Python for a new .venv.
+
+PYTHON ?= python3.11 python3.12 python3.13 python3.14 python3
+PYTEST = .venv/bin/python -m pytest -n auto --maxprocesses 4
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+lab: .venv/.lab ## open JupyterLab on the first notebook (more options: LAB_ARGS="--no-browser --port 9000")
+	.venv/bin/python -m jupyterlab notebooks/01_first_walk.ipynb $(AS_ROOT) $(LAB_ARGS)
+
+test: .venv/.test ## run the tests, in a browser too (more options: TEST_ARGS="-k tanh")
+	.venv/bin/python tests/install_browser.py
+	$(PYTEST) -m "not parity and not cuda" $(TEST_ARGS)
+
+parity: .venv/.parity ## compare with PyTorch 2.13.0 (its wheel can be gigabytes; TEST_ARGS as above)
+	$(PYTEST) -m parity $(TEST_ARGS)
+
+bench: .venv/.bench ## measure against the peers and by hand (more options: BENCH_ARGS="--only W3 --quick")
+	PYTHONPATH=tests .venv/bin/python -m benchmarks $(BENCH_ARGS)
+
+lint: .venv/.dev ## ruff and pyright
+	.venv/bin/python -m ruff check .
+	.venv/bin/python -m pyright --pythonpath .venv/bin/python
+
+docs: .venv/.docs ## build the documentation into site/
+	.venv/bin/python -m mkdocs build --strict
+
+clean: ## remove .venv and everything made by the targets above
+	rm -rf .venv site build dist .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help lab test parity bench lint docs clean
+.DEFAULT_GOAL := help
+
+# Several test processes share the cores, so each gets one thread for its linear algebra.
+test parity: export OPENBLAS_NUM_THREADS = 1
+test parity: export OMP_NUM_THREADS = 1
+
+# JupyterLab refuses to run as root, as in a container, unless told that it is meant.
+AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
+
+# One stamp for each extra: it is installed again when pyproject.toml is newer.
+.venv/.lab .venv/.test .venv/.parity .venv/.bench .venv/.dev .venv/.docs: .venv/.%: .venv/.made pyproject.toml
+	.venv/bin/python -m pip install --disable-pip-version-check --editable ".[$*]"
+	@touch $@
+
+.venv/.made:
+	@for python in $(PYTHON); do \
+	    if $$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	        echo "Making .venv with $$python" && $$python -m venv .venv && touch $@ && exit 0; \
+	        exit 1; \
+	    fi; \
+	done; \
+	echo "micrograd_plus needs Python 3.11 or newer with venv and pip; none was found among: $(PYTHON)." >&2; \
+	echo "On Debian and Ubuntu: apt install python3 python3-venv. Elsewhere: python.org/downloads." >&2; \
+	exit 1

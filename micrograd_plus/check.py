@@ -1,0 +1,307 @@
+"""The promises that every operation keeps, as functions of one sample.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus.check import check
+    >>> check(mg.tanh)["the gradient equals differences"]
+    2
+
+Each raises an error that names the operation, the call, and what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import variable
+from .op import Op, is_complex
+from .readings import arrays, floats, symbols, vocabulary
+from .samples import Sample, samples
+from .tensor import Tensor, tensor
+from .trace import load_trace, record
+from .trace.formulas import expression
+from .transforms import grad, gradcheck, jvp
+
+np = vocabulary.device("cpu").library
+Promise = Callable[[Sample], None]
+promises: dict[str, Promise] = {}
+
+
+def promise(sentence: str) -> Callable[[Promise], Promise]:
+    """Name a promise by the sentence it keeps."""
+
+    def named(function: Promise) -> Promise:
+        promises[sentence] = function
+        return function
+
+    return named
+
+
+def check(call: Any) -> dict[str, int]:
+    """Hold an operation to every promise on all its samples; how many samples each was held on."""
+    op: Op = call.op
+    if op.name not in samples:
+        raise ValueError(f"{op.name} has no sample; give it one: mg.samples.sample({op.name}, ...)")
+    held = dict.fromkeys(promises, 0)
+    for each in samples[op.name]:
+        for sentence, keep in promises.items():
+            if sentence not in each.excused:
+                keep(each)
+                held[sentence] += 1
+    return held
+
+
+# Calling ------------------------------------------------------------------------------------------------------------------
+
+
+def moving(sample: Sample) -> list[int]:
+    """The places of the inputs that want a gradient."""
+    op = sample.op
+    has_rule = [op.kind == "joining" or op.differentiable(name) or not op.rules for name in op.flat_names(len(sample.inputs))]
+    return [
+        i
+        for i, value in enumerate(sample.inputs)
+        if has_rule[i] and hasattr(value, "dtype") and value.dtype.kind in "fc"
+    ]
+
+
+def run(sample: Sample, inputs: list[Any]) -> Any:
+    """The call, as one result: several outputs are weighted and added up."""
+    op = sample.op
+    out = op.call(inputs, **sample.params) if op.kind == "joining" else op.call(*inputs, **sample.params)
+    return out
+
+
+def scalar(sample: Sample, inputs: list[Any], seed: int = 0) -> Any:
+    """The call's outputs, weighted by fixed numbers of both signs and added up to one real number."""
+    out = run(sample, inputs)
+    total: Any = 0.0
+    for place, part in enumerate(out if isinstance(out, tuple) else (out,)):
+        if part.dtype.kind in "fc":
+            rng = np.random.default_rng([seed, place])
+            weights = rng.uniform(0.5, 1.5, part.shape) * rng.choice([-1.0, 1.0], part.shape)
+            real_part = part.real if is_complex(part) else part
+            total = total + (real_part * tensor(weights, dtype=real_part.dtype)).sum()
+            if is_complex(part):
+                total = total + (part.imag * tensor(weights[..., ::-1] * 0.7 if part.ndim else weights)).sum()
+    return total
+
+
+def given(sample: Sample, places: list[int], values: Any) -> list[Any]:
+    """The sample's inputs, with other values at some places."""
+    inputs = [tensor(value) if hasattr(value, "dtype") else value for value in sample.inputs]
+    for place, value in zip(places, values, strict=True):
+        inputs[place] = value
+    return inputs
+
+
+def must_equal(a: Any, b: Any, what: str, rtol: float = 1e-9, atol: float = 1e-11) -> None:
+    """Two arrays of one shape, entry by entry equal up to rounding."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape:
+        raise AssertionError(f"{what}: shapes {a.shape} and {b.shape}")
+    if not np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True):
+        worst = np.unravel_index(np.argmax(np.abs(a - b)), a.shape)
+        raise AssertionError(f"{what}: {a[worst]!r} and {b[worst]!r} at {worst}")
+
+
+def gradients(sample: Sample, inputs: list[Any] | None = None, seed: int = 0) -> list[Any]:
+    """The gradients of the weighted call, as arrays, by the plain walk."""
+    places = moving(sample)
+    values = sample.inputs if inputs is None else inputs
+    leaves = [tensor(values[i], requires_grad=True) for i in places]
+    full = [tensor(value) if hasattr(value, "dtype") else value for value in values]
+    for place, leaf in zip(places, leaves, strict=True):
+        full[place] = leaf
+    scalar(sample, full, seed).backward()
+    return [leaf.grad.numpy() if leaf.grad is not None else np.zeros(leaf.shape) for leaf in leaves]
+
+
+# The promises -------------------------------------------------------------------------------------------------------------
+
+
+@promise("the gradient equals differences")
+def _(sample: Sample) -> None:
+    places = moving(sample)
+    gradcheck(lambda *values: scalar(sample, given(sample, places, values)), [sample.inputs[i] for i in places])
+
+
+@promise("forward mode is the transpose of reverse mode")
+def _(sample: Sample) -> None:
+    places, rng = moving(sample), np.random.default_rng(3)
+    values = [sample.inputs[i] for i in places]
+    tangents = [rng.normal(size=v.shape) + (1j * rng.normal(size=v.shape) if v.dtype.kind == "c" else 0) for v in values]
+    _, moved = jvp(lambda *inside: scalar(sample, given(sample, places, inside)), values, tangents)
+    back = sum(float(np.sum(np.real(np.conj(g) * t))) for g, t in zip(gradients(sample), tangents, strict=True))
+    must_equal(moved.item(), back, f"{sample}: forward and reverse mode", rtol=1e-8, atol=1e-10)
+
+
+@promise("the gradient has a gradient")
+def _(sample: Sample) -> None:
+    places = moving(sample)
+    values = [sample.inputs[i] for i in places]
+    first = grad(lambda *inside: scalar(sample, given(sample, places, inside)), tuple(range(len(places))))
+
+    def slope(*inside: Any) -> Any:
+        total: Any = 0.0
+        for place, each in enumerate(first(*inside)):
+            rng = np.random.default_rng([7, place])
+            weights = tensor(rng.uniform(0.5, 1.5, each.shape) * rng.choice([-1.0, 1.0], each.shape))
+            total = total + ((each.real + each.imag * 0.3 if is_complex(each) else each) * weights).sum()
+        return total
+
+    gradcheck(slope, values, rtol=2e-5, atol=1e-6)
+
+
+@promise("stepping inside changes nothing")
+def _(sample: Sample) -> None:
+    if not sample.op.composite:
+        return
+    fused = gradients(sample)
+    with variable.unfuse():
+        apart = gradients(sample)
+    for a, b in zip(fused, apart, strict=True):
+        must_equal(a, b, f"{sample}: the closed form and its own steps", rtol=1e-9, atol=1e-10)
+
+
+@promise("the written-out code does what the names mean")
+def _(sample: Sample) -> None:
+    written = gradients(sample)
+    with variable.mode(variable.recorders, (_Nobody(),)):
+        by_name = gradients(sample)
+    for a, b in zip(written, by_name, strict=True):
+        must_equal(a, b, f"{sample}: written out and by name", rtol=1e-13, atol=1e-14)
+
+
+class _Nobody:
+    """A recorder that wants everything by name and keeps nothing."""
+
+    def applied(self, *told: Any) -> None:
+        """Nothing."""
+
+    def observer(self, root: Any, upstream: Any) -> Any:
+        """Somebody who looks away."""
+        return lambda *told: None
+
+
+@promise("the formula, evaluated, equals the gradient")
+def _(sample: Sample) -> None:
+    places = moving(sample)
+    leaves = [tensor(sample.inputs[i], requires_grad=True) for i in places]
+    told: list[Any] = []
+    with variable.mode(variable.recorders, (_Listener(told),)):
+        scalar(sample, given(sample, places, leaves)).backward()
+    mine = [step for step in told if step[0].op is sample.op]
+    if sample.op.rules and not mine:
+        raise AssertionError(f"{sample}: no step of {sample.op.name} was recorded")
+    for node, contribution, upstream, _, _ in mine:
+        rule = contribution.rule
+        up = sample.op.whole(arrays, upstream, {"outputs_like": node.saved[-1]}) if sample.op.outputs else upstream
+        joins = rule.op.kind == "joining"
+        place = contribution.index if joins else rule.inputs.index(rule.op.inputs[contribution.index])
+        formula = expression(rule, place, contribution.reads, up)
+        names = {**contribution.reads, "upstream": up}
+        for name, value in list(names.items()):
+            if isinstance(value, (list, tuple)):
+                names.update({f"{name}[{i}]": part for i, part in enumerate(value)})
+        value = symbols.evaluate(formula, arrays, names)
+        if is_complex(contribution.raw):
+            continue  # the formula is of the real case: over the complex numbers the engine conjugates
+        must_equal(np.broadcast_to(value, contribution.raw.shape), contribution.raw, f"{sample}: the formula of {rule.name}")
+
+
+class _Listener(_Nobody):
+    """A recorder that keeps the steps."""
+
+    def __init__(self, told: list[Any]):
+        self.told = told
+
+    def observer(self, root: Any, upstream: Any) -> Any:
+        """Somebody who writes everything down."""
+        return lambda *step: self.told.append(step)
+
+
+@promise("numbers and arrays agree")
+def _(sample: Sample) -> None:
+    op = sample.op
+    plain = all(not hasattr(v, "dtype") or v.dtype.kind in "f" for v in sample.inputs)
+    if op.kind != "elementwise" or not plain or sample.params:
+        return
+    first = [float(np.ravel(value)[0]) for value in sample.inputs]
+    try:
+        number = op.forward(floats, *first, **op.params)
+    except AttributeError:
+        return  # an operation whose words are about arrays alone
+    must_equal(number, op.call(*[tensor(x) for x in first]).numpy(), f"{sample}: as numbers and as arrays", rtol=1e-12)
+    for rule in op.rules:
+        named = {**op.params, **dict(zip(op.inputs, first, strict=True)), "out": number, "xp": floats}
+        as_arrays = {name: np.asarray(value) if type(value) is float else value for name, value in named.items()}
+        with np.errstate(all="ignore"):
+            on_arrays = rule({**as_arrays, "xp": arrays})
+        must_equal(rule(named), on_arrays, f"{sample}: the rule {rule.name} on numbers and on arrays", rtol=1e-12)
+
+
+@promise("single precision stays single precision")
+def _(sample: Sample) -> None:
+    if any(hasattr(v, "dtype") and v.dtype.kind == "c" for v in sample.inputs) or "dtype" in sample.params:
+        return
+    small = [v.astype("float32") if hasattr(v, "dtype") and v.dtype.kind == "f" else v for v in sample.inputs]
+    out = run(sample, [tensor(v) if hasattr(v, "dtype") else v for v in small])
+    for part in out if isinstance(out, tuple) else (out,):
+        if part.dtype.kind == "f" and part.dtype != np.float32:
+            raise AssertionError(f"{sample}: float32 in, {part.dtype} out")
+    for gradient, exact in zip(gradients(sample, small), gradients(sample), strict=True):
+        if gradient.dtype != np.float32:
+            raise AssertionError(f"{sample}: the gradient of a float32 input is {gradient.dtype}")
+        must_equal(gradient, exact, f"{sample}: the gradient in single precision", rtol=2e-3, atol=2e-4)
+
+
+@promise("the order of entries in memory does not matter")
+def _(sample: Sample) -> None:
+    def strided(value: Any) -> Any:
+        if not hasattr(value, "dtype") or value.ndim == 0:
+            return value
+        wide = np.zeros(tuple(2 * n for n in value.shape), value.dtype)
+        view = wide[tuple(slice(None, None, -2) for _ in value.shape)]
+        view[...] = value
+        return view
+
+    places = moving(sample)
+    leaves = [Tensor.of(strided(sample.inputs[i])) for i in places]
+    for leaf in leaves:
+        leaf.requires_grad = True
+    full = [Tensor.of(strided(v)) if hasattr(v, "dtype") else v for v in sample.inputs]
+    for place, leaf in zip(places, leaves, strict=True):
+        full[place] = leaf
+    scalar(sample, full).backward()
+    for leaf, exact in zip(leaves, gradients(sample), strict=True):
+        got = leaf.grad.numpy() if leaf.grad is not None else np.zeros(leaf.shape)
+        must_equal(got, exact, f"{sample}: entries that are not next to each other in memory", rtol=1e-12)
+
+
+@promise("arrays without entries, and single numbers, are allowed")
+def _(sample: Sample) -> None:
+    op = sample.op
+    plain = all(not hasattr(v, "dtype") or v.dtype.kind == "f" for v in sample.inputs)
+    if op.kind != "elementwise" or not plain:
+        return
+    for shape in ((), (0,), (2, 0)):
+        inputs = [np.full(shape, np.ravel(v)[0]) if hasattr(v, "dtype") else v for v in sample.inputs]
+        for gradient in gradients(sample, inputs):
+            if gradient.shape != shape:
+                raise AssertionError(f"{sample}: an input of shape {shape} received a gradient of shape {gradient.shape}")
+
+
+@promise("its record can be stored and read back")
+def _(sample: Sample) -> None:
+    places = moving(sample)
+    leaves = [tensor(sample.inputs[i], requires_grad=True) for i in places]
+    with record() as trace:
+        scalar(sample, given(sample, places, leaves)).backward()
+    text = trace.to_json()
+    if load_trace(text).to_json() != text:
+        raise AssertionError(f"{sample}: the record is not the same after being read back")
+    for node, gradient in trace.gradients.items():
+        leaf = next(x for x in leaves if x.grad is not None and x.shape == gradient.shape)
+        if leaf.dtype != gradient.dtype:
+            raise AssertionError(f"{sample}: node {node} received {gradient.dtype}")

@@ -1,0 +1,436 @@
+"""Value: micrograd's own interface, over the same rules that serve tensors.
+
+    from micrograd_plus.engine import Value        # the only line of a micrograd program that changes
+
+A number is its own node: which operation made it, from which one or two numbers, and when. There is no recursion, the
+order is the same in every process, a second `backward()` adds exactly the same gradient once more, and a number that
+was changed after it was used is noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+from . import op as meaning
+from . import ops, variable
+from .backward import Contribution
+from .op import Op
+from .readings import floats
+from .variable import birth, modes
+
+
+class Value:
+    """A number that remembers how it was made, and holds the gradient that walks have added up in it.
+
+    >>> a, b = Value(2.0), Value(-3.0)
+    >>> c = a * b + a ** 2
+    >>> c.backward()
+    >>> c, a.grad, b.grad
+    (Value(data=-2.0, grad=1), 1.0, 2.0)
+    """
+
+    __slots__ = ("_data", "_label", "first", "grad", "made_by", "second", "serial")
+
+    def __init__(self, data: float, _children: tuple[Value, ...] = (), _op: str = "", label: str = ""):
+        if type(data) is not float and type(data) is not int:
+            data = _number(data)
+        self._data, self.grad, self.serial = data, 0, birth()
+        self.made_by: Any = None
+        self.first: Any = None
+        self.second: Any = None
+        if _children or _op:
+            self.made_by = Handmade(_op, tuple(_children))
+        if label:
+            self._label = label
+
+    # Looking ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def data(self) -> Any:
+        """The number. That of a leaf may be changed; what was computed from the old one then refuses to walk back,
+        where a rule would read it."""
+        return self._data
+
+    @data.setter
+    def data(self, number: float) -> None:
+        if self.made_by is not None:
+            raise RuntimeError(
+                f"this Value was computed by {self._op!r}, and its data is what its inputs make it; change an input and "
+                f"compute again, or make a new Value"
+            )
+        self._data = number if type(number) in (int, float) else _number(number)
+        self.serial = birth()
+
+    @property
+    def label(self) -> str:
+        """A name for drawings."""
+        return getattr(self, "_label", "")
+
+    @label.setter
+    def label(self, name: str) -> None:
+        self._label = name
+
+    @property
+    def op(self) -> Any:
+        """The operation that made it; None for a leaf."""
+        return None if self.made_by is None else self.made_by.op
+
+    @property
+    def parents(self) -> tuple[Any, ...]:
+        """The numbers it was made from, in order."""
+        if self.made_by is None:
+            return ()
+        return self.made_by.inputs_of(self)
+
+    @property
+    def _prev(self) -> set[Value]:
+        return set(self.parents)
+
+    @property
+    def _op(self) -> str:
+        return "" if self.made_by is None else self.made_by.symbol_of(self)
+
+    @property
+    def _backward(self) -> Callable[[], None]:
+        """Send this number's gradient on to the numbers it was made from."""
+        return (lambda: None) if self.made_by is None else lambda: self.made_by.pull(self)
+
+    @_backward.setter
+    def _backward(self, function: Callable[[], None]) -> None:
+        if not isinstance(self.made_by, Handmade):
+            self.made_by = Handmade(self._op, self.parents)
+        self.made_by.function = function
+
+    def __repr__(self) -> str:
+        return f"Value(data={self._data}, grad={self.grad})"
+
+    def __float__(self) -> float:
+        return float(self._data)
+
+    # The walk -----------------------------------------------------------------------------------------------------------
+
+    def backward(self) -> None:
+        """Walk back from here, and add to the `grad` of every number on the way what it contributes to this one.
+
+        Gradients add up over calls, and each call starts afresh: called twice, everything has exactly twice the gradient.
+        """
+        earlier: list[tuple[Value, Any]] = []
+        order = self._order(earlier)
+        observers = [seen for each in variable.recorders.get() if (seen := each.observer(self, 1.0))]
+        try:
+            self.grad = 1
+            if observers:
+                _watched_walk(order, observers)
+            else:
+                for value in order:
+                    value.made_by.pull(value)
+        finally:
+            for value, before in earlier:
+                value.grad += before
+
+    def _order(self, earlier: list[tuple[Value, Any]]) -> list[Value]:
+        """Every computed number that this one was made from, latest first. All gradients on the way become 0, and those
+        that were not are noted in `earlier`."""
+        order: list[Value] = []
+        met: list[Value] = [self]
+        if self.grad:
+            earlier.append((self, self.grad))
+        self.grad = None
+        todo = [self]
+        try:
+            while todo:
+                value = todo.pop()
+                maker = value.made_by
+                if maker is None:
+                    continue
+                order.append(value)
+                for parent in (value.first, value.second) if maker.plain else maker.inputs_of(value):
+                    if type(parent) is not Value:
+                        continue
+                    if parent.serial > value.serial:
+                        refuse_stale(value, parent)
+                    if parent.grad is not None:
+                        if parent.grad:
+                            earlier.append((parent, parent.grad))
+                        parent.grad = None
+                        met.append(parent)
+                        todo.append(parent)
+        finally:
+            for value in met:
+                value.grad = 0
+        order.sort(key=attrgetter("serial"), reverse=True)
+        return order
+
+    # Python's own -------------------------------------------------------------------------------------------------------
+
+    def __copy__(self) -> Value:
+        return Value(self._data, label=self.label)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Value:
+        if self.made_by is not None:
+            raise RuntimeError("a computed Value cannot be copied apart from its graph; Value(v.data) copies the number")
+        out = memo[id(self)] = Value(self._data, label=self.label)
+        out.grad = self.grad
+        return out
+
+    def __reduce__(self) -> Any:
+        if self.made_by is not None:
+            raise RuntimeError("a computed Value cannot be stored apart from its graph; store v.data")
+        return Value, (self._data, (), "", self.label)
+
+    # Arithmetic: micrograd's decomposition, so that graphs look the same --------------------------------------------------
+
+    def __add__(self, other: Any) -> Value:
+        return add(self, other)
+
+    def __mul__(self, other: Any) -> Value:
+        return multiply(self, other)
+
+    def __pow__(self, other: Any) -> Value:
+        return power(self, other)
+
+    def __neg__(self) -> Value:
+        return self * -1
+
+    def __radd__(self, other: Any) -> Value:
+        return self + other
+
+    def __sub__(self, other: Any) -> Value:
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> Value:
+        return other + (-self)
+
+    def __rmul__(self, other: Any) -> Value:
+        return self * other
+
+    def __truediv__(self, other: Any) -> Value:
+        return self * other**-1
+
+    def __rtruediv__(self, other: Any) -> Value:
+        return other * self**-1
+
+    def __rpow__(self, other: Any) -> Value:
+        return power(Value(other), self)
+
+    def relu(self) -> Value:
+        """The number where it is positive, else 0."""
+        return relu(self)
+
+    def tanh(self) -> Value:
+        """The hyperbolic tangent."""
+        return tanh(self)
+
+    def exp(self) -> Value:
+        """The exponential."""
+        return exp(self)
+
+    def log(self) -> Value:
+        """The natural logarithm."""
+        return log(self)
+
+    def sigmoid(self) -> Value:
+        """The logistic function."""
+        return sigmoid(self)
+
+    def sqrt(self) -> Value:
+        """The square root."""
+        return sqrt(self)
+
+    def sin(self) -> Value:
+        """The sine."""
+        return sin(self)
+
+    def cos(self) -> Value:
+        """The cosine."""
+        return cos(self)
+
+
+# What made a number -----------------------------------------------------------------------------------------------------
+
+
+class Made:
+    """An operation as it stands behind numbers: its rules, read in floats."""
+
+    plain = True
+
+    def __init__(self, op: Op, symbol: str, fixed: tuple[str, ...] = ()):
+        self.op, self.symbol = op, symbol
+        written = meaning.writer.pull_number(op, fixed) if meaning.writer is not None else None
+        self.pull: Callable[[Value], None] = written or self.pull_by_name
+
+    def inputs_of(self, value: Value) -> tuple[Any, ...]:
+        return tuple(x for x in (value.first, value.second) if type(x) is Value)
+
+    def symbol_of(self, value: Value) -> str:
+        return self.symbol
+
+    def pull_by_name(self, value: Value) -> None:
+        """The meaning of `pull`: each rule called by name, each input's gradient added to."""
+        for parent, contribution in contributions(self.op, value):
+            parent.grad += contribution.value
+
+
+class MadeByPower(Made):
+    """A power with a constant exponent, which micrograd counts as part of the operation."""
+
+    def symbol_of(self, value: Value) -> str:
+        return f"**{_get(value.second)}"
+
+
+class Handmade:
+    """An operation that a student built: children, a symbol, and a `_backward` of their own."""
+
+    plain = False
+    op = None
+
+    def __init__(self, symbol: str, children: tuple[Value, ...]):
+        self.symbol, self.children = symbol, children
+        self.function: Callable[[], None] = lambda: None
+
+    def inputs_of(self, value: Value) -> tuple[Value, ...]:
+        return self.children
+
+    def symbol_of(self, value: Value) -> str:
+        return self.symbol
+
+    def pull(self, value: Value) -> None:
+        self.function()
+
+
+def contributions(op: Op, value: Value) -> list[tuple[Value, Contribution]]:
+    """What each input receives from one application, rule by rule."""
+    inputs = dict(zip(op.inputs, (value.first, value.second), strict=False))
+    named = {name: _get(x) for name, x in inputs.items()} | {"out": value._data, "xp": floats, "upstream": value.grad}
+    sent = []
+    for rule in op.rules:
+        parent = inputs[rule.inputs[0]]
+        if type(parent) is Value:
+            local = rule(named)
+            reads = {name: named[name] for name in rule.reads if name not in ("xp", "upstream")}
+            raw = value.grad * local
+            sent.append((parent, Contribution(rule, op.inputs.index(rule.inputs[0]), local, raw, (), raw, reads)))
+    return sent
+
+
+def _watched_walk(order: list[Value], observers: list[Any]) -> None:
+    """The walk by name, every step told."""
+    fresh = set(order[:1])
+    for value in order:
+        if value.made_by.op is None:
+            value.made_by.pull(value)
+            fresh.update(value.parents)
+            continue
+        for parent, contribution in contributions(value.made_by.op, value):
+            before = parent.grad if parent in fresh else None
+            parent.grad += contribution.value
+            fresh.add(parent)
+            for observe in observers:
+                observe(value, contribution, value.grad, before, parent.grad)
+
+
+def refuse_stale(value: Value, parent: Value) -> None:
+    """Raise, if a rule of `value` would read a number that has been changed since."""
+    op = value.made_by.op
+    if op is None:
+        return
+    name = op.inputs[0] if parent is value.first else op.inputs[1]
+    if any(name in rule.reads for rule in op.rules):
+        raise RuntimeError(
+            f"the data of a Value was changed (to {parent.data}) after {op.name} had used it, and the gradient rule of "
+            f"{op.name} reads it as {name!r}; compute the result again before backward()"
+        )
+
+
+def _number(data: Any) -> Any:
+    """A plain number of what looks like one: NumPy's scalars are slower, and print differently."""
+    if type(data) is Value:
+        return data._data
+    if getattr(data, "size", None) == 1 and hasattr(data, "item") and not isinstance(data.item(), (str, bytes)):
+        return data.item()
+    if isinstance(data, (int, float)):
+        return data
+    raise TypeError(f"a Value holds one number, got {type(data).__name__}; for arrays there is mg.tensor")
+
+
+def _get(x: Any) -> Any:
+    return x._data if type(x) is Value else x
+
+
+new = object.__new__
+
+
+def one(op: Op, symbol: str) -> Callable[[Value], Value]:
+    """How an operation on one number is called."""
+    forward, made = op.forward, Made(op, symbol)
+
+    def call(x: Value) -> Value:
+        out = new(Value)
+        out._data, out.made_by, out.first, out.second = forward(floats, x._data), made, x, None
+        out.grad, out.serial = 0, birth()
+        if modes.special:
+            tell(op, (x,), out)
+        return out
+
+    return call
+
+
+def two(op: Op, symbol: str) -> Callable[[Value, Any], Value]:
+    """How an operation on two numbers is called; a plain number becomes a `Value`, as in micrograd."""
+    forward, made = op.forward, Made(op, symbol)
+
+    def call(a: Value, b: Any) -> Value:
+        if type(b) is not Value:
+            if type(b) is not float and type(b) is not int and getattr(b, "ndim", None) != 0:
+                return NotImplemented
+            b = Value(b)
+        out = new(Value)
+        out._data, out.made_by, out.first, out.second = forward(floats, a._data, b._data), made, a, b
+        out.grad, out.serial = 0, birth()
+        if modes.special:
+            tell(op, (a, b), out)
+        return out
+
+    return call
+
+
+def power(base: Value, exponent: Any) -> Value:
+    """`base ** exponent`; a plain exponent is part of the operation, as in micrograd."""
+    if type(exponent) is Value:
+        return _power_of_two(base, exponent)
+    if not isinstance(exponent, (int, float)):
+        return NotImplemented
+    out = new(Value)
+    out._data, out.made_by = floats.power(base._data, exponent), _by_constant
+    out.first, out.second, out.grad, out.serial = base, exponent, 0, birth()
+    if modes.special:
+        tell(_by_constant.op, (base, exponent), out)
+    return out
+
+
+def tell(op: Op, inputs: tuple[Any, ...], out: Value) -> None:
+    """Tell who records; in `no_grad`, forget where the number came from."""
+    if not variable.recording_gradients.get():
+        out.made_by = out.first = out.second = None
+    for recorder in variable.recorders.get():
+        recorder.applied(op, list(inputs), {}, out)
+
+
+def _operation(call: Any) -> Op:
+    return call.op
+
+
+add = two(_operation(ops.add), "+")
+multiply = two(_operation(ops.multiply), "*")
+_power_of_two = two(_operation(ops.power), "**")
+_by_constant = MadeByPower(_operation(ops.power), "**", fixed=("exponent",))
+relu = one(_operation(ops.relu), "ReLU")
+tanh = one(_operation(ops.tanh), "tanh")
+exp = one(_operation(ops.exp), "exp")
+log = one(_operation(ops.log), "log")
+sigmoid = one(_operation(ops.sigmoid), "sigmoid")
+sqrt = one(_operation(ops.sqrt), "sqrt")
+sin = one(_operation(ops.sin), "sin")
+cos = one(_operation(ops.cos), "cos")

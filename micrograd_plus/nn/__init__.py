@@ -1,0 +1,27 @@
+"""Layers, losses, and what holds them together, under PyTorch's names.
+
+micrograd's own Neuron, Layer and MLP, on `Value`s, are here too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import functional, init, utils
+from .activations import *  # noqa: F403 - each subject lists its names once
+from .attention import *  # noqa: F403 - the same
+from .containers import *  # noqa: F403 - the same
+from .layers import *  # noqa: F403 - the same
+from .losses import *  # noqa: F403 - the same
+from .module import *  # noqa: F403 - the same
+
+ON_VALUES = ("Neuron", "Layer", "MLP")
+
+
+def __getattr__(name: str) -> Any:
+    """micrograd's classes, loaded when they are asked for."""
+    if name in ON_VALUES:
+        from . import scalars
+
+        return getattr(scalars, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

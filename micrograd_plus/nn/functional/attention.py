@@ -1,0 +1,94 @@
+"""Attention: queries gather the values whose keys they resemble (Vaswani et al. 2017)."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+
+from ... import ops
+from ...readings import vocabulary
+from ...tensor import Tensor
+from .layers import dropout
+from .shapes import constant_like, plain
+
+__all__ = ["scaled_dot_product_attention"]
+
+
+def scaled_dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    rng: np.random.Generator | None = None,
+) -> Tensor:
+    """softmax(query @ keyᵀ * scale + bias) @ value, with scale 1 / sqrt(E) unless given.
+
+    Shapes: query (..., L, E), key (..., S, E), value (..., S, V); the result is (..., L, V). `attn_mask` broadcasts to
+    (..., L, S): booleans are True where a query may look, numbers are added to the scores. `is_causal` lets each query
+    look up to its own place. A query that may look nowhere gathers 0. `enable_gqa` lets several heads of queries (axis -3)
+    share one of keys and values.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus.nn import functional as F
+    >>> x = mg.tensor([[1.0], [1.0]])
+    >>> F.scaled_dot_product_attention(x, x, mg.tensor([[2.0], [4.0]]), is_causal=True)
+    tensor([[2.],
+            [3.]])
+    """
+    if enable_gqa:
+        key, value = _shared_heads(query, key), _shared_heads(query, value)
+    _refuse_shapes(query, key, value)
+    bias = attention_bias(query, key, attn_mask, is_causal)
+    if dropout_p == 0:
+        return ops.scaled_dot_product_attention(query, key, value, bias, scale=scale)
+    weights = attention_weights(query, key, bias, scale)
+    return ops.matmul(dropout(weights, dropout_p, rng=rng), value)
+
+
+def attention_weights(query: Any, key: Any, bias: Any = None, scale: float | None = None) -> Tensor:
+    """How much each query looks at each key, (..., L, S): each row adds up to 1, or is 0 where it may look nowhere."""
+    scores = ops.matmul(query, ops.mT(key)) * (1 / sqrt(query.shape[-1]) if scale is None else scale)
+    if bias is None:
+        return ops.softmax(scores)
+    sees = ops.any(bias > -inf, axis=-1, keepdims=True)
+    return ops.softmax(ops.where(sees, scores + bias, scores)) * ops.astype(sees, dtype=scores.dtype)
+
+
+def attention_bias(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any:
+    """A mask of either kind as numbers to be added to the scores, None where every query may look everywhere."""
+    if is_causal and attn_mask is not None:
+        raise ValueError("attention: give attn_mask or is_causal=True, not both; put the causal part in the mask")
+    library = vocabulary.device_of(plain(query)).library
+    if is_causal:
+        attn_mask = library.tril(library.ones((query.shape[-2], key.shape[-2]), bool))
+    if attn_mask is None:
+        return None
+    if attn_mask.dtype.kind == "b":
+        return constant_like(library.where(plain(attn_mask), 0.0, -inf), query)
+    if attn_mask.dtype != query.dtype:
+        return attn_mask.astype(query.dtype)
+    return attn_mask
+
+
+def _shared_heads(query: Any, shared: Any) -> Any:
+    """Keys or values repeated so that each head of queries has its own."""
+    heads, given = query.shape[-3], shared.shape[-3]
+    if heads % given:
+        raise ValueError(f"attention: {heads} heads of queries cannot share {given} of keys and values: not a multiple")
+    return shared if heads == given else ops.repeat(shared, repeats=heads // given, axis=-3)
+
+
+def _refuse_shapes(query: Any, key: Any, value: Any) -> None:
+    fits = min(query.ndim, key.ndim, value.ndim) >= 2
+    if not fits or query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
+        raise ValueError(
+            f"attention: query {query.shape} and key {key.shape} must agree in their last axis, key and value "
+            f"{value.shape} in the one before it"
+        )

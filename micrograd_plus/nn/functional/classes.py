@@ -1,0 +1,162 @@
+"""Losses of scores for classes: cross-entropy, and the log-likelihood it is made of.
+
+PyTorch's layout: input (classes), (N, classes), or (N, classes, d1, d2 ...); a target of class numbers has the same shape
+without the axis of classes, a target of probabilities the same shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import ops
+from ...op import op
+from ...tensor import Tensor
+from .losses import reduced
+from .shapes import constant_like, plain
+
+__all__ = ["cross_entropy", "nll_loss"]
+
+
+@op(keeps=("log_weights",))
+def mean_class_cross_entropy(xp, logits, classes):  # type: ignore[no-untyped-def]
+    """What rows of scores make of their classes, in nats, on average: minus the log of the softmax at the class.
+
+    Shapes: logits (rows, classes), classes (rows,) of whole numbers; the result is one number.
+    """
+    log_weights = xp.log_softmax(logits, axis=-1)
+    chosen = xp.take_along_axis(log_weights, xp.expand_dims(classes, -1), axis=-1)
+    return -xp.mean(chosen), log_weights
+
+
+@mean_class_cross_entropy.rule("logits")
+def _(xp, upstream, classes, log_weights, logits_shape):
+    """The softmax, less 1 at the class: shared out among the rows."""
+    error = xp.exp(log_weights) - xp.one_hot(classes, num_classes=logits_shape[-1])
+    return upstream / logits_shape[0] * error
+
+
+def cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Minus the log of the probability that the softmax of scores gives to the target.
+
+    The target holds class numbers, or probabilities. `weight` says how much each class counts; with class numbers a mean
+    is taken with these weights. Targets equal to `ignore_index` count for nothing. `label_smoothing` spreads that share of
+    the target evenly over all classes.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus.nn import functional as F
+    >>> F.cross_entropy(mg.tensor([[0.0, 0.0], [0.0, 0.0]]), mg.tensor([0, 1]))
+    tensor(0.69314718)
+    """
+    if not 0 <= label_smoothing <= 1:
+        raise ValueError(f"cross_entropy: label_smoothing must be between 0 and 1, got {label_smoothing}")
+    target = _as_tensor(target)
+    if target.dtype.kind == "f":
+        return _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing)
+    importance = _importance("cross_entropy", input, target, weight, ignore_index)
+    if importance is None and input.ndim == 2 and reduction == "mean" and label_smoothing == 0:
+        return mean_class_cross_entropy(input, target)
+    log_weights = ops.log_softmax(_classes_last(input), axis=-1)
+    each = _at_classes(log_weights, target, importance)
+    if label_smoothing:
+        spread = _evenly(log_weights, weight, target, ignore_index)
+        each = (1 - label_smoothing) * each + label_smoothing * spread
+    return _reduced("cross_entropy", each, importance, reduction)
+
+
+def nll_loss(
+    input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
+) -> Tensor:
+    """Minus the log-probability of each target's class, where `input` holds log-probabilities."""
+    target = _as_tensor(target)
+    importance = _importance("nll_loss", input, target, weight, ignore_index)
+    return _reduced("nll_loss", _at_classes(_classes_last(input), target, importance), importance, reduction)
+
+
+def _as_tensor(target: Any) -> Tensor:
+    return target if isinstance(target, Tensor) else Tensor.constant(target, "target")
+
+
+def _cross_entropy_of_probabilities(
+    input: Any, target: Tensor, weight: Any, reduction: str, label_smoothing: float
+) -> Tensor:
+    """The target is a distribution over the classes; a mean is taken over rows, whatever their weights."""
+    if input.shape != target.shape:
+        raise ValueError(
+            f"cross_entropy: a target of probabilities has the shape of input {input.shape}, got {target.shape}; "
+            f"class numbers must be integers"
+        )
+    rows, wanted = _classes_last(input), _classes_last(target)
+    if label_smoothing:
+        wanted = (1 - label_smoothing) * wanted + label_smoothing / rows.shape[-1]
+    if weight is not None:
+        wanted = wanted * constant_like(_class_weights("cross_entropy", weight, rows.shape[-1]), input)
+    return reduced("cross_entropy", ops.softmax_cross_entropy(rows, wanted), reduction)
+
+
+def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: int) -> Any:
+    """How much each target counts: None where all count as 1. Refuses shapes and class numbers that do not fit."""
+    classes = plain(target)
+    count = input.shape[min(input.ndim - 1, 1)] if input.ndim else 0
+    expected = input.shape[:1] * (input.ndim > 1) + input.shape[2:]
+    if input.ndim == 0 or classes.shape != expected:
+        raise ValueError(
+            f"{name}: input has shape {input.shape} (classes along axis {min(input.ndim - 1, 1)}), so class numbers "
+            f"have shape {expected}, got {classes.shape}"
+        )
+    if classes.dtype.kind not in "iu":
+        raise TypeError(f"{name}: class numbers must be integers, got {classes.dtype}")
+    if classes.size == 0 or (weight is None and classes.min() >= 0 and classes.max() < count and ignore_index < 0):
+        return None
+    counts = classes != ignore_index
+    wrong = classes[counts & ((classes < 0) | (classes >= count))]
+    if wrong.size:
+        raise IndexError(f"{name}: class {wrong.flat[0]} is out of range: input has {count} classes, from 0 to {count - 1}")
+    if weight is None:
+        return counts.astype(input.dtype)
+    return (counts * _class_weights(name, weight, count)[classes * counts]).astype(input.dtype)
+
+
+def _class_weights(name: str, weight: Any, count: int) -> Any:
+    """The weights as an array: one number for each class, and no gradient is wanted for it."""
+    if getattr(weight, "requires_grad", False):
+        raise RuntimeError(f"{name}: weight is a setting and gets no gradient; pass weight.detach()")
+    if weight.shape != (count,):
+        raise ValueError(f"{name}: weight has shape {weight.shape}, expected one number for each of {count} classes")
+    return plain(weight)
+
+
+def _classes_last(x: Any) -> Any:
+    """The axis of classes moved from its place in PyTorch's layout to the end."""
+    return ops.moveaxis(x, source=1, destination=-1) if x.ndim > 2 else x
+
+
+def _at_classes(log_weights: Any, target: Any, importance: Any) -> Tensor:
+    """Minus the entry of each row at its class, times its importance; 0 for a row that does not count."""
+    classes = plain(target)
+    if importance is None:
+        return -ops.squeeze(ops.take_along_axis(log_weights, classes[..., None], axis=-1), axis=-1)
+    counts = importance != 0
+    chosen = ops.take_along_axis(log_weights, (classes * counts)[..., None], axis=-1)
+    return ops.where(counts, -ops.squeeze(chosen, axis=-1) * importance, 0.0)
+
+
+def _evenly(log_weights: Tensor, weight: Any, target: Any, ignore_index: int) -> Tensor:
+    """What a target spread evenly over all classes would cost each row; 0 for a row that is ignored."""
+    if weight is not None:
+        log_weights = log_weights * constant_like(plain(weight), log_weights)
+    counts = plain(target) != ignore_index
+    return ops.where(counts, -ops.mean(log_weights, axis=-1), 0.0)
+
+
+def _reduced(name: str, each: Tensor, importance: Any, reduction: str) -> Tensor:
+    """A mean is taken with the importance of each target."""
+    if reduction == "mean" and importance is not None:
+        return ops.sum(each) / importance.sum()
+    return reduced(name, each, reduction)

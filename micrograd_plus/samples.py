@@ -1,0 +1,289 @@
+"""A few small calls of every operation: what the checks, the reference in the docs and the exercises run.
+
+Inputs are never lazy, because a lazy input hides a wrong rule: both signs, no ones, all axes of different lengths,
+repeated indices, overlapping windows. Kinks and ties are kept away from; conventions at them have tests of their own.
+
+    sample(matmul, real(2, 3), real(3, 4))        one line for one call
+
+To give a sample to an operation of your own, call `mg.samples.sample(my_op, input, parameter=value)`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+from . import ops
+from .op import Op
+from .readings import vocabulary
+
+np = vocabulary.device("cpu").library
+
+
+class Sample:
+    """One call: an operation, its inputs as arrays, its parameters, and the checks that it is excused from, each with
+    the reason."""
+
+    __slots__ = ("excused", "inputs", "op", "params")
+
+    def __init__(self, op: Op, inputs: list[Any], params: dict[str, Any], excused: dict[str, str]):
+        self.op, self.inputs, self.params, self.excused = op, inputs, params, excused
+
+    def __repr__(self) -> str:
+        shown = [f"{tuple(x.shape)} {x.dtype}" if hasattr(x, "shape") else repr(x) for x in self.inputs]
+        shown += [f"{name}={value!r}" for name, value in self.params.items()]
+        return f"{self.op.name}({', '.join(shown)})"
+
+
+samples: dict[str, list[Sample]] = {}
+"""The samples of every operation, by its name."""
+
+
+def sample(call: Any, *inputs: Any, excused: dict[str, str] | None = None, **params: Any) -> Sample:
+    """Add a sample of an operation. A function in place of an input draws it, in its own way for each operation."""
+    op: Op = call.op
+    made = Sample(op, [], params, excused or {})
+    known = samples.setdefault(op.name, [])
+    if known and known[0].op is not op:  # defined again, as happens in a notebook
+        known.clear()
+    rng = np.random.default_rng(zlib.crc32(f"{op.name} {len(known)}".encode()))
+    made.inputs.extend(value(rng) if callable(value) else np.array(value) if isinstance(value, list) else value for value in inputs)
+    known.append(made)
+    return made
+
+
+# Draws ------------------------------------------------------------------------------------------------------------------
+
+
+def real(*shape: int) -> Any:
+    """Sizes between a half and two, of either sign."""
+    return lambda rng: rng.uniform(0.5, 2.0, shape) * rng.choice([-1.0, 1.0], shape)
+
+
+def positive(*shape: int) -> Any:
+    """Numbers between a half and two."""
+    return lambda rng: rng.uniform(0.5, 2.0, shape)
+
+
+def inner(*shape: int) -> Any:
+    """Sizes between 0.1 and 0.9, of either sign."""
+    return lambda rng: rng.uniform(0.1, 0.9, shape) * rng.choice([-1.0, 1.0], shape)
+
+
+def spaced(*shape: int) -> Any:
+    """Numbers of either sign, no two closer than a tenth, in no order: nothing ties."""
+    count = int(np.prod(shape))
+    return lambda rng: ((rng.permutation(count) - count / 2) / 4 + rng.uniform(0.01, 0.14, count)).reshape(shape)
+
+
+def spectrum(*shape: int) -> Any:
+    """Complex numbers away from 0 and from the axes."""
+    return lambda rng: real(*shape)(rng) + 1j * real(*shape)(rng)
+
+
+def _samples_of_elementwise() -> None:
+    for call in (
+        ops.negative, ops.positive, ops.square, ops.sin, ops.cos, ops.tanh, ops.sinh, ops.cosh, ops.arctan, ops.arcsinh,
+        ops.exp, ops.expm1, ops.absolute, ops.sigmoid, ops.logsigmoid, ops.softplus, ops.relu, ops.leaky_relu, ops.elu,
+        ops.selu, ops.celu, ops.relu6, ops.hardsigmoid, ops.hardswish, ops.softsign, ops.mish, ops.silu, ops.gelu_erf,
+        ops.gelu_tanh, ops.erf, ops.erfc, ops.reciprocal, ops.cbrt, ops.floor, ops.ceil, ops.trunc, ops.round, ops.sign,
+    ):  # fmt: skip
+        sample(call, real(2, 3))
+    for call in (ops.sqrt, ops.rsqrt, ops.log, ops.log2, ops.log10, ops.log1p):
+        sample(call, positive(2, 3))
+    for call in (ops.arcsin, ops.arccos, ops.arctanh, ops.tan):
+        sample(call, inner(2, 3))
+    sample(ops.hardtanh, real(2, 3))
+    sample(ops.hardtanh, spaced(2, 3), low=-0.37, high=0.61)
+    sample(ops.leaky_relu, real(4), slope=0.3)
+    sample(ops.elu, real(4), alpha=0.7)
+    sample(ops.celu, real(4), alpha=0.7)
+    sample(ops.clip, spaced(3, 4), min=-0.52, max=0.77)
+    sample(ops.clip, spaced(3, 4), max=0.31)
+    sample(ops.arccosh, lambda rng: 1 + positive(2, 3)(rng))
+    for call in (ops.add, ops.subtract, ops.multiply, ops.maximum, ops.minimum, ops.arctan2, ops.hypot, ops.logaddexp,
+                 ops.copysign, ops.divide):  # fmt: skip
+        sample(call, real(2, 3), real(2, 3))
+        sample(call, real(4, 1, 3), real(2, 1))
+    for call in (ops.fmod, ops.remainder):
+        sample(call, [5.3, -5.3, 4.1, -0.7], [2.1, 2.1, -1.3, -1.7])
+    sample(ops.power, positive(2, 3), real(2, 3))
+    sample(ops.power, positive(2, 1), real(3))
+    sample(ops.power, real(2, 3), 3.0)
+    sample(ops.power, real(2, 3), 2)
+    sample(ops.power, 1.7, real(4))
+    sample(ops.affine, real(2, 3), real(3), real(3))
+    sample(ops.lerp, real(2, 3), real(3), inner(2, 1))
+    sample(ops.addcmul, real(2, 3), real(3), real(2, 1), value=0.7)
+    sample(ops.where, [[True, False, True], [False, False, True]], real(2, 3), real(3))
+    sample(ops.astype, real(2, 3), dtype=np.dtype("float64"))
+
+
+def _samples_of_complex_numbers() -> None:
+    for call in (ops.real, ops.imag, ops.conj, ops.angle, ops.absolute, ops.sign, ops.exp, ops.square, ops.sin):
+        sample(call, spectrum(2, 3))
+    for call in (ops.multiply, ops.divide, ops.add):
+        sample(call, spectrum(2, 3), spectrum(3))
+    sample(ops.multiply, real(2, 3), spectrum(3))
+    sample(ops.matmul, spectrum(2, 3), spectrum(3, 4))
+    sample(ops.sum, spectrum(2, 3), axis=1)
+
+
+def _samples_of_reductions() -> None:
+    for call in (ops.sum, ops.mean, ops.max, ops.min, ops.prod, ops.var, ops.std, ops.norm, ops.logsumexp):
+        sample(call, spaced(2, 3))
+        sample(call, spaced(2, 3, 4), axis=1)
+        sample(call, spaced(2, 3, 4), axis=(0, -1), keepdims=True)
+    sample(ops.var, real(2, 5), axis=-1, ddof=1)
+    sample(ops.std, real(2, 5), axis=-1, ddof=1)
+    sample(ops.prod, [[0.0, 2.0, -1.5], [0.0, 0.0, 3.0]], axis=1)
+    sample(ops.product_of_others, real(2, 4), axis=1)
+    sample(ops.product_of_others, real(2, 3), axis=None)
+    sample(ops.spread, real(2, 4), shape=(2, 3, 4), axis=1)
+
+
+def _samples_of_scans() -> None:
+    for call in (ops.cumsum, ops.cumprod):
+        sample(call, real(2, 4), axis=1)
+        sample(call, real(2, 4), axis=0, exclusive=True)
+        sample(call, real(2, 4), axis=-1, reverse=True)
+        sample(call, real(2, 4), axis=1, exclusive=True, reverse=True)
+        sample(call, real(2, 3))
+    sample(ops.cumprod, [0.0, 2.0, 0.0, -1.5], axis=0)
+    sample(ops.recurrence, inner(3, 4), real(3, 4), axis=1)
+    sample(ops.recurrence, inner(4), real(3, 4), axis=-1, reverse=True)
+    sample(ops.shift, real(2, 4), axis=1)
+    sample(ops.shift, real(2, 4), axis=0, reverse=True)
+    sample(ops.cummax_with_indices, spaced(3, 5), axis=1)
+    sample(ops.sort, spaced(3, 5), axis=1)
+    sample(ops.sort, spaced(3, 5), axis=0, descending=True)
+    sample(ops.topk, spaced(3, 5), k=2, axis=1)
+    sample(ops.quantile, spaced(3, 5), q=0.3, axis=1)
+    sample(ops.quantile, spaced(2, 5), q=0.8, keepdims=True)
+    sample(ops.median, spaced(3, 4), axis=1)
+    sample(ops.median, spaced(5))
+
+
+def _samples_of_shape() -> None:
+    sample(ops.reshape, real(2, 3, 4), shape=(4, -1))
+    sample(ops.ravel, real(2, 3))
+    sample(ops.rows, real(2, 3, 4))
+    sample(ops.squeeze, real(2, 1, 3, 1))
+    sample(ops.squeeze, real(2, 1, 3, 1), axis=1)
+    sample(ops.squeeze_axes, real(2, 1, 3), axis=1)
+    sample(ops.expand_dims, real(2, 3), axis=(0, 2))
+    sample(ops.expand_axes, real(2, 4), shape=(2, 3, 4), axis=1)
+    sample(ops.transpose, real(2, 3, 4))
+    sample(ops.transpose, real(2, 3, 4), axes=(1, 2, 0))
+    sample(ops.mT, real(2, 3, 4))
+    sample(ops.swapaxes, real(2, 3, 4), axis1=0, axis2=2)
+    sample(ops.moveaxis, real(2, 3, 4), source=0, destination=-1)
+    sample(ops.moveaxis, real(2, 3, 4), source=(0, 1), destination=(2, 0))
+    sample(ops.axes_to_last, real(2, 3, 4), axis=(0, 2))
+    sample(ops.axes_from_last, real(3, 8), shape=(2, 3, 4), axis=(0, 2))
+    sample(ops.broadcast_to, real(3, 1), shape=(2, 3, 4))
+    sample(ops.unbroadcast, real(2, 3, 4), shape=(3, 1))
+    sample(ops.repeat, real(2, 3), repeats=3, axis=1)
+    sample(ops.repeat, real(2, 3), repeats=2)
+    sample(ops.repeat, real(2, 3), repeats=(1, 0, 2), axis=1)
+    sample(ops.sum_repeats, real(2, 6), shape=(2, 3), repeats=2, axis=1)
+    sample(ops.tile, real(2, 3), reps=(2, 1, 3))
+    sample(ops.tile, real(2, 3), reps=2)
+    sample(ops.sum_tiles, real(2, 6), shape=(3,), reps=(2, 2))
+    sample(ops.getitem, real(4, 5), index=(slice(1, None, 2), slice(None, None, -1)))
+    sample(ops.getitem, real(4, 5), index=([0, 2, 2], [1, 3, 3]))
+    sample(ops.getitem, real(4, 5), index=np.array([[True, False, True, False, False]] * 4))
+    sample(ops.getitem, real(2, 3, 4), index=(Ellipsis, None, 1))
+    sample(ops.put_add, real(3), shape=(4,), index=np.array([0, 2, 2]))
+    sample(ops.concatenate, real(2, 3), real(2, 1), real(2, 2), axis=1)
+    sample(ops.concatenate, real(1, 3), real(2, 3))
+    sample(ops.stack, real(2, 3), real(2, 3), axis=1)
+    sample(ops.unstack, real(3, 2, 4), axis=1)
+    sample(ops.split, real(2, 6), sections=(1, 4), axis=1)
+    sample(ops.split, real(4, 3), sections=2)
+    for mode in ("constant", "edge", "reflect", "wrap"):
+        sample(ops.pad, real(3, 4), width=((2, 1), (0, 2)), mode=mode)
+    sample(ops.pad, real(3), width=1, value=1.5)
+    sample(ops.unpad, real(5, 6), shape=(3, 4), width=((1, 1), (0, 2)), mode="reflect")
+    sample(ops.flip, real(2, 3), axis=1)
+    sample(ops.flip, real(2, 3))
+    sample(ops.roll, real(3, 4), shift=(1, -2), axis=(0, 1))
+    sample(ops.roll, real(3, 4), shift=5)
+    sample(ops.tril, real(2, 3, 4), k=-1)
+    sample(ops.triu, real(3, 4), k=1)
+    sample(ops.diagonal, real(2, 3, 4), offset=1, axis1=1, axis2=2)
+    sample(ops.put_diagonal, real(2, 3), shape=(2, 3, 4), offset=0, axis1=1, axis2=2)
+    sample(ops.diag, real(3), k=-1)
+    sample(ops.diag, real(3, 4), k=1)
+    sample(ops.undiag, real(4, 4), shape=(3,), k=-1)
+    sample(ops.ascontiguousarray, real(2, 3))
+    sample(ops.to_device, real(2, 3), device="cpu", source="cpu")
+
+
+def _samples_of_indexing() -> None:
+    sample(ops.take, real(4, 3), [2, 0, 2, 2], axis=0)
+    sample(ops.take, real(4, 3), [[1, 7], [7, 0]])
+    sample(ops.put_take, real(4, 3), [2, 0, 2, 2], shape=(5, 3), axis=0)
+    sample(ops.take_along_axis, real(3, 4), [[0, 0], [3, 1], [2, 2]], axis=1)
+    sample(ops.put_along_axis_add, real(3, 2), [[0, 0], [3, 1], [2, 2]], shape=(3, 4), axis=1)
+    sample(ops.scatter_add, real(3, 4), [[0, 0], [3, 1], [2, 2]], real(3, 2), axis=1)
+    sample(ops.embedding, [[1, 3, 1], [0, 1, 3]], real(5, 4))
+    nothing = "the padding row stands for nothing, and learns nothing by convention"
+    sample(
+        ops.embedding, [[1, 3, 1], [0, 1, 3]], real(5, 4), padding_idx=1,
+        excused={"the gradient equals differences": nothing, "stepping inside changes nothing": nothing},
+    )  # fmt: skip
+
+
+def _samples_of_products() -> None:
+    sample(ops.matmul, real(2, 3), real(3, 4))
+    sample(ops.matmul, real(5, 1, 2, 3), real(4, 3, 2))
+    sample(ops.linear_layer, real(4, 3), real(2, 3), real(2))
+    sample(ops.linear_layer, real(2, 4, 3), real(5, 3))
+    sample(ops.linear_layer, real(3), real(2, 3), real(2))
+    sample(ops.einsum, real(2, 3), real(3, 4), subscripts="ij,jk->ki")
+    sample(ops.einsum, real(2, 3), real(2, 3, 4), real(4), subscripts="ij,ijk,k->j")
+    sample(ops.einsum, real(3, 3), subscripts="ii->")
+    sample(ops.einsum, real(3, 3, 2), subscripts="iij->i")
+
+
+def _samples_of_convolution() -> None:
+    sample(ops.unfold, real(2, 3, 5, 6), kernel_size=(2, 3), stride=(2, 1), padding=(1, 0), dilation=(1, 2))
+    sample(ops.fold, real(2, 6, 8), output_size=(3, 5), kernel_size=(2, 3), padding=(1, 0), dilation=(1, 1),
+           stride=(1, 2))  # fmt: skip
+    sample(ops.conv2d, real(2, 3, 5, 6), real(4, 3, 2, 3), real(4), stride=(2, 1), padding=(1, 2), dilation=(1, 2))
+    sample(ops.conv2d, real(2, 4, 4, 5), real(6, 2, 3, 2), groups=2)
+    sample(ops.kernel_rows, real(4, 3, 2, 3), groups=2)
+    sample(ops.grouped, real(2, 6, 5), groups=3)
+    sample(ops.ungrouped, real(2, 3, 4, 5))
+    sample(ops.grouped_images, real(2, 6, 3, 4), groups=2)
+    sample(ops.as_images, real(2, 3, 2, 20), size=(4, 5))
+    sample(ops.channels, real(3))
+    sample(ops.max_pool2d, spaced(2, 3, 5, 6), kernel_size=(3, 2), stride=(2, 1), padding=(1, 0))
+    sample(ops.max_pool2d, spaced(1, 2, 5, 6), kernel_size=(2, 2), stride=(1, 2), dilation=(2, 1))
+    sample(ops.avg_pool2d, real(2, 3, 5, 6), kernel_size=(3, 2), stride=(2, 1), padding=(1, 1))
+    sample(ops.avg_pool2d, real(2, 3, 5, 6), kernel_size=(3, 2), stride=(2, 1), padding=(1, 1), count_include_pad=False)
+    sample(ops.window_sums, real(2, 12, 12), x_shape=(2, 3, 5, 4), kernel_size=(2, 2), stride=(1, 1), padding=(0, 0))
+    sample(ops.window_columns, real(2, 3, 4, 3), kernel_size=(2, 2))
+    sample(ops.split_columns, real(2, 12, 5), kernel_size=(2, 2))
+
+
+def _samples_of_networks() -> None:
+    for call in (ops.softmax, ops.log_softmax):
+        sample(call, real(2, 3, 4))
+        sample(call, real(2, 3, 4), axis=1)
+    sample(ops.layer_norm, real(2, 3, 4), real(4), real(4))
+    sample(ops.layer_norm, real(2, 3, 4), axes=2)
+    sample(ops.dropout, real(2, 3), [[2.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
+    sample(ops.scaled_dot_product_attention, real(2, 3, 4), real(2, 5, 4), real(2, 5, 6))
+    sample(ops.scaled_dot_product_attention, real(2, 1, 3, 4), real(1, 5, 4), real(5, 6), real(3, 5), scale=0.7)
+    sample(ops.mse, real(3, 4), real(3, 4))
+    sample(ops.softmax_cross_entropy, real(3, 4), positive(3, 4))
+    sample(ops.binary_cross_entropy_with_logits, real(3, 4), inner(3, 4))
+
+
+for _define in (
+    _samples_of_elementwise, _samples_of_reductions, _samples_of_scans, _samples_of_shape, _samples_of_indexing,
+    _samples_of_products, _samples_of_convolution, _samples_of_networks, _samples_of_complex_numbers,
+):  # fmt: skip
+    _define()

@@ -1,0 +1,44 @@
+"""The formula of a rule, spelled by reading its own code on symbols."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..op import Rule
+from ..readings import notation, symbols
+from ..readings.symbols import Shape, Symbol
+
+
+def symbol_for(rule: Rule, name: str, value: Any) -> Any:
+    """What stands for a value in a formula: a symbol for what varies (inputs, results, what was kept, real parameters),
+    a named tuple for shapes; whole numbers, flags and absent inputs are as they were."""
+    if name.endswith("_shape"):
+        owner = name.removesuffix("_shape")
+        return [Shape(each, f"{owner}[{i}]") for i, each in enumerate(value)] if isinstance(value, list) else Shape(value, owner)
+    if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in value):
+        return [Symbol(f"{name}[{i}]") for i in range(len(value))]
+    varies = name in (*rule.op.inputs, *rule.op.outputs, *rule.op.keeps, "out", "upstream") or isinstance(value, float)
+    return Symbol(name) if varies and value is not None else value
+
+
+def expression(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> Any:
+    """What a rule sends to its `index`-th input, as an expression: for an elementwise operation upstream times the local
+    derivative."""
+    named = {name: symbol_for(rule, name, value) for name, value in reads.items()}
+    named["xp"], named["upstream"] = symbols, symbol_for(rule, "upstream", upstream)
+    sent = rule(named)
+    if rule.op.kind == "joining" or len(rule.inputs) > 1:
+        return sent[index]
+    if rule.op.kind != "elementwise":
+        return sent
+    return named["upstream"] if isinstance(sent, (int, float)) and sent == 1 else named["upstream"] * sent
+
+
+def formula(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> dict[str, str | None]:
+    """The formula of what one input receives, in three notations; None where a rule cannot be read on symbols."""
+    try:
+        sent = expression(rule, index, reads, upstream)
+    except TypeError:  # the rule asks for a number, a truth or a loop
+        return {"text": None, "latex": None, "mathml": None}
+    written = notation.equation("contribution", sent)
+    return {"text": written.text, "latex": written.latex, "mathml": written.mathml}

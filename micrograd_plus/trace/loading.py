@@ -1,0 +1,282 @@
+"""Reading a trace back: nothing is evaluated or unpickled, sizes are bounded, and sums are computed again."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from .sites import Site
+from .trace import FORMAT, VERSION, Rule, Step, Trace, TraceNode
+from .values import Stored
+
+MOST_BYTES = 64 * 2**20
+DEEPEST = 8
+NOT_FINITE = ("nan", "inf", "-inf")
+
+
+class TraceError(ValueError):
+    """A file that is not a trace, or one whose numbers contradict each other."""
+
+
+def load_trace(source: Any, *, check: bool = True) -> Trace:
+    """The trace in a JSON file (a path), in text, or in plain data.
+
+    A file of another version, with missing or unknown fields, with references to nothing, or larger than 64 MiB is
+    refused with a sentence. `check` also adds the contributions up again, and compares them with the gradients.
+    """
+    data = source if isinstance(source, dict) else _parsed(source)
+    return _trace(data, "trace", 0, check)
+
+
+def _parsed(source: Any) -> Any:
+    text = source
+    if not (isinstance(source, str) and source.lstrip().startswith("{")):
+        size = os.path.getsize(source)
+        if size > MOST_BYTES:
+            raise TraceError(f"{source} has {size} bytes; a trace may have {MOST_BYTES}")
+        with open(source, encoding="utf-8") as file:
+            text = file.read()
+    if len(text) > MOST_BYTES:
+        raise TraceError(f"the text has {len(text)} characters; a trace may have {MOST_BYTES}")
+    try:
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
+    except RecursionError:
+        raise TraceError("the text is nested too deeply to be a trace") from None
+    except json.JSONDecodeError as error:
+        raise TraceError(f"this is not JSON: {error}") from None
+
+
+def _refuse(constant: str) -> None:
+    raise TraceError(f"{constant} is not JSON; a trace spells it as text")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = dict(pairs)
+    if len(names) != len(pairs):
+        raise TraceError(f"a field is given twice among {', '.join(name for name, _ in pairs)}")
+    return names
+
+
+def _fields(data: Any, where: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """`data` as an object with exactly these fields."""
+    if not isinstance(data, dict):
+        raise TraceError(f"{where} must be an object, got {type(data).__name__}")
+    if missing := [name for name in names if name not in data]:
+        raise TraceError(f"{where} lacks {', '.join(missing)}")
+    if unknown := [str(name) for name in data if name not in names]:
+        raise TraceError(f"{where} has unknown fields: {', '.join(unknown)}")
+    return data
+
+
+def _typed(value: Any, kinds: Any, where: str) -> Any:
+    """`value`, if it is of one of the kinds; a truth is no number."""
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        names = " or ".join("null" if kind is type(None) else kind.__name__ for kind in kinds)
+        raise TraceError(f"{where} must be {names}, got {type(value).__name__}")
+    return value
+
+
+_TEXT = (str, type(None))
+_PLACE = (int, type(None))
+
+
+def _trace(data: Any, where: str, depth: int, check: bool) -> Trace:
+    if depth > DEEPEST:
+        raise TraceError(f"{where} is nested more than {DEEPEST} traces deep")
+    if isinstance(data, dict) and data.get("format") != FORMAT:
+        raise TraceError(f"{where} is not a trace: its format is {data.get('format')!r}, not {FORMAT!r}")
+    if isinstance(data, dict) and data.get("version") != VERSION:
+        raise TraceError(f"{where} has version {data.get('version')!r}; this program reads version {VERSION}")
+    _fields(data, where, ("format", "version", "walk", "nodes", "steps", "rules", "gradients", "values"))
+    values = [_value(each, f"{where}: value {i}") for i, each in enumerate(_typed(data["values"], list, f"{where}: values"))]
+    trace = Trace()
+    reader = _Reader(trace, values, where)
+    for i, each in enumerate(_typed(data["nodes"], list, f"{where}: nodes")):
+        trace.nodes.append(reader.node(each, i, depth, check))
+    for name, each in _typed(data["rules"], dict, f"{where}: rules").items():
+        trace.rules[name] = reader.rule(each, f"{where}: rule {name}")
+    for i, each in enumerate(_typed(data["steps"], list, f"{where}: steps")):
+        trace.steps.append(reader.step(each, i))
+    walk = _fields(data["walk"], f"{where}: walk", ("direction", "root", "seed"))
+    if walk["direction"] not in ("backward", "forward"):
+        raise TraceError(f"{where}: the direction must be 'backward' or 'forward', got {walk['direction']!r}")
+    trace.direction = walk["direction"]
+    trace.root = None if walk["root"] is None else reader.place_of_node(walk["root"], f"{where}: walk")
+    trace.seed = reader.value(walk["seed"], f"{where}: walk")
+    for each in _typed(data["gradients"], list, f"{where}: gradients"):
+        entry = _fields(each, f"{where}: a gradient", ("node", "value"))
+        place = reader.place_of_node(entry["node"], f"{where}: a gradient")
+        trace.gradients[place] = reader.value(entry["value"], f"{where}: the gradient of node {place}")
+    if check:
+        _check_sums(trace, where)
+    return trace
+
+
+class _Reader:
+    """Reads the parts of one trace, and follows their references."""
+
+    def __init__(self, trace: Trace, values: list[Stored], where: str):
+        self.trace, self.values, self.where = trace, values, where
+
+    def value(self, place: Any, where: str) -> Stored | None:
+        """The value that a reference stands for."""
+        if _typed(place, _PLACE, where) is None:
+            return None
+        if not 0 <= place < len(self.values):
+            raise TraceError(f"{where} refers to value {place}; there are {len(self.values)}")
+        return self.values[place]
+
+    def place_of_node(self, place: Any, where: str) -> int:
+        """A reference to a node that stands before."""
+        if not 0 <= _typed(place, int, where) < len(self.trace.nodes):
+            raise TraceError(f"{where} refers to node {place}; there are {len(self.trace.nodes)} before it")
+        return place
+
+    def node(self, data: Any, place: int, depth: int, check: bool) -> TraceNode:
+        """A node. Its inputs stand before it, so there can be no cycle."""
+        where = f"{self.where}: node {place}"
+        fields = dict(_fields(data, where, ("id", "kind", "op", "summary", "inputs", "params", "label", "requires_grad",
+                                            "value", "site", "inside")))  # fmt: skip
+        if fields["id"] != place or isinstance(fields["id"], bool):
+            raise TraceError(f"{where} calls itself {fields['id']!r}")
+        if fields["kind"] not in ("leaf", "application", "output"):
+            raise TraceError(f"{where}: kind {fields['kind']!r} is not leaf, application or output")
+        for name in ("op", "summary", "label"):
+            _typed(fields[name], _TEXT, f"{where}: {name}")
+        _typed(fields["requires_grad"], bool, f"{where}: requires_grad")
+        params = _typed(fields["params"], dict, f"{where}: params")
+        for name, value in params.items():
+            _typed(value, str, f"{where}: parameter {name}")
+        inputs = []
+        for each in _typed(fields["inputs"], list, f"{where}: inputs"):
+            entry = _fields(each, f"{where}: an input", ("name", "node"))
+            inputs.append((_typed(entry["name"], str, where), self.place_of_node(entry["node"], where)))
+        fields.update(inputs=inputs, value=self.value(fields["value"], where))
+        fields["site"] = self.site(fields["site"], where)
+        fields["inside"] = None if data["inside"] is None else _trace(data["inside"], f"{where}, inside", depth + 1, check)
+        return TraceNode(**fields)
+
+    def site(self, data: Any, where: str) -> Site | None:
+        """Where the user wrote it."""
+        if data is None:
+            return None
+        fields = _fields(data, f"{where}: site", ("column", "end_column", "end_line", "file", "function", "line", "text"))
+        for name, value in fields.items():
+            _typed(value, _TEXT if name in ("file", "function", "text") else _PLACE, f"{where}: site: {name}")
+        return Site(**fields)
+
+    def rule(self, data: Any, where: str) -> Rule:
+        """A rule."""
+        fields = dict(_fields(data, where, Rule.__slots__))
+        for name, value in fields.items():
+            _typed(value, list if name == "reads" else int if name == "line" else _TEXT, f"{where}: {name}")
+        fields["reads"] = tuple(_typed(each, str, f"{where}: reads") for each in fields["reads"])
+        return Rule(**fields)
+
+    def step(self, data: Any, place: int) -> Step:
+        """A step."""
+        where = f"{self.where}: step {place}"
+        fields = dict(_fields(data, where, Step.__slots__))
+        if fields["index"] != place or isinstance(fields["index"], bool):
+            raise TraceError(f"{where} calls itself {fields['index']!r}")
+        for name in ("node", "target"):
+            self.place_of_node(fields[name], f"{where}: {name}")
+        if _typed(fields["rule"], str, f"{where}: rule") not in self.trace.rules:
+            raise TraceError(f"{where} applies the rule {fields['rule']!r}, which is not described")
+        _typed(fields["input"], str, f"{where}: input")
+        _typed(fields["accumulates"], bool, f"{where}: accumulates")
+        for name in ("upstream", "local", "raw", "contribution", "before", "after"):
+            fields[name] = self.value(fields[name], f"{where}: {name}")
+        axes = _typed(fields["summed_axes"], list, f"{where}: summed_axes")
+        fields["summed_axes"] = tuple(_typed(axis, int, f"{where}: summed_axes") for axis in axes)
+        reads = _typed(fields["reads"], dict, f"{where}: reads")
+        fields["reads"] = {name: self.value(each, f"{where}: {name}") for name, each in reads.items()}
+        return Step(**fields)
+
+
+def _value(data: Any, where: str) -> Stored:
+    """A value. Nothing is allocated by what a shape claims; only entries that are there count."""
+    fields = _fields(data, where, ("shape", "dtype", "device", "data", "corner", "thumbnail", "statistics"))
+    count = _count(fields["shape"], where)
+    _typed(fields["dtype"], str, f"{where}: dtype")
+    if not _known_dtype(fields["dtype"]):
+        raise TraceError(f"{where} has dtype {fields['dtype']!r}; a value is of booleans, integers, floats or complex numbers")
+    _typed(fields["device"], str, f"{where}: device")
+    if fields["data"] is not None:
+        _entries(fields["data"], count, fields["dtype"].startswith("complex"), where)
+    for name in ("corner", "thumbnail"):
+        if fields[name] is not None:
+            matrix = _fields(fields[name], f"{where}: {name}", ("shape", "data"))
+            _entries(matrix["data"], _count(matrix["shape"], where), name == "corner" and fields["dtype"].startswith("complex"), where)
+    if fields["statistics"] is not None:
+        for name, number in _fields(fields["statistics"], f"{where}: statistics", ("min", "max", "mean", "norm")).items():
+            _number(number, f"{where}: {name}")
+    return Stored(fields)
+
+
+def _count(shape: Any, where: str) -> int:
+    count = 1
+    for length in _typed(shape, list, f"{where}: shape"):
+        if _typed(length, int, f"{where}: shape") < 0:
+            raise TraceError(f"{where} has an axis of length {length}")
+        count *= length
+    return count
+
+
+def _known_dtype(name: str) -> bool:
+    kind = name.rstrip("0123456789")
+    return kind in ("bool", "int", "uint", "float", "complex") and len(name) <= 10
+
+
+def _entries(data: Any, count: int, pairs: bool, where: str) -> None:
+    if len(_typed(data, list, f"{where}: data")) != count:
+        raise TraceError(f"{where} has {len(data)} entries, its shape says {count}")
+    for entry in data:
+        for number in _typed(entry, list, where) if pairs else (entry,):
+            _number(number, where)
+        if pairs and len(entry) != 2:
+            raise TraceError(f"{where}: a complex number is a pair")
+
+
+def _number(entry: Any, where: str) -> None:
+    if isinstance(entry, str) and entry in NOT_FINITE:
+        return
+    if isinstance(entry, int) and abs(entry) >= 2**64:
+        raise TraceError(f"{where}: an integer of {entry.bit_length()} bits")
+    if isinstance(entry, float) and entry in (float("inf"), float("-inf")):
+        raise TraceError(f"{where}: a number too large for a float; infinity is spelled 'inf'")
+    if not isinstance(entry, (int, float)):
+        raise TraceError(f"{where}: an entry must be a number, got {type(entry).__name__}")
+
+
+def _check_sums(trace: Trace, where: str) -> None:
+    """Contributions must add up to what the record says arrived."""
+    arrived: dict[int, Any] = {}
+    for step in trace.steps:
+        if step.accumulates != (step.target in arrived):
+            raise TraceError(f"{where}: step {step.index} says accumulates={step.accumulates}, which earlier steps contradict")
+        if not _whole(step.contribution) or not _whole(step.after):
+            arrived[step.target] = None
+            continue
+        contribution, after = step.contribution.numpy(), step.after.numpy()
+        before = arrived.get(step.target)
+        if step.target in arrived and before is None:
+            arrived[step.target] = after
+            continue
+        total = contribution if before is None else before + contribution
+        _must_equal(total, after, f"{where}: step {step.index}: before and contribution do not add up to after")
+        arrived[step.target] = after
+    for place, gradient in trace.gradients.items():
+        if arrived.get(place) is not None and _whole(gradient):
+            _must_equal(arrived[place], gradient.numpy(), f"{where}: node {place}: the steps do not add up to its gradient")
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, Stored) and value.data is not None
+
+
+def _must_equal(a: Any, b: Any, sentence: str) -> None:
+    if a.shape != b.shape or not ((a == b) | ((a != a) & (b != b)) | (abs(a - b) <= 1e-6 * abs(b))).all():
+        raise TraceError(sentence)

@@ -1,0 +1,199 @@
+"""Trace: nodes, steps and rules, holding the values themselves; `to_dict` makes plain data of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .sites import Site
+from .values import Stored, Values
+
+FORMAT, VERSION = "micrograd_plus/trace", 1
+
+
+class TraceNode:
+    """A leaf, one application of an operation, or one of several outputs."""
+
+    __slots__ = ("id", "inputs", "inside", "kind", "label", "op", "params", "requires_grad", "site", "summary", "value")
+
+    def __init__(self, **fields: Any):
+        for name in self.__slots__:
+            setattr(self, name, fields.get(name))
+
+    def __repr__(self) -> str:
+        return f"<node {self.id}: {self.op or self.label or self.kind}>"
+
+
+class Step:
+    """One rule, applied to one input. The words are those of the walk: see the guide to the trace."""
+
+    __slots__ = (
+        "accumulates", "after", "before", "contribution", "index", "input", "local", "node", "raw", "reads", "rule",
+        "summed_axes", "target", "upstream",
+    )  # fmt: skip
+
+    def __init__(self, **fields: Any):
+        for name in self.__slots__:
+            setattr(self, name, fields.get(name))
+
+    def __repr__(self) -> str:
+        return f"<step {self.index}: {self.rule} from node {self.node} to node {self.target}>"
+
+
+class Rule:
+    """A rule as it was applied: its source, and the formula derived from it."""
+
+    __slots__ = ("file", "input", "kind", "latex", "line", "mathml", "op", "reads", "reason", "source", "text")
+
+    def __init__(self, **fields: Any):
+        for name in self.__slots__:
+            setattr(self, name, fields.get(name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, as plain data."""
+        return {name: list(value) if isinstance(value := getattr(self, name), tuple) else value for name in self.__slots__}
+
+    def __repr__(self) -> str:
+        return f"<rule {self.op}.{self.input}: {self.text}>"
+
+
+class Trace:
+    """One program and one walk through it. `nodes`, `steps` and `rules` are there to be looked at; `gradients` says what
+    each leaf received. A notebook shows it with the player once `micrograd_plus_viz` is imported."""
+
+    _mimebundle: Callable[[Trace], dict[str, Any]] | None = None
+    _marimo: Callable[[Trace], tuple[str, str]] | None = None
+
+    def __init__(self) -> None:
+        self.direction = "backward"
+        self.root: int | None = None
+        self.seed: Any = None
+        self.nodes: list[TraceNode] = []
+        self.steps: list[Step] = []
+        self.rules: dict[str, Rule] = {}
+        self.gradients: dict[int, Any] = {}
+
+    # Looking ------------------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def summary(self) -> str:
+        """The walk in words: how large it is, and one line a step."""
+        if not self.nodes:
+            return "Trace: nothing was recorded; record the forward and the backward inside `with mg.record() as trace:`"
+        lines = [f"Trace: {len(self.nodes)} nodes, {len(self.steps)} steps {self.direction}"]
+        lines += [f"  {self.sentence(step)}" for step in self.steps[:20]]
+        if len(self.steps) > 20:
+            lines.append(f"  ... and {len(self.steps) - 20} more")
+        return "\n".join(lines)
+
+    def sentence(self, step: Step) -> str:
+        """One step as a sentence."""
+        node, target = self.nodes[step.node], self.nodes[step.target]
+        verb = "adds" if step.accumulates else "sends"
+        what = _brief(step.contribution)
+        to = target.label or (f"{target.op} (node {target.id})" if target.op else f"node {target.id}")
+        return f"{step.index + 1}. {node.op} {verb} {what} to {to} ({step.input})"
+
+    def inside(self, step: Step | TraceNode | int) -> Trace | None:
+        """The application of a step, told as a smaller program: the composite's own forward, and the walk back through
+        it. None where the operation is not made of others."""
+        if isinstance(step, int):
+            step = self.steps[step]
+        node = self.nodes[step.node] if isinstance(step, Step) else step
+        return node.inside() if callable(node.inside) else node.inside
+
+    # Being shown --------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def shown_by(
+        cls,
+        mimebundle: Callable[[Trace], dict[str, Any]],
+        *,
+        marimo: Callable[[Trace], tuple[str, str]] | None = None,
+    ) -> None:
+        """Register how notebooks show a trace; the engine itself knows no screen."""
+        cls._mimebundle, cls._marimo = staticmethod(mimebundle), staticmethod(marimo) if marimo else None
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        if Trace._mimebundle is None:
+            return {"text/plain": f"{self.summary()}\n(import micrograd_plus_viz to see it played)"}
+        return Trace._mimebundle(self)
+
+    def _mime_(self) -> tuple[str, str]:
+        return Trace._marimo(self) if Trace._marimo else ("text/plain", self.summary())
+
+    # Plain data ---------------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace as plain data, in the published format."""
+        values = Values()
+        nodes = [
+            {
+                "id": node.id,
+                "kind": node.kind,
+                "op": node.op,
+                "summary": node.summary,
+                "inputs": [{"name": name, "node": each} for name, each in node.inputs],
+                "params": node.params,
+                "label": node.label,
+                "requires_grad": node.requires_grad,
+                "value": values.place(node.value),
+                "site": node.site.to_dict() if node.site else None,
+                "inside": within.to_dict() if (within := self.inside(node)) else None,
+            }
+            for node in self.nodes
+        ]
+        steps = [
+            {
+                name: values.place(value)
+                if name in ("upstream", "local", "raw", "contribution", "before", "after")
+                else {key: values.place(read) for key, read in value.items()}
+                if name == "reads"
+                else list(value)
+                if name == "summed_axes"
+                else value
+                for name in Step.__slots__
+                for value in (getattr(step, name),)
+            }
+            for step in self.steps
+        ]
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "walk": {"direction": self.direction, "root": self.root, "seed": values.place(self.seed)},
+            "nodes": nodes,
+            "steps": steps,
+            "rules": {name: rule.to_dict() for name, rule in self.rules.items()},
+            "gradients": [{"node": node, "value": values.place(value)} for node, value in self.gradients.items()],
+            "values": values.stored,
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The plain data as text: the same program gives the same bytes in every process."""
+        separators = (",", ":") if indent is None else None
+        return json.dumps(self.to_dict(), indent=indent, separators=separators, ensure_ascii=False, allow_nan=False)
+
+    def save(self, path: Any) -> None:
+        """Write the trace to a JSON file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_json())
+
+
+def _brief(value: Any) -> str:
+    """A value in a sentence: the number, or the shape."""
+    if value is None:
+        return "something that was not recorded"
+    shape = tuple(getattr(value, "shape", ()))
+    if shape == ():
+        number = value.data[0] if isinstance(value, Stored) and value.data else value
+        return f"{number:.4g}" if isinstance(number, (int, float)) or hasattr(number, "dtype") else str(number)
+    return f"an array of shape {shape}"

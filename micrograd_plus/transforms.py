@@ -1,0 +1,432 @@
+"""Functions of functions: gradients, products with Jacobians, whole Jacobians. They nest freely.
+
+A function's arguments may be tensors, numbers, arrays, or lists, tuples and dictionaries of them; what comes back has
+the same form. Nothing here touches anybody's `.grad`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any
+
+from . import ops, variable
+from .backward import lifted
+from .op import Op, is_complex
+from .readings import vocabulary
+from .tensor import Tensor, tensor
+from .variable import Leaf, Node, Upstreams
+
+_depth: ContextVar[int] = ContextVar("_depth", default=0)
+"""How many transforms are running: inside another one, gradients must be differentiable themselves."""
+
+
+def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False) -> Callable[..., Any]:
+    """The function that gives the gradient of `f` (whose result is one number) with respect to an argument, or several.
+
+    >>> import micrograd_plus as mg
+    >>> mg.grad(lambda x: x ** 3)(2.0).item()
+    12.0
+    >>> mg.grad(mg.grad(lambda x: x ** 3))(2.0).item()
+    12.0
+    """
+    both = value_and_grad(f, argnums, has_aux=has_aux)
+
+    @wraps(f)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        value, gradients = both(*args, **kwargs)
+        return (gradients, value[1]) if has_aux else gradients
+
+    return gradient
+
+
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The function that gives the value of `f` and its gradient, in one run. With `has_aux`, `f` returns
+    `(value, anything else)`, and so does this beside the gradient.
+
+    >>> import micrograd_plus as mg
+    >>> value, gradient = mg.value_and_grad(lambda x: (x * x).sum())(mg.tensor([1.0, 2.0]))
+    >>> value.item(), gradient.tolist()
+    (5.0, [2.0, 4.0])
+    """
+
+    @wraps(f)
+    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        chosen = (argnums,) if isinstance(argnums, int) else argnums
+        with _differentiating() as nested:
+            inputs = [_variables(args[i], f"argument {i} of {_name(f)}") for i in chosen]
+            given = list(args)
+            for i, made in zip(chosen, inputs, strict=True):
+                given[i] = made
+            result = f(*given, **kwargs)
+            value, aux = result if has_aux else (result, None)
+            _one_number(f, value)
+            flat = [leaf for made in inputs for leaf in _leaves(made)]
+            received = _pull(value, None, flat, differentiable=nested or _have_nodes(args))
+        found = iter(received)
+        gradients = tuple(_rebuilt(made, found) for made in inputs)
+        outcome = gradients[0] if isinstance(argnums, int) else gradients
+        return ((value, aux) if has_aux else value), outcome
+
+    return value_and_gradient
+
+
+def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """The value of `f`, and the function that takes an upstream gradient back to each argument.
+
+    >>> import micrograd_plus as mg
+    >>> out, pull = mg.vjp(lambda x: x * x, mg.tensor([1.0, 2.0]))
+    >>> pull(mg.tensor([1.0, 10.0]))[0].tolist()
+    [2.0, 40.0]
+    """
+    with _differentiating() as nested:
+        inputs = [_variables(value, f"argument {i} of {_name(f)}") for i, value in enumerate(primals)]
+        out = f(*inputs)
+    flat = [leaf for made in inputs for leaf in _leaves(made)]
+    differentiable = nested or _have_nodes(primals)
+
+    def pull(upstream: Any) -> tuple[Any, ...]:
+        keep = differentiable or _depth.get() > 0 or _have_nodes((upstream,))
+        found = iter(_pull(out, upstream, flat, differentiable=keep))
+        return tuple(_rebuilt(made, found) for made in inputs)
+
+    return out, pull
+
+
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The value of `f`, and how it moves when its arguments move along `tangents`: forward mode.
+
+    The program is run once, and the tangents are pushed through its applications in order of birth.
+
+    >>> import micrograd_plus as mg
+    >>> mg.jvp(lambda x: x * x, (3.0,), (1.0,))[1].item()
+    6.0
+    """
+    with _differentiating():
+        inputs = [_variables(value, f"argument {i} of {_name(f)}") for i, value in enumerate(primals)]
+        applied = Applications()
+        with variable.mode(variable.recorders, (*variable.recorders.get(), applied)):
+            out = f(*inputs)
+        moving: dict[Node, Any] = {}
+        flat = [leaf for made in inputs for leaf in _leaves(made)]
+        moves = [leaf for made in tangents for leaf in _leaves(made)]
+        if len(flat) != len(moves):
+            raise ValueError(f"jvp: {len(flat)} inputs and {len(moves)} tangents; each input needs one of its shape")
+        for primal, tangent in zip(flat, moves, strict=True):
+            tangent = tangent if isinstance(tangent, Tensor) else tensor(tangent, dtype=primal.dtype)
+            if tangent.shape != primal.shape:
+                raise ValueError(f"jvp: a tangent of shape {tangent.shape} for an input of shape {primal.shape}")
+            moving[primal.node] = tangent
+        for step in applied.steps:
+            push(*step, moving)
+        return out, _mapped(out, lambda value: moving.get(value.node, None) or _zeros(value))
+
+
+class Applications:
+    """A recorder of what was applied, in order."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[Op, list[Any], dict[str, Any], Any]] = []
+
+    def applied(self, op: Op, inputs: list[Any], params: dict[str, Any], result: Any) -> None:
+        """Note one application."""
+        self.steps.append((op, inputs, params, result))
+
+    def observer(self, root: Any, upstream: Any) -> None:
+        """Walks are of no interest here."""
+        return None
+
+
+def push(op: Op, inputs: list[Any], params: dict[str, Any], result: Any, moving: dict[Node, Any]) -> None:
+    """Note how the result of one application moves, when an input does.
+
+    Nobody writes a forward rule: an elementwise operation multiplies by the same local derivative, a linear one applies
+    itself to the tangents, a multilinear one to each in turn. Any other is linear in upstream as it goes back, and the
+    transpose of that way back is the way forward.
+    """
+    arriving = [moving.get(value.node) if getattr(value, "node", None) is not None else None for value in inputs]
+    results = result if op.outputs else (result,)
+    if all(tangent is None for tangent in arriving) or all(part.node is None for part in results):
+        return
+    if op.kind == "elementwise":
+        tangents: Sequence[Any] = (_push_elementwise(op, inputs, params, result, arriving),)
+    elif op.kind == "linear" or (op.kind == "joining" and op.inputs[0] not in op.rules[0].reads):
+        tangents = (_apply_to(op, [_zeros(x) if _moves(op, i) and t is None else (x if t is None else t)
+                                   for i, (x, t) in enumerate(zip(inputs, arriving, strict=True))], params),)  # fmt: skip
+    elif op.kind in ("multilinear", "joining"):
+        each = [
+            _apply_to(op, [*inputs[:i], tangent, *inputs[i + 1 :]], params)
+            for i, tangent in enumerate(arriving)
+            if tangent is not None
+        ]
+        tangents = (_added_up(each),)
+    else:
+        tangents = _push_by_transposing(op, results, arriving)
+    for part, tangent in zip(results, tangents, strict=True):
+        if part.node is not None and tangent is not None:
+            moving[part.node] = tangent
+
+
+def _moves(op: Op, place: int) -> bool:
+    return op.kind == "joining" or op.differentiable(op.inputs[place])
+
+
+def _apply_to(op: Op, inputs: list[Any], params: dict[str, Any]) -> Any:
+    return op.call(inputs, **params) if op.kind == "joining" else op.call(*inputs, **params)
+
+
+def _push_elementwise(op: Op, inputs: list[Any], params: dict[str, Any], out: Any, arriving: list[Any]) -> Any:
+    """Each input's tangent times its local derivative, added up."""
+    named = {**dict(zip(op.inputs, inputs, strict=True)), **params, "out": out, "xp": vocabulary.tensors}
+    moved = []
+    for rule in op.rules:
+        tangent = arriving[op.inputs.index(rule.inputs[0])]
+        if tangent is None:
+            continue
+        local = rule(named)
+        if is_complex(tangent) and not is_complex(out):
+            moved.append(ops.real(ops.conj(Tensor.constant(local, "local") if not isinstance(local, Tensor) else local) * tangent))
+        else:
+            moved.append(tangent * local)
+    total = _added_up(moved)
+    total = total if total.shape == out.shape else ops.broadcast_to(total, out.shape)
+    return total if total.dtype == out.dtype else total.astype(out.dtype)
+
+
+def _push_by_transposing(op: Op, results: Sequence[Any], arriving: list[Any]) -> Sequence[Any]:
+    """The way back is linear in upstream: pull an unknown upstream back, pair what each input receives with its
+    tangent, and differentiate that by the unknown."""
+    unknown = [tensor(part._data * 0, requires_grad=part.node is not None) for part in results]
+    node = results[0].node if not op.outputs else next(part.node for part in results if part.node is not None).parents[0]
+    upstream: Any = Upstreams(dict(enumerate(unknown))) if op.outputs else unknown[0]
+    with variable.enable_grad():
+        paired = [
+            _inner(contribution.value, arriving[contribution.index])
+            for contribution in op.contributions(vocabulary.tensors, node, upstream, lifted(node))
+            if arriving[contribution.index] is not None
+        ]
+        total = _added_up(paired)
+        if total.node is None:
+            return [None] * len(results)
+        tracked = [part for part in unknown if part.node is not None]
+        found = iter(_pull(total, None, tracked, differentiable=True))
+    return [next(found) if part.node is not None else None for part in unknown]
+
+
+def _inner(a: Any, b: Any) -> Any:
+    """The inner product of two gradients, as real numbers: parts along re and im count apart."""
+    return (ops.real(ops.conj(a) * b) if is_complex(a) or is_complex(b) else a * b).sum()
+
+
+def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
+    """The Hessian of `f` at `x`, times `v`: how the gradient moves along `v`. The Hessian itself is never made.
+
+    >>> import micrograd_plus as mg
+    >>> mg.hvp(lambda x: (x ** 3).sum(), mg.tensor([1.0, 2.0]), mg.tensor([1.0, 0.0])).tolist()
+    [6.0, 0.0]
+    """
+    return jvp(grad(f), (x,), (v,))[1]
+
+
+def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The function that gives all first derivatives of `f`: shape (*shape of the result, *shape of the argument).
+
+    >>> import micrograd_plus as mg
+    >>> mg.jacobian(lambda x: x * x)(mg.tensor([1.0, 2.0])).tolist()
+    [[2.0, 0.0], [0.0, 4.0]]
+    """
+
+    @wraps(f)
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        def alone(x: Any) -> Any:
+            return f(*args[:argnums], x, *args[argnums + 1 :], **kwargs)
+
+        out, pull = vjp(alone, args[argnums])
+        rows = []
+        for place in range(out.size):
+            one = out._data * 0
+            one.reshape(-1)[place : place + 1] = 1
+            rows.append(pull(Tensor.of(one))[0])
+        received = ops.stack(rows) if rows else None
+        given = args[argnums]
+        shape = given.shape if hasattr(given, "shape") else tensor(given).shape
+        if received is None:
+            return tensor(vocabulary.device_of(out._data).library.zeros((*out.shape, *shape)))
+        return received.reshape((*out.shape, *shape))
+
+    return jacobian_of
+
+
+def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The function that gives all second derivatives of `f` (whose result is one number).
+
+    >>> import micrograd_plus as mg
+    >>> mg.hessian(lambda x: (x ** 3).sum())(mg.tensor([1.0, 2.0])).tolist()
+    [[6.0, 0.0], [0.0, 12.0]]
+    """
+    return jacobian(grad(f, argnums), argnums)
+
+
+class GradientError(AssertionError):
+    """A gradient differs from what differences of the function say."""
+
+
+def gradcheck(
+    f: Callable[..., Any], inputs: Sequence[Any], *, step: float = 1e-6, rtol: float = 1e-5, atol: float = 1e-7
+) -> bool:
+    """True when the gradient of `f` equals central differences at `inputs`; else a `GradientError` that says where and
+    by how much.
+
+    Inputs are taken in double precision: single precision has too few digits for a difference. The result may have any
+    shape; it is weighted by fixed random numbers of both signs, because an upstream of ones hides mistakes.
+
+    >>> import micrograd_plus as mg
+    >>> mg.gradcheck(lambda x, y: mg.sin(x) * y, (mg.tensor([0.5, 1.0]), mg.tensor([2.0, -3.0])))
+    True
+    """
+    library = vocabulary.device("cpu").library
+    points = [library.array(_plain(value), dtype="complex128" if is_complex(_plain(value)) else "float64") for value in inputs]
+    weights: Any = None
+
+    def weighted(*values: Any) -> Any:
+        nonlocal weights
+        out = f(*values)
+        if weights is None:
+            draw = library.random.default_rng(0).uniform(0.5, 1.5, out.shape)
+            weights = tensor(draw * library.random.default_rng(1).choice([-1.0, 1.0], out.shape))
+        out = out * weights if not is_complex(out) else ops.real(out * weights) + ops.imag(out * weights) * 0.7
+        return out.sum()
+
+    received = grad(weighted, tuple(range(len(points))))(*[tensor(point) for point in points])
+    for place, (point, gradient) in enumerate(zip(points, received, strict=True)):
+        for index in library.ndindex(*point.shape):
+            for direction in (1.0, 1j) if is_complex(point) else (1.0,):
+                moved = []
+                for side in (step, -step):
+                    shifted = [other.copy() for other in points]
+                    shifted[place][index] += side * direction
+                    with variable.no_grad():
+                        moved.append(weighted(*[tensor(other) for other in shifted]).item())
+                expected = (moved[0] - moved[1]) / (2 * step)
+                entry = complex(gradient._data[index])
+                got = entry.real if direction == 1.0 else entry.imag
+                if not abs(got - expected) <= atol + rtol * max(abs(expected), abs(got)):
+                    raise GradientError(
+                        f"the gradient of {_name(f)} is wrong for input {place} at {index or 'its only entry'}: "
+                        f"got {got:.6g}, central differences say {expected:.6g} (off by {abs(got - expected):.2g})"
+                    )
+    return True
+
+
+# Small parts --------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _differentiating() -> Iterator[bool]:
+    """One transform deeper; yields whether this is inside another one."""
+    token = _depth.set(_depth.get() + 1)
+    try:
+        with variable.enable_grad():
+            yield _depth.get() > 1
+    finally:
+        _depth.reset(token)
+
+
+def _variables(value: Any, name: str) -> Any:
+    """The same structure, each value as a variable whose gradient is wanted, and which knows where it came from."""
+
+    def made(x: Any) -> Tensor:
+        if isinstance(x, Tensor) and x.node is not None:
+            return ops.positive(x)
+        out = Tensor.of(x._data) if isinstance(x, Tensor) else tensor(x)
+        if out.dtype.kind not in "fc":
+            if isinstance(x, Tensor) or hasattr(x, "dtype"):
+                raise TypeError(f"{name} is of {out.dtype}; a gradient needs floats, e.g. x.astype(float)")
+            out = out.astype(float)
+        out.node = Leaf(out.shape, out.dtype)
+        return out
+
+    return _mapped(value, made)
+
+
+def _pull(out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool) -> list[Any]:
+    """What each input receives; zeros where the result does not depend on it."""
+    outs = list(_leaves(out))
+    ups = [None] * len(outs) if upstream is None else list(_leaves(upstream))
+    if len(outs) != len(ups):
+        raise ValueError(f"{len(ups)} upstream gradients for {len(outs)} results")
+    total: list[Any] = [None] * len(inputs)
+    for each, arriving in zip(outs, ups, strict=True):
+        if getattr(each, "node", None) is None:
+            continue
+        nodes = [x.node for x in inputs]
+        through = [node for node in nodes if not isinstance(node, Leaf)]
+        found = each.gradients(arriving, create_graph=differentiable, through=through)
+        for i, node in enumerate(nodes):
+            if node in found:
+                received = found[node] if isinstance(found[node], Tensor) else Tensor.of(found[node])
+                total[i] = received if total[i] is None else total[i] + received
+    return [_zeros(x) if received is None else received for x, received in zip(inputs, total, strict=True)]
+
+
+def _have_nodes(value: Any) -> bool:
+    return any(getattr(leaf, "node", None) is not None for leaf in _leaves(value))
+
+
+def _zeros(x: Tensor) -> Tensor:
+    return Tensor.of(x._data * 0)
+
+
+def _added_up(parts: Sequence[Any]) -> Any:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def _one_number(f: Callable[..., Any], value: Any) -> None:
+    if not isinstance(value, Tensor) or value.size != 1:
+        got = f"shape {value.shape}" if isinstance(value, Tensor) else type(value).__name__
+        raise ValueError(
+            f"grad needs {_name(f)} to return one number as a tensor, got {got}; reduce it with .sum() or .mean(), or "
+            f"take mg.jacobian or mg.vjp"
+        )
+
+
+def _name(f: Any) -> str:
+    return getattr(f, "__name__", type(f).__name__)
+
+
+def _plain(value: Any) -> Any:
+    return value.numpy() if isinstance(value, Tensor) else vocabulary.device("cpu").library.asarray(value)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """The values in nested lists, tuples and dictionaries, in order."""
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from _leaves(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _leaves(part)
+    else:
+        yield value
+
+
+def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+    """The same nested structure, with a function applied to each value."""
+    if isinstance(value, dict):
+        return {key: _mapped(part, function) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        parts = [_mapped(part, function) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return function(value)
+
+
+def _rebuilt(value: Any, found: Iterator[Any]) -> Any:
+    """The same nested structure, with what was found in the values' places."""
+    return _mapped(value, lambda _: next(found))

@@ -1,0 +1,52 @@
+"""Run the workloads, and print one table of goals, what was reached, and the verdict."""
+
+import argparse
+import json
+from pathlib import Path
+
+from . import report, start_up, w1_scalar_mlp, w2_chain, w3_small_mlp, w4_mnist_mlp, w8_broadcasting
+from .harness import QUICK, Effort
+
+WORKLOADS = {
+    "W1": w1_scalar_mlp.run,
+    "W2": w2_chain.run,
+    "W3": w3_small_mlp.run,
+    "W4": w4_mnist_mlp.run,
+    "W8": w8_broadcasting.run,
+    "start": start_up.run,
+}
+
+
+def names(text: str) -> list[str]:
+    """A list separated by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def workloads(text: str) -> list[str]:
+    """The same, of workloads; argparse turns the error into its own."""
+    unknown = [name for name in names(text) if name not in WORKLOADS]
+    if unknown:
+        there = ", ".join(WORKLOADS)
+        raise argparse.ArgumentTypeError(f"no workload {', '.join(unknown)}; there are {there}")
+    return names(text)
+
+
+def main() -> None:
+    """Parse the command line, run, print."""
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("--only", type=workloads, default=list(WORKLOADS), help="workloads to run, as W3,W4")
+    parser.add_argument("--without", type=names, default=[], help="libraries to leave out, as torch,autograd")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds: a look, not a verdict")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file as well")
+    options = parser.parse_args()
+    effort = QUICK if options.quick else Effort()
+    outcomes = []
+    for name in options.only:
+        outcomes += WORKLOADS[name](effort, set(options.without))
+    print(report.text(outcomes))
+    if options.json:
+        options.json.write_text(json.dumps(report.data(outcomes), indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Fair comparison: contenders checked against each other, then timed in turns, in one process.
+
+What makes the numbers repeat on a busy machine: CPU time instead of time on the wall; every round runs every
+contender once, in an order drawn anew; ratios are taken within a round, and their median is reported; garbage
+of one contender is collected before the next one's turn; the allocator is in the same state for all.
+"""
+
+import gc
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from tqdm import tqdm
+
+
+class Contender(Protocol):
+    """One way of computing a workload. Making one raises ImportError where its library is not installed."""
+
+    name: str
+
+    def gradients(self) -> list[np.ndarray]:
+        """The gradients, in the order and the shapes that all contenders share. Nothing is updated."""
+        ...
+
+    def step(self) -> object:
+        """What is timed: the loss, its gradients, and the update where the workload has one."""
+        ...
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure: seconds for one sample and for one workload, and between how many rounds."""
+
+    sample: float = 0.03
+    workload: float = 20.0
+    fewest: int = 5
+    most: int = 31
+    quick: bool = False
+
+
+QUICK = Effort(sample=0.01, workload=4.0, fewest=3, most=11, quick=True)
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of CPU time for one step: a list for each contender, with one entry for each round."""
+
+    rounds: dict[str, list[float]]
+
+    def taken(self, scale: float, missing: dict[str, str]) -> dict[str, float | str]:
+        """Each contender's median, `scale` to a second; and why the missing ones are missing."""
+        return {name: statistics.median(each) * scale for name, each in self.rounds.items()} | missing
+
+    def ratio(self, above: str, below: str) -> float | None:
+        """The median of the ratios within each round; None when one of the two did not run."""
+        if above not in self.rounds or below not in self.rounds:
+            return None
+        return statistics.median(a / b for a, b in zip(self.rounds[above], self.rounds[below], strict=True))
+
+
+def gather(kinds: Iterable[type], without: set[str], *given: object
+           ) -> tuple[list[Contender], dict[str, str]]:
+    """The contenders that can run, each made with what is given; and, by name, why the others do not.
+
+    `without` names libraries: the first word of a contender's name.
+    """
+    found, missing = [], {}
+    for kind in kinds:
+        if kind.name.split()[0] in without:
+            missing[kind.name] = "left out"
+            continue
+        try:
+            found.append(kind(*given))
+        except ImportError:
+            missing[kind.name] = "not installed"
+    return found, missing
+
+
+def agree(contenders: list[Contender], tolerance: float) -> None:
+    """Hold every gradient against those of torch, or of the first contender where torch is not there.
+
+    `tolerance` is relative to the largest entry of the gradient that is compared with.
+    """
+    reference = next((each for each in contenders if each.name == "torch"), contenders[0])
+    expected = reference.gradients()
+    for contender in contenders:
+        received = contender.gradients()
+        if len(received) != len(expected):
+            raise AssertionError(f"{contender.name} gives {len(received)} gradients, "
+                                 f"{reference.name} {len(expected)}")
+        for place, (ours, theirs) in enumerate(zip(received, expected, strict=True)):
+            error = np.max(np.abs(ours - theirs)) / np.max(np.abs(theirs))
+            if ours.shape != theirs.shape or not error <= tolerance:
+                raise AssertionError(f"gradient {place} of {contender.name} is {error:.1e} away from "
+                                     f"{reference.name}'s: nothing is timed before they agree")
+
+
+def in_fresh_process(*words: str) -> Any:
+    """What a new Python, started with these words and this one's path, prints as JSON.
+
+    It may keep bytecode, as an installed package does.
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": ""}
+    command = [sys.executable, *words]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def settle_allocator() -> None:
+    """Put glibc's malloc into the state that a long program reaches by itself.
+
+    Its threshold for giving memory back rises to the largest block it has seen freed (mallopt(3),
+    M_MMAP_THRESHOLD); below it, every step would fault its pages in again.
+    """
+    bytearray(31 << 20)
+
+
+def sample(contender: Contender, repeats: int) -> float:
+    """Seconds of CPU time for one step, the mean over `repeats` of them."""
+    gc.collect()
+    step = contender.step
+    start = time.process_time()
+    for _ in range(repeats):
+        step()
+    return (time.process_time() - start) / repeats
+
+
+def compare(contenders: list[Contender], effort: Effort, title: str) -> Times:
+    """Time all contenders in turns."""
+    settle_allocator()
+    for contender in contenders:
+        contender.step()
+    gc.collect()
+    gc.freeze()
+    first = {each.name: sample(each, 1) for each in contenders}
+    repeats = {name: max(1, round(effort.sample / max(seconds, 1e-6))) for name, seconds in first.items()}
+    per_round = sum(max(effort.sample, seconds) for seconds in first.values()) + 0.02 * len(contenders)
+    rounds = max(effort.fewest, min(effort.most, round(effort.workload / per_round)))
+    measured: dict[str, list[float]] = {each.name: [] for each in contenders}
+    order = list(contenders)
+    with tqdm(total=rounds * len(order), desc=title, leave=False) as bar:
+        for _ in range(rounds):
+            random.shuffle(order)
+            for contender in order:
+                measured[contender.name].append(sample(contender, repeats[contender.name]))
+                bar.update()
+    gc.unfreeze()
+    return Times(measured)

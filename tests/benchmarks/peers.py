@@ -1,0 +1,117 @@
+"""What the workloads on arrays share: for each library, its parameters, its gradients, and its update.
+
+A workload derives its contenders from these and adds the loss. Parameters stand in the order of a workload's
+list; `rate` is that of gradient descent, None where a workload updates nothing.
+"""
+
+import numpy as np
+
+
+class ByHand:
+    """NumPy without graph or dispatch: the limit of any engine on NumPy. A workload defines `gradients`."""
+
+    name = "numpy_by_hand"
+
+    def __init__(self, parameters: list[np.ndarray], rate: float | None) -> None:
+        self.parameters, self.rate = [each.copy() for each in parameters], rate
+
+    def gradients(self) -> list[np.ndarray]:
+        raise TypeError(f"{type(self).__name__} must say how its gradients are computed")
+
+    def step(self) -> None:
+        gradients = self.gradients()
+        if self.rate is not None:
+            for parameter, gradient in zip(self.parameters, gradients, strict=True):
+                gradient *= self.rate
+                parameter -= gradient
+
+
+class OnTorch:
+    """PyTorch, eager, on one thread. A workload defines `backward`.
+
+    The update is a loop: torch.optim.SGD costs three times as much on small arrays, so this is its best.
+    """
+
+    name = "torch"
+
+    def __init__(self, parameters: list[np.ndarray], rate: float | None) -> None:
+        import torch
+
+        torch.set_num_threads(1)
+        self.torch, self.rate = torch, rate
+        self.parameters = [torch.tensor(each, requires_grad=True) for each in parameters]
+
+    def backward(self) -> None:
+        raise TypeError(f"{type(self).__name__} must say what its loss is")
+
+    def gradients(self) -> list[np.ndarray]:
+        self.fresh_backward()
+        return [each.grad.numpy().copy() for each in self.parameters]
+
+    def fresh_backward(self) -> None:
+        for parameter in self.parameters:
+            parameter.grad = None
+        self.backward()
+
+    def step(self) -> None:
+        self.fresh_backward()
+        if self.rate is not None:
+            with self.torch.no_grad():
+                for parameter in self.parameters:
+                    parameter.add_(parameter.grad, alpha=-self.rate)
+
+
+class OnAutograd:
+    """HIPS autograd, which traces NumPy. A workload defines `loss(parameters)`, in `self.np`."""
+
+    name = "autograd"
+
+    def __init__(self, parameters: list[np.ndarray], rate: float | None) -> None:
+        import autograd
+        import autograd.numpy
+
+        self.np, self.rate = autograd.numpy, rate
+        self.parameters = [each.copy() for each in parameters]
+        self.gradient_of_loss = autograd.grad(self.loss)
+
+    def loss(self, parameters: list[np.ndarray]) -> object:
+        raise TypeError(f"{type(self).__name__} must say what its loss is")
+
+    def gradients(self) -> list[np.ndarray]:
+        return self.gradient_of_loss(self.parameters)
+
+    def step(self) -> None:
+        gradients = self.gradients()
+        if self.rate is not None:
+            for parameter, gradient in zip(self.parameters, gradients, strict=True):
+                parameter -= self.rate * gradient
+
+
+class OnOurs:
+    """This engine. A workload defines `backward`, in `self.mg`."""
+
+    name = "micrograd_plus"
+
+    def __init__(self, parameters: list[np.ndarray], rate: float | None) -> None:
+        import micrograd_plus as mg
+
+        self.mg = mg
+        self.parameters = [mg.tensor(each, requires_grad=True) for each in parameters]
+        self.optimizer = None if rate is None else mg.optim.SGD(self.parameters, lr=rate)
+
+    def backward(self) -> None:
+        raise TypeError(f"{type(self).__name__} must say what its loss is")
+
+    def gradients(self) -> list[np.ndarray]:
+        self.fresh_backward()
+        return [each.grad.numpy().copy() for each in self.parameters]
+
+    def fresh_backward(self) -> None:
+        for parameter in self.parameters:
+            parameter.grad = None
+        self.backward()
+
+    def step(self) -> None:
+        self.fresh_backward()
+        if self.optimizer is not None:
+            self.optimizer.step()

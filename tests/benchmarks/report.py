@@ -1,0 +1,116 @@
+"""What was measured, as rows of a table and as JSON."""
+
+import importlib.metadata
+import os
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+PEERS = ("numpy", "micrograd_plus", "micrograd", "autograd", "torch")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number, and the goal it is held against, if there is one.
+
+    `reached` is None where something needed for it is not installed, or was left out.
+    """
+
+    workload: str
+    what: str
+    reached: float | None
+    unit: str = "x"
+    at_most: float | None = None
+    at_least: float | None = None
+
+    @property
+    def goal(self) -> str:
+        """The goal as it is printed: `<= 1.5 x`."""
+        if self.at_most is not None:
+            return f"<= {number(self.at_most)} {self.unit}"
+        return f">= {number(self.at_least)} {self.unit}" if self.at_least is not None else "-"
+
+    @property
+    def verdict(self) -> str:
+        """Whether the goal is held."""
+        if self.reached is None:
+            return "not measured"
+        if self.at_most is None and self.at_least is None:
+            return "-"
+        above = self.at_least is None or self.reached >= self.at_least
+        below = self.at_most is None or self.reached <= self.at_most
+        return "held" if above and below else "MISSED"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one workload has to say: its rows, and by name what each contender took, or why it did not run."""
+
+    title: str
+    unit: str
+    rows: list[Row]
+    taken: dict[str, float | str]
+
+
+def version(distribution: str) -> str:
+    """The version installed, or `not installed`."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def processor() -> str:
+    """The processor's name, as Linux or Python tells it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def machine() -> dict[str, str]:
+    """Where it was measured, and with which versions."""
+    return {
+        "processor": f"{processor()}, {os.cpu_count()} cores, one used",
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "OPENBLAS_CORETYPE": os.environ.get("OPENBLAS_CORETYPE", "chosen by OpenBLAS"),
+        **{peer: version(peer) for peer in PEERS},
+    }
+
+
+def number(value: float | None) -> str:
+    """Three digits that matter, without exponents."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def table(heads: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
+    """Columns as wide as they need to be."""
+    widths = [max(len(line[place]) for line in [heads, *lines]) for place in range(len(heads))]
+    ruled = [heads, tuple("-" * width for width in widths), *lines]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+                     for line in ruled)
+
+
+def text(outcomes: list[Outcome]) -> str:
+    """Everything for a reader: the machine, what each contender took, and the goals."""
+    about = "\n".join(f"{name:18} {value}" for name, value in machine().items())
+    taken = [(each.title if place == 0 else "", name,
+              taken if isinstance(taken, str) else f"{number(taken)} {each.unit}")
+             for each in outcomes for place, (name, taken) in enumerate(each.taken.items())]
+    goals = [(row.workload, row.what, row.goal,
+              "-" if row.reached is None else f"{number(row.reached)} {row.unit}", row.verdict)
+             for each in outcomes for row in each.rows]
+    return "\n\n".join([about, table(("workload", "contender", "taken"), taken),
+                        table(("", "what", "goal", "reached", "verdict"), goals)])
+
+
+def data(outcomes: list[Outcome]) -> dict[str, object]:
+    """The same for a program."""
+    return {"machine": machine(),
+            "outcomes": [{**asdict(each), "rows": [{**asdict(row), "goal": row.goal, "verdict": row.verdict}
+                                                   for row in each.rows]} for each in outcomes]}

@@ -1,0 +1,60 @@
+"""What the engine costs before it computes anything: the time of its import, and its size on disk."""
+
+import importlib.util
+import statistics
+from pathlib import Path
+
+from tqdm import tqdm
+
+from .harness import Effort, in_fresh_process
+from .report import Outcome, Row
+
+MODULES = {
+    "numpy": "numpy",
+    "micrograd_plus": "micrograd_plus",
+    "micrograd": "micrograd.engine",
+    "autograd": "autograd",
+    "torch": "torch",
+}
+TIMED = "import time; start = time.process_time(); import {}; print(time.process_time() - start)"
+
+
+def seconds_to_import(module: str) -> float:
+    """CPU seconds that an import takes in a fresh process, beyond Python's own start."""
+    return in_fresh_process("-c", TIMED.format(module))
+
+
+def megabytes(module: str) -> float:
+    """The size of a package's files, without bytecode, in 1e6 bytes."""
+    found = importlib.util.find_spec(module)
+    if found is None or found.origin is None:
+        raise ImportError(f"{module} is not installed")
+    files = Path(found.origin).parent.rglob("*")
+    return sum(file.stat().st_size for file in files if file.is_file() and file.suffix != ".pyc") / 1e6
+
+
+def run(effort: Effort, without: set[str]) -> list[Outcome]:
+    """Import NumPy and the engine in turns, each time in a process of its own."""
+    wanted = {library: module for library, module in MODULES.items() if library not in without}
+    modules = [module for library, module in wanted.items() if importlib.util.find_spec(library)]
+    for module in modules:
+        seconds_to_import(module)           # the first import may have to write bytecode
+    rounds = 3 if effort.quick else 11
+    taken: dict[str, list[float]] = {module: [] for module in modules}
+    with tqdm(total=rounds * len(modules), desc="imports", leave=False) as bar:
+        for _ in range(rounds):
+            for module in modules:
+                taken[module].append(seconds_to_import(module) * 1e3)
+                bar.update()
+    ours = taken.get("micrograd_plus")
+    beyond = size = None
+    if ours:
+        beyond = statistics.median(all_of_it - numpy
+                                   for all_of_it, numpy in zip(ours, taken["numpy"], strict=True))
+        size = megabytes("micrograd_plus")
+    rows = [
+        Row("start", "import micrograd_plus, beyond NumPy's own", beyond, "ms", at_most=10),
+        Row("start", "size of the engine on disk", size, "MB", at_most=1),
+    ]
+    return [Outcome("import, in a fresh process", "ms", rows,
+                    {module: statistics.median(each) for module, each in taken.items()})]

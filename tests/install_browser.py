@@ -1,0 +1,70 @@
+"""The browser that the tests drive: found on this machine, or installed where that takes one command.
+
+`make test` runs this file first. On Debian and its relatives, where apt-get may be used without a password, a
+missing Chromium is installed; elsewhere one line says what is missing. With CI set it must be there.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+MISSING = (
+    "No Chromium was found, so the browser tests cannot run: install the package chromium or Google Chrome, "
+    "or give the path of one in MICROGRAD_PLUS_BROWSER."
+)
+
+
+def find_browser() -> str | None:
+    """The path of a Chromium that starts, or None."""
+    for name in (os.environ.get("MICROGRAD_PLUS_BROWSER"), *NAMES):
+        path = shutil.which(name) if name else None
+        if path and succeeds([path, "--version"]):
+            return path
+    return None
+
+
+def apt_get() -> list[str] | None:
+    """The words that start apt-get with the rights to install, or None where that would need a password."""
+    if not shutil.which("apt-get"):
+        return None
+    if os.geteuid() == 0:
+        return ["apt-get"]
+    if shutil.which("sudo") and succeeds(["sudo", "-n", "true"]):
+        return ["sudo", "-n", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
+    return None
+
+
+def install(words: list[str]) -> bool:
+    """Install the package chromium; a second attempt forgives a mirror that did not answer."""
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    update, package = [*words, "update"], [*words, "install", "--yes", "--no-install-recommends", "chromium"]
+    for _ in range(2):
+        if all(subprocess.run(command, env=environment, check=False).returncode == 0
+               for command in (update, package)):
+            return True
+    return False
+
+
+def succeeds(command: list[str]) -> bool:
+    """Whether a command ends well within a minute, its output kept quiet."""
+    try:
+        return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def main() -> int:
+    """0 when a browser is there, or when nobody insists on one; 1 when CI does."""
+    if find_browser():
+        return 0
+    words = apt_get()
+    if words and install(words) and find_browser():
+        return 0
+    sys.stderr.write(MISSING + "\n")
+    return 1 if os.environ.get("CI") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
