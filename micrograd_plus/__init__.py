@@ -16,8 +16,7 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
-from . import compiled as _compiled
-from . import op as _op
+from . import compiled as _compiled  # noqa: F401 - importing it is what makes operations fast
 from .op import constant, elementwise, joining, linear, multilinear, op
 from .ops import *  # noqa: F403 - every operation is public, and listed where it is defined
 from .ops import __all__ as _operations
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from .transforms import grad, gradcheck, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 
 __version__ = "0.1.0"
-
-_op.writer = _compiled
 
 _WHEN_ASKED_FOR = {
     "check": "check", "check_op": "check:check", "engine": "engine", "grad": "transforms:grad",

@@ -11,12 +11,12 @@ Names that begin with an underscore belong to the text, all others to the operat
 from __future__ import annotations
 
 import linecache
+import sys
 from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
-from . import op as meaning
-from .op import Op, Rule, explained
+from .op import REQUIRED, Op, Rule, explained, writer
 from .readings import arrays, floats
 from .variable import EMPTY, Node, Variable, birth, modes
 
@@ -107,13 +107,13 @@ def _signature(op: Op) -> Iterator[str]:
     """Required arguments first, so that a parameter without a default may follow an optional input."""
     optional = [f"{name}=None" for name in op.inputs if name in op.optional]
     yield from (name for name in op.inputs if name not in op.optional)
-    yield from (name for name, value in op.params.items() if value is meaning.REQUIRED)
+    yield from (name for name, value in op.params.items() if value is REQUIRED)
     yield from optional
-    yield from (f"{name}=_default_{name}" for name, value in op.params.items() if value is not meaning.REQUIRED)
+    yield from (f"{name}=_default_{name}" for name, value in op.params.items() if value is not REQUIRED)
 
 
 def _defaults(op: Op) -> tuple[Any, ...] | None:
-    wanted = [value for value in op.params.values() if value is not meaning.REQUIRED]
+    wanted = [value for value in op.params.values() if value is not REQUIRED]
     return (*[None] * len(op.optional), *wanted) or None
 
 
@@ -262,3 +262,6 @@ def _compiled(name: str, text: str, namespace: dict[str, Any]) -> FunctionType:
     if before is not None:
         namespace[name] = before
     return written
+
+
+writer.room = sys.modules[__name__]

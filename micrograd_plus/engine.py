@@ -13,10 +13,9 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from . import op as meaning
 from . import ops, variable
 from .backward import Contribution
-from .op import Op
+from .op import Op, writer
 from .readings import floats
 from .variable import birth, modes
 
@@ -258,7 +257,7 @@ class Made:
 
     def __init__(self, op: Op, symbol: str, fixed: tuple[str, ...] = ()):
         self.op, self.symbol = op, symbol
-        written = meaning.writer.pull_number(op, fixed) if meaning.writer is not None else None
+        written = writer.room.pull_number(op, fixed) if writer.room is not None else None
         self.pull: Callable[[Value], None] = written or self.pull_by_name
 
     def inputs_of(self, value: Value) -> tuple[Any, ...]:

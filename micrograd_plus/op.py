@@ -431,9 +431,9 @@ def pull_by_name(op: Op) -> Callable[..., None]:
 
 def pull_of(op: Op, out: Any) -> Callable[..., None]:
     """How a node sends its gradient on: written out where it can be, else by name."""
-    if op.outputs or op.kind == "joining" or out.dtype.kind == "c" or writer is None:
+    if op.outputs or op.kind == "joining" or out.dtype.kind == "c" or writer.room is None:
         return pull_by_name(op)
-    return writer.pull(op)
+    return writer.room.pull(op)
 
 
 def admit(value: Any, op: Op, name: str, numbers_only: bool = False) -> Any:
@@ -506,8 +506,13 @@ def hint(op: Op, error: Exception, data: list[Any], params: dict[str, Any]) -> s
 
 # Public names -----------------------------------------------------------------------------------------------------------
 
-writer: Any = None
-"""`compiled`, once it has been imported: it writes callers and pulls out as straight code."""
+class Writer:
+    """Who writes callers and pulls out as straight code: `compiled`, once it has been imported."""
+
+    room: Any = None
+
+
+writer = Writer()
 
 
 def public_call(op: Op) -> FunctionType:
@@ -548,8 +553,8 @@ def _unwritten(*args: Any, **params: Any) -> Any:
 
 def first_call(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Write the caller out, where that room exists, and call."""
-    if writer is not None and op.rules and not op.outputs and op.kind not in ("joining", "constant"):
-        writer.write_caller(op)
+    if writer.room is not None and op.rules and not op.outputs and op.kind not in ("joining", "constant"):
+        writer.room.write_caller(op)
         return op.call(*args, **params)
     return op.apply(*args, **params)
 
@@ -557,8 +562,8 @@ def first_call(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 def rewrite(op: Op) -> None:
     """Forget the text of an operation whose rules have changed."""
     op.call.__code__ = _unwritten.__code__
-    if writer is not None:
-        writer.forget(op)
+    if writer.room is not None:
+        writer.room.forget(op)
 
 
 def register(op: Op) -> Callable[..., Any]:
