@@ -74,6 +74,8 @@ def hooked(node: Node, gradient: Any) -> Any:
     for hook in list(hooks.of.get(node, ())):
         changed = hook(Variable.public.of(gradient))
         if changed is not None:
+            if not isinstance(changed, Variable):
+                raise TypeError(f"a hook returns a tensor, or None to leave the gradient as it is; got {type(changed).__name__}")
             if changed.shape != gradient.shape:
                 raise RuntimeError(f"a hook returned shape {changed.shape} for a gradient of shape {gradient.shape}")
             gradient = changed._data if not isinstance(gradient, Variable) else changed
@@ -167,6 +169,6 @@ def lifted(node: Node) -> list[Any]:
     if again:
         kept = op.forward(vocabulary.tensors, *(values[n] for n in op.inputs), **{n: values[n] for n in op.params})[1:]
         values.update({name: value for name, value in zip(op.keeps, kept, strict=True) if name in again})
-    for name in op.constants & values.keys():
+    for name in [*(op.constants & values.keys()), *(rule.saves[0] for rule in op.rules if rule.at_once)]:
         values[name] = tensor(values[name], None)
     return [values[name] for name in op.saves]

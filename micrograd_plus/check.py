@@ -19,7 +19,7 @@ from .readings import arrays, floats, symbols, vocabulary
 from .samples import Sample, samples
 from .tensor import Tensor, tensor
 from .trace import load_trace, record
-from .trace.formulas import expression
+from .trace.formulas import at_hand, expression
 from .transforms import grad, gradcheck, jvp
 
 np = vocabulary.device("cpu").library
@@ -188,8 +188,8 @@ class _Nobody:
 def _(sample: Sample) -> None:
     places = moving(sample)
     leaves = [tensor(sample.inputs[i], requires_grad=True) for i in places]
-    told: list[Any] = []
-    with variable.mode(variable.recorders, (_Listener(told),)):
+    told, applied = [], {}
+    with variable.mode(variable.recorders, (_Listener(told, applied),)):
         scalar(sample, given(sample, places, leaves)).backward()
     mine = [step for step in told if step[0].op is sample.op]
     if sample.op.rules and not mine:
@@ -199,8 +199,9 @@ def _(sample: Sample) -> None:
         up = sample.op.whole(arrays, upstream, {"outputs_like": node.saved[-1]}) if sample.op.outputs else upstream
         joins = rule.op.kind == "joining"
         place = contribution.index if joins else rule.inputs.index(rule.op.inputs[contribution.index])
-        formula = expression(rule, place, contribution.reads, up)
-        names = {**contribution.reads, "upstream": up}
+        reads = at_hand(rule, *applied[node]) if rule.at_once else contribution.reads
+        formula = expression(rule, place, reads, up)
+        names = {**reads, "upstream": up}
         for name, value in list(names.items()):
             if isinstance(value, (list, tuple)):
                 names.update({f"{name}[{i}]": part for i, part in enumerate(value)})
@@ -211,10 +212,14 @@ def _(sample: Sample) -> None:
 
 
 class _Listener(_Nobody):
-    """A recorder that keeps the steps."""
+    """A recorder that keeps what was applied, and the steps."""
 
-    def __init__(self, told: list[Any]):
-        self.told = told
+    def __init__(self, told: list[Any], applied: dict[Any, Any]):
+        self.told, self.outcomes = told, applied
+
+    def applied(self, op: Op, inputs: list[Any], params: dict[str, Any], result: Any) -> None:
+        """Keep an application under its node."""
+        self.outcomes[getattr(result, "node", None)] = (inputs, params, result)
 
     def observer(self, root: Any, upstream: Any) -> Any:
         """Somebody who writes everything down."""

@@ -146,17 +146,22 @@ def _saved(op: Op, name: str, tracked: list[str]) -> str:
     """What is saved under a name: None where no rule that reads it will run."""
     if name.endswith("_like"):
         return _likeness(op, name.removesuffix("_like"))
-    readers = {wanted for rule in op.rules if name in rule.reads for wanted in rule.inputs}
-    if name == "out":
-        value = "_out"
-    elif name.endswith("_shape") and name.removesuffix("_shape") in op.inputs:
-        value = f"_{name.removesuffix('_shape')}.shape"
-    else:
-        value = f"_{name}" if name in op.inputs else name
+    readers = {wanted for rule in op.rules if name in rule.saves for wanted in rule.inputs}
+    value = _at_hand(op, name)
     if not readers or readers >= set(tracked):
         return value
     wanted = " and ".join(f"_{reader}_node is None" for reader in tracked if reader in readers)
     return f"None if {wanted} else {value}"
+
+
+def _at_hand(op: Op, name: str) -> str:
+    """How the caller's text says what a rule calls `name`."""
+    if name.endswith("_mask"):
+        (rule,) = (rule for rule in op.rules if name in rule.saves)
+        return f"{_function(rule)}({', '.join('_xp' if read == 'xp' else _at_hand(op, read) for read in rule.reads)})"
+    if name.endswith("_shape") and name.removesuffix("_shape") in op.inputs:
+        return f"_{name.removesuffix('_shape')}.shape"
+    return f"_{name}" if name in (*op.inputs, "out") else name
 
 
 def _likeness(op: Op, name: str) -> str:
@@ -169,31 +174,38 @@ def _likeness(op: Op, name: str) -> str:
 
 def pull_text(op: Op) -> str:
     """How a gradient goes back through it."""
-    names = [f"_{name}_node" for rule in op.rules for name in rule.inputs]
+    names = [name for rule in op.rules for name in rule.inputs]
     parents = ", ".join(f"_{name}_node" if op.differentiable(name) else "_" for name in op.inputs)
     lines = [f"({parents},) = _node.parents"]
     if op.saves:
         lines.append(f"({', '.join(op.saves)},) = _node.saved")
-    for number, rule in enumerate(op.rules):
-        later = [f"_{name}_node" for other in op.rules[number + 1 :] for name in other.inputs]
-        lines += _elementwise_step(op, rule, later) if op.kind == "elementwise" else _rule_step(rule, alone=len(names) == 1)
+    if op.kind == "elementwise":
+        lines += [line for rule in op.rules for line in _fitted_step(rule)]
+        lines += [line for place, rule in enumerate(op.rules) for line in _alike_step(rule, op.rules[place + 1 :])]
+    else:
+        lines += [line for rule in op.rules for line in _rule_step(rule, alone=len(names) == 1)]
     return "\n".join([f"def pull_{op.name}(xp, upstream, _node):", *_indent(lines)])
 
 
-def _elementwise_step(op: Op, rule: Rule, later: list[str]) -> Iterator[str]:
-    """Upstream times the local derivative; the last input to be served may have upstream itself."""
-    (name,) = rule.inputs
-    local = _call(rule)
-    nobody_later = " and ".join(f"{node} is None" for node in later)
-    yield f"if _{name}_node is not None:"
-    fit_it = f"xp.fit(upstream, {name}_like)" if local == "1" else f"xp.fit_product(upstream, {local}, {name}_like)"
-    yield f"    if {name}_like is not None: _sent = {fit_it}"
+def _fitted_step(rule: Rule) -> Iterator[str]:
+    """Upstream times the local derivative, for an input of another shape or dtype: the sum is new."""
+    (name,), local = rule.inputs, _call(rule)
+    yield f"if _{name}_node is not None and {name}_like is not None:"
+    yield f"    _sent = xp.fit(upstream, {name}_like)" if local == "1" else f"    _sent = xp.fit_product(upstream, {local}, {name}_like)"
+    yield from _deposit(name)
+
+
+def _alike_step(rule: Rule, later: list[Rule]) -> Iterator[str]:
+    """The same for an input like the output; the last one to be served may have upstream itself, and write into it."""
+    (name,), local = rule.inputs, _call(rule)
+    last = " and ".join(f"(_{n}_node is None or {n}_like is not None)" for other in later for n in other.inputs)
     in_place = "_sent = upstream" if local == "1" else f"upstream *= {local}; _sent = upstream"
-    if later:
-        yield f"    elif {nobody_later}: {in_place}"
-        yield "    else: _sent = " + ("+upstream" if local == "1" else f"upstream * {local}")
+    yield f"if _{name}_node is not None and {name}_like is None:"
+    if last:
+        yield f"    if {last}: {in_place}"
+        yield "    else: _sent = " + ("upstream.copy()" if local == "1" else f"xp.times(upstream, {local})")
     else:
-        yield f"    else: {in_place}"
+        yield f"    {in_place}"
     yield from _deposit(name)
 
 
@@ -241,6 +253,8 @@ def _call(rule: Rule, xp: str = "xp") -> str:
     """A rule, applied; a local derivative that reads nothing is a number already."""
     if rule.op.kind == "elementwise" and not rule.reads:
         return repr(rule.function())
+    if rule.at_once and xp == "xp":
+        return rule.saves[0]
     return f"{_function(rule)}({', '.join(xp if name == 'xp' else name for name in rule.reads)})"
 
 

@@ -38,20 +38,29 @@ KINDS = {
 
 
 class Rule:
-    """One gradient rule: the function, the inputs that it serves, and what it reads."""
+    """One gradient rule: the function, the inputs that it serves, and what it reads. A `mask` is taken as the operation
+    is applied, and saved under `INPUT_mask` in the place of what it reads."""
 
-    __slots__ = ("function", "inputs", "op", "reads", "reason")
+    __slots__ = ("at_once", "function", "inputs", "op", "reads", "reason")
 
     def __init__(self, op: Op, inputs: tuple[str, ...], function: FunctionType):
         code = function.__code__
         self.op, self.inputs, self.function = op, inputs, function
         self.reads: tuple[str, ...] = code.co_varnames[: code.co_argcount]
         self.reason: str | None = function.__doc__
+        self.at_once: bool = getattr(function, "at_once", False)
 
     @property
     def name(self) -> str:
         """As the record spells it: `matmul.a`, or `attention.query+key`."""
         return f"{self.op.name}.{'+'.join(self.inputs)}"
+
+    @property
+    def saves(self) -> tuple[str, ...]:
+        """What is kept for the rule until the walk comes by."""
+        if self.at_once:
+            return (f"{self.inputs[0]}_mask",)
+        return tuple(name for name in self.reads if name not in ("xp", "upstream"))
 
     def __call__(self, named: dict[str, Any]) -> Any:
         """The rule, applied to what it reads."""
@@ -59,6 +68,12 @@ class Rule:
 
     def __repr__(self) -> str:
         return f"<rule {self.name}({', '.join(self.reads)})>"
+
+
+def mask(function: FunctionType) -> FunctionType:
+    """Mark a local derivative that is yes or no: it is taken at once, being smaller than what it is made from."""
+    function.at_once = True  # type: ignore[attr-defined]
+    return function
 
 
 class Contribution:
@@ -122,7 +137,7 @@ class Op:
         self._hold_to_promise(rule)
         self.rules = [other for other in self.rules if not set(other.inputs) & set(inputs)] + [rule]
         self.rules.sort(key=lambda rule: self.inputs.index(rule.inputs[0]))
-        reads = [name for rule in self.rules for name in rule.reads if name not in ("xp", "upstream")]
+        reads = [name for rule in self.rules for name in rule.saves]
         if set(self.keeps) - self.constants:
             reads += [*self.inputs, *self.params]  # a differentiable walk keeps them again, from the inputs
         likes = [f"{name}_like" for rule in self.rules for name in rule.inputs]
@@ -196,7 +211,7 @@ class Op:
             nodes = [None] * len(nodes)
         elif self.kind != "joining":
             nodes = [n if self.differentiable(name) else None for n, name in zip(nodes, self.inputs, strict=True)]
-        result = self.wrap(out, kept, nodes, data, bound)
+        result = self.wrap(xp, out, kept, nodes, data, bound)
         for recorder in variable.recorders.get():
             recorder.applied(self, flat, bound, result)
         return result
@@ -215,7 +230,9 @@ class Op:
             raise explained(self, error, data, params) from error
         return (result[0], result[1:]) if self.keeps else (result, ())
 
-    def wrap(self, out: Any, kept: Any, nodes: list[Node | None], data: list[Any], params: dict[str, Any]) -> Any:
+    def wrap(
+        self, xp: Any, out: Any, kept: Any, nodes: list[Node | None], data: list[Any], params: dict[str, Any]
+    ) -> Any:
         """The output as a variable (or a tuple of them), with the node that the walk needs."""
         rules = [rule for rule in self.rules if any(nodes[i] is not None for i in self.places(rule, len(nodes)))]
         if not rules:
@@ -224,7 +241,8 @@ class Op:
         node.pull, node.parents = pull_of(self, out), tuple(nodes)
         node.serial, node.accumulator = variable.birth(), None
         named = self.named(data, params, out, kept)
-        wanted = {name for rule in rules for name in rule.reads} | set(self.always_saved)
+        named |= {rule.saves[0]: rule({**named, "xp": xp}) for rule in rules if rule.at_once}
+        wanted = {name for rule in rules for name in rule.saves} | set(self.always_saved)
         for rule in rules:
             for i, name in zip(self.places(rule, len(nodes)), self.flat_rule_names(rule, len(nodes)), strict=True):
                 if nodes[i] is not None:
@@ -303,10 +321,10 @@ class Op:
         self, rule: Rule, places: list[int], xp: Any, node: Node, named: dict[str, Any]
     ) -> Iterator[Contribution]:
         upstream = named["upstream"]
-        reads = {name: named[name] for name in rule.reads if name not in ("xp", "upstream")}
+        reads = {name: named[name] for name in rule.saves}
         locals_: list[Any] = [None] * len(places)
         if self.kind == "elementwise":
-            locals_ = [rule(named)]
+            locals_ = [named[rule.saves[0]] if rule.at_once else rule(named)]
             sent: Sequence[Any] = [upstream * conjugated(xp, upstream, locals_[0])]
         else:
             sent = self._sent(rule, places, xp, named)
@@ -315,11 +333,9 @@ class Op:
             if node.parents[i] is None:
                 continue
             like = named[f"{self.inputs[0]}_like"][i] if self.kind == "joining" else named[f"{name}_like"]
-            value, axes = raw, ()
-            if like is not None:
-                axes = self.check_fits(rule, name, raw, like)
-                value = fitted(xp, raw, like)
-            yield Contribution(rule, i, local, raw, axes, value, reads)
+            like = (upstream.shape, upstream.dtype) if like is None else like
+            axes = self.check_fits(rule, name, raw, like)
+            yield Contribution(rule, i, local, raw, axes, fitted(xp, raw, like), reads)
 
     def _sent(self, rule: Rule, places: list[int], xp: Any, named: dict[str, Any]) -> Sequence[Any]:
         """What a rule sends, one for each of its inputs. Over the complex numbers a transpose is an adjoint: the
@@ -548,7 +564,7 @@ class _Signature:
 
 
 def _unwritten(*args: Any, **params: Any) -> Any:
-    return _first_call(_op, args, params)  # type: ignore[name-defined]  # noqa: F821
+    return _first_call(_op, args, params)  # type: ignore[name-defined]  # noqa: F821 - both are in its namespace
 
 
 def first_call(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:

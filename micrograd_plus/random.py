@@ -52,19 +52,31 @@ def chosen(rng: Generator | None) -> Generator:
     if rng is None:
         return _generator
     if not isinstance(rng, Generator):
-        raise TypeError(f"rng must be a generator, as numpy.random.default_rng(0) is; got {type(rng).__name__}")
+        raise TypeError(
+            f"rng must be a generator, as numpy.random.default_rng(0) is; got {type(rng).__name__}"
+        )
     return rng
 
 
 def normal(
-    loc: float = 0.0, scale: float = 1.0, size: Shape = None, *, dtype: Any = float, rng: Generator | None = None
+    loc: float = 0.0,
+    scale: float = 1.0,
+    size: Shape = None,
+    *,
+    dtype: Any = float,
+    rng: Generator | None = None,
 ) -> Tensor:
     """Draws from the bell curve with mean `loc` and standard deviation `scale`, in the shape `size`."""
     return _tensor(chosen(rng).normal(loc, scale, size), dtype)
 
 
 def uniform(
-    low: float = 0.0, high: float = 1.0, size: Shape = None, *, dtype: Any = float, rng: Generator | None = None
+    low: float = 0.0,
+    high: float = 1.0,
+    size: Shape = None,
+    *,
+    dtype: Any = float,
+    rng: Generator | None = None,
 ) -> Tensor:
     """Draws from `low` up to `high`, each value as likely as any other, in the shape `size`."""
     return _tensor(chosen(rng).uniform(low, high, size), dtype)
@@ -100,7 +112,9 @@ def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) ->
     """
     scores = _values(logits)
     if np.any(np.isnan(scores)) or np.any(np.max(scores, axis=axis) == -np.inf):
-        raise ValueError("categorical: a row of scores has a NaN, or minus infinity everywhere: nothing to draw")
+        raise ValueError(
+            "categorical: a row of scores has a NaN, or minus infinity everywhere: nothing to draw"
+        )
     drawn = np.argmax(scores + chosen(rng).gumbel(size=scores.shape), axis=axis)
     return _tensor(drawn).to(logits.device if isinstance(logits, Tensor) else "cpu")
 

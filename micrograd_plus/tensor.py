@@ -232,7 +232,10 @@ class Tensor(Variable):
         if create_graph and isinstance(gradient, Tensor):
             given: Any = gradient
         else:
-            given = library.array(_values(gradient, None, "backward: gradient")).astype(data.dtype)
+            given = library.array(_values(gradient, None, "backward: gradient"))
+            if given.dtype.kind == "c" and data.dtype.kind != "c":
+                raise TypeError(f"the upstream gradient is {given.dtype}, the tensor {data.dtype}; take its real part")
+            given = given.astype(data.dtype)
             common_device_of(self, given)
         if given.shape != self.shape:
             raise ValueError(f"the upstream gradient has shape {given.shape}, the tensor {self.shape}; they must be equal")
@@ -532,12 +535,13 @@ def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _plain(index: Any) -> Any:
-    """An index without tensors in it."""
+    """An index without tensors in it, and in memory that no later write reaches."""
     if isinstance(index, tuple):
         return tuple(_plain(part) for part in index)
     if isinstance(index, list):
         return np.asarray([_plain(part) for part in index])
-    return index._data if isinstance(index, Variable) else index
+    index = index._data if isinstance(index, Variable) else index
+    return index.copy() if hasattr(index, "shape") else index
 
 
 def _accumulate(node: Node, received: Any) -> None:

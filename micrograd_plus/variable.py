@@ -203,8 +203,9 @@ _lent: list[Variable] = []
 
 
 def held_elsewhere(variable: Variable) -> bool:
-    """True when anybody but `variable` holds its array: a rule that saved it, a view, a name of the user's."""
-    return sys.getrefcount(variable._data) > _ALONE
+    """True when anybody but `variable` holds its memory: a rule that saved it, a name of the user's, a view of it, or
+    the array that it is a view of itself."""
+    return sys.getrefcount(variable._data) > _ALONE or variable._data.base is not None
 
 
 def lend(variable: Variable) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import functional, init, utils
+from . import activations, attention, containers, functional, init, layers, losses, module, utils
 from .activations import *  # noqa: F403 - each subject lists its names once
 from .attention import *  # noqa: F403 - the same
 from .containers import *  # noqa: F403 - the same
@@ -15,7 +15,16 @@ from .layers import *  # noqa: F403 - the same
 from .losses import *  # noqa: F403 - the same
 from .module import *  # noqa: F403 - the same
 
-ON_VALUES = ("Neuron", "Layer", "MLP")
+ON_VALUES = ["Neuron", "Layer", "MLP"]
+
+__all__ = ["functional", "init", "utils"]
+__all__ += activations.__all__
+__all__ += attention.__all__
+__all__ += containers.__all__
+__all__ += layers.__all__
+__all__ += losses.__all__
+__all__ += module.__all__
+__all__ += ON_VALUES
 
 
 def __getattr__(name: str) -> Any:

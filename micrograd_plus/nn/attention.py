@@ -8,8 +8,7 @@ import numpy as np
 
 from .. import ops
 from ..tensor import Tensor
-from . import functional as F
-from . import init
+from . import functional, init
 from .functional.attention import attention_bias, attention_weights
 from .layers import Linear, parameter
 from .module import Module
@@ -22,8 +21,8 @@ class MultiheadAttention(Module):
 
     Shapes: query (N, L, E), key and value (N, S, E), or the same without N; the result is (N, L, E).
 
-    As in PyTorch, and unlike `scaled_dot_product_attention`, a boolean mask is True where a query may NOT look. Unlike
-    PyTorch's, the batch is the first axis unless `batch_first=False`.
+    As in PyTorch, and unlike `scaled_dot_product_attention`, a boolean mask is True where a query may NOT
+    look. Unlike PyTorch's, the batch is the first axis unless `batch_first=False`.
     """
 
     def __init__(
@@ -39,8 +38,15 @@ class MultiheadAttention(Module):
         rng: np.random.Generator | None = None,
     ):
         if embed_dim % num_heads:
-            raise ValueError(f"MultiheadAttention: embed_dim {embed_dim} does not part into {num_heads} equal heads")
-        self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, batch_first
+            raise ValueError(
+                f"MultiheadAttention: embed_dim {embed_dim} does not part into {num_heads} equal heads"
+            )
+        self.embed_dim, self.num_heads, self.dropout, self.batch_first = (
+            embed_dim,
+            num_heads,
+            dropout,
+            batch_first,
+        )
         self.rng = rng
         self.in_proj_weight = parameter((3 * embed_dim, embed_dim), dtype, device)
         self.in_proj_bias = parameter((3 * embed_dim,), dtype, device) if bias else None
@@ -62,9 +68,9 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:
         """What was gathered, and how much each query looked at each key: (N, L, S), or None if not needed.
 
-        `key_padding_mask` (N, S) says which keys are only padding, `attn_mask` (L, S), or (N * heads, L, S), where a query
-        may not look: True, or a number to be added to its score. `is_causal` alone makes the mask that hides what comes
-        later. Without `average_attn_weights` the weights are (N, heads, L, S).
+        `key_padding_mask` (N, S) says which keys are only padding, `attn_mask` (L, S), or (N * heads, L, S),
+        where a query may not look: True, or a number to be added to its score. `is_causal` alone makes the
+        mask that hides what comes later. Without `average_attn_weights` the weights are (N, heads, L, S).
         """
         batched = query.ndim == 3
         query, key, value = (self._batch_first(x) for x in (query, key, value))
@@ -73,9 +79,9 @@ class MultiheadAttention(Module):
         rate = self.dropout if self.training else 0.0
         weights = attention_weights(q, k, bias) if need_weights else None
         if weights is None:
-            gathered = F.scaled_dot_product_attention(q, k, v, bias, dropout_p=rate, rng=self.rng)
+            gathered = functional.scaled_dot_product_attention(q, k, v, bias, dropout_p=rate, rng=self.rng)
         else:
-            weights = F.dropout(weights, rate, rng=self.rng)
+            weights = functional.dropout(weights, rate, rng=self.rng)
             gathered = ops.matmul(weights, v)
         out = self.out_proj(ops.swapaxes(gathered, axis1=1, axis2=2).reshape(query.shape))
         if weights is not None and average_attn_weights:
@@ -99,11 +105,13 @@ class MultiheadAttention(Module):
         """Queries (0), keys (1) or values (2) in the space of each head: (N, heads, length, E / heads)."""
         rows = slice(number * self.embed_dim, (number + 1) * self.embed_dim)
         bias = None if self.in_proj_bias is None else self.in_proj_bias[rows]
-        projected = F.linear(x, self.in_proj_weight[rows], bias)
+        projected = functional.linear(x, self.in_proj_weight[rows], bias)
         apart = projected.reshape(*x.shape[:2], self.num_heads, self.embed_dim // self.num_heads)
         return ops.swapaxes(apart, axis1=1, axis2=2)
 
-    def _bias(self, query: Tensor, key: Tensor, attn_mask: Any, key_padding_mask: Any, is_causal: bool) -> Any:
+    def _bias(
+        self, query: Tensor, key: Tensor, attn_mask: Any, key_padding_mask: Any, is_causal: bool
+    ) -> Any:
         """Both masks as numbers to be added to the scores; None where every query may look everywhere."""
         if attn_mask is not None:
             is_causal = False  # PyTorch's is_causal is a hint that attn_mask is causal; it adds nothing
@@ -117,7 +125,9 @@ class MultiheadAttention(Module):
                 f"MultiheadAttention: key_padding_mask has shape {key_padding_mask.shape}, expected "
                 f"{(query.shape[0], key.shape[2])}: one entry for each key"
             )
-        padding = attention_bias(query, key, _allowed(key_padding_mask.reshape(-1, 1, 1, key.shape[2])), False)
+        padding = attention_bias(
+            query, key, _allowed(key_padding_mask.reshape(-1, 1, 1, key.shape[2])), False
+        )
         return padding if bias is None else bias + padding
 
     def extra_repr(self) -> str:

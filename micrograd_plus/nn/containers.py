@@ -81,7 +81,8 @@ class Sequential(_Numbered):
 
 
 class ModuleList(_Numbered):
-    """Modules in a list, whose parameters are found; what to do with them is said by the module that holds it."""
+    """Modules in a list, whose parameters are found; what to do with them is said by the module that holds
+    it."""
 
     def __init__(self, modules: Iterable[Module] = ()):
         self.extend(modules)
@@ -130,7 +131,7 @@ class ModuleDict(Module):
 def _a_module(container: Module, value: Any) -> Module:
     if not isinstance(value, Module):
         raise TypeError(
-            f"{type(container).__name__} holds modules, got {type(value).__name__}; functions have modules of the same "
-            f"name, as nn.ReLU() for relu"
+            f"{type(container).__name__} holds modules, got {type(value).__name__}; most functions have a module of "
+            f"the same name, as relu has nn.ReLU()"
         )
     return value

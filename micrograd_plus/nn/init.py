@@ -34,14 +34,18 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     if nonlinearity == "leaky_relu":
         return sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
     if nonlinearity not in GAINS:
-        raise ValueError(f"no gain is known for {nonlinearity!r}; there is one for {', '.join(GAINS)} and leaky_relu")
+        raise ValueError(
+            f"no gain is known for {nonlinearity!r}; there is one for {', '.join(GAINS)} and leaky_relu"
+        )
     return GAINS[nonlinearity]
 
 
 def fans(tensor: Tensor) -> tuple[int, int]:
     """How many inputs an output sees, and how many outputs an input reaches: (fan in, fan out)."""
     if tensor.ndim < 2:
-        raise ValueError(f"a weight of shape {tensor.shape} has no fan in and fan out: these need two axes or more")
+        raise ValueError(
+            f"a weight of shape {tensor.shape} has no fan in and fan out: these need two axes or more"
+        )
     window = prod(tensor.shape[2:])
     return tensor.shape[1] * window, tensor.shape[0] * window
 
@@ -57,14 +61,19 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, rng: Generator 
 
 
 def trunc_normal_(
-    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, rng: Generator | None = None
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    rng: Generator | None = None,
 ) -> Tensor:
     """A bell curve without its tails: what falls below `a` or above `b` is drawn again."""
     inside = (erf((b - mean) / (std * sqrt(2))) - erf((a - mean) / (std * sqrt(2)))) / 2
     if inside < 0.01:
         raise ValueError(
-            f"trunc_normal_: less than 1 in 100 draws of mean {mean} and std {std} falls between {a} and {b}; "
-            f"uniform_({a}, {b}) may be what is meant"
+            f"trunc_normal_: less than 1 in 100 draws of mean {mean} and std {std} falls between {a} and "
+            f"{b}; uniform_({a}, {b}) may be what is meant"
         )
     draw = random.chosen(rng).normal
     values = np.asarray(draw(mean, std, tensor.shape))
@@ -102,15 +111,24 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = No
 
 
 def kaiming_uniform_(
-    tensor: Tensor, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", rng: Generator | None = None
+    tensor: Tensor,
+    a: float = 0.0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    rng: Generator | None = None,
 ) -> Tensor:
-    """Spread that relu keeps (He et al. 2015): forward with "fan_in", backward with "fan_out". `a` is its slope."""
+    """Spread that relu keeps (He et al. 2015): forward with "fan_in", backward with "fan_out". `a` is its
+    slope."""
     bound = sqrt(3) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, rng)
 
 
 def kaiming_normal_(
-    tensor: Tensor, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", rng: Generator | None = None
+    tensor: Tensor,
+    a: float = 0.0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    rng: Generator | None = None,
 ) -> Tensor:
     """The same, from a bell curve."""
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), rng)

@@ -1,6 +1,7 @@
 """Layers with weights, and those that reshape, pool or silence. They start as PyTorch's do.
 
-`dtype` is that of the parameters (float64 unless given), `device` where they live, and `rng` draws their first values.
+`dtype` is that of the parameters (float64 unless given), `device` where they live, and `rng` draws their
+first values.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor, tensor
-from . import functional as F
-from . import init
+from . import functional, init
 from .functional.shapes import pair
 from .module import Module
 
@@ -30,7 +30,8 @@ def parameter(shape: tuple[int, ...], dtype: Any, device: str) -> Tensor:
 
 
 def start_as_linear(weight: Tensor, bias: Tensor | None, rng: Generator | None) -> None:
-    """PyTorch's start of layers that add up their inputs: uniform within 1 / sqrt(fan in), weight and bias alike."""
+    """PyTorch's start of layers that add up their inputs: uniform within 1 / sqrt(fan in), weight and bias
+    alike."""
     init.kaiming_uniform_(weight, a=sqrt(5), rng=rng)
     if bias is not None:
         bound = 1 / sqrt(init.fans(weight)[0])
@@ -51,7 +52,9 @@ class Linear(Module):
         rng: Generator | None = None,
     ):
         if in_features < 1 or out_features < 1:
-            raise ValueError(f"Linear: in_features and out_features must be at least 1, got {in_features}, {out_features}")
+            raise ValueError(
+                f"Linear: in_features and out_features must be at least 1, got {in_features}, {out_features}"
+            )
         self.in_features, self.out_features = in_features, out_features
         self.weight = parameter((out_features, in_features), dtype, device)
         self.bias = parameter((out_features,), dtype, device) if bias else None
@@ -59,11 +62,13 @@ class Linear(Module):
 
     def forward(self, input: Any) -> Tensor:
         """Shape (..., out)."""
-        return F.linear(input, self.weight, self.bias)
+        return functional.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """The sizes."""
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        )
 
 
 class Conv2d(Module):
@@ -85,8 +90,14 @@ class Conv2d(Module):
         rng: Generator | None = None,
     ):
         if in_channels % groups or out_channels % groups:
-            raise ValueError(f"Conv2d: {in_channels} and {out_channels} channels do not part into {groups} equal groups")
-        self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, pair(kernel_size, "kernel_size")
+            raise ValueError(
+                f"Conv2d: {in_channels} and {out_channels} channels do not part into {groups} equal groups"
+            )
+        self.in_channels, self.out_channels, self.kernel_size = (
+            in_channels,
+            out_channels,
+            pair(kernel_size, "kernel_size"),
+        )
         self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
         self.weight = parameter((out_channels, in_channels // groups, *self.kernel_size), dtype, device)
         self.bias = parameter((out_channels,), dtype, device) if bias else None
@@ -94,13 +105,17 @@ class Conv2d(Module):
 
     def forward(self, input: Any) -> Tensor:
         """Shape (N, out, H', W')."""
-        return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+        return functional.conv2d(
+            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
+        )
 
     def extra_repr(self) -> str:
         """The sizes, and what is not as usual."""
         said = [f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}"]
         usual = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1}
-        said += [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        said += [
+            f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value
+        ]
         return ", ".join(said)
 
 
@@ -108,33 +123,36 @@ class MaxPool2d(Module):
     """The largest entry of each window of an image."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1):
-        self.kernel_size, self.stride, self.padding, self.dilation = kernel_size, stride, padding, dilation
+        self.kernel_size, self.stride, self.padding = kernel_size, stride or kernel_size, padding
+        self.dilation = dilation
 
     def forward(self, input: Any) -> Tensor:
         """Shape (N, C, H', W')."""
-        return F.max_pool2d(input, self.kernel_size, self.stride, self.padding, self.dilation)
+        return functional.max_pool2d(input, self.kernel_size, self.stride, self.padding, self.dilation)
 
     def extra_repr(self) -> str:
         """The window."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride or self.kernel_size}, padding={self.padding}"
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
 class AvgPool2d(Module):
     """The mean of each window of an image."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, *, count_include_pad: bool = True):
-        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, *, count_include_pad: bool = True
+    ):
+        self.kernel_size, self.stride, self.padding = kernel_size, stride or kernel_size, padding
         self.count_include_pad = count_include_pad
 
     def forward(self, input: Any) -> Tensor:
         """Shape (N, C, H', W')."""
-        return F.avg_pool2d(
+        return functional.avg_pool2d(
             input, self.kernel_size, self.stride, self.padding, count_include_pad=self.count_include_pad
         )
 
     def extra_repr(self) -> str:
         """The window."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride or self.kernel_size}, padding={self.padding}"
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
 class Identity(Module):
@@ -175,7 +193,9 @@ class LayerNorm(Module):
         device: str = "cpu",
         dtype: Any = None,
     ):
-        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.normalized_shape = (
+            (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        )
         self.eps = eps
         self.weight = parameter(self.normalized_shape, dtype, device) if elementwise_affine else None
         self.bias = parameter(self.normalized_shape, dtype, device) if elementwise_affine and bias else None
@@ -184,7 +204,7 @@ class LayerNorm(Module):
 
     def forward(self, input: Any) -> Tensor:
         """The shape of the input."""
-        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+        return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         """The axes, and the number that keeps a division safe."""
@@ -219,7 +239,7 @@ class Embedding(Module):
 
     def forward(self, input: Any) -> Tensor:
         """Shape (..., embedding_dim)."""
-        return F.embedding(input, self.weight, self.padding_idx)
+        return functional.embedding(input, self.weight, self.padding_idx)
 
     def extra_repr(self) -> str:
         """The sizes."""
@@ -228,7 +248,8 @@ class Embedding(Module):
 
 
 class Dropout(Module):
-    """While training, each entry silenced with probability `p` and the others made up for it; else nothing."""
+    """While training, each entry silenced with probability `p` and the others made up for it; else
+    nothing."""
 
     def __init__(self, p: float = 0.5, *, rng: Generator | None = None):
         if not 0 <= p <= 1:
@@ -237,7 +258,7 @@ class Dropout(Module):
 
     def forward(self, input: Any) -> Tensor:
         """The shape of the input."""
-        return F.dropout(input, self.p, self.training, rng=self.rng)
+        return functional.dropout(input, self.p, self.training, rng=self.rng)
 
     def extra_repr(self) -> str:
         """The probability."""

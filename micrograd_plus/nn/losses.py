@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tensor import Tensor
-from . import functional as F
+from . import functional
 from .module import Module
 
 __all__ = [
@@ -16,7 +16,8 @@ __all__ = [
 
 
 class Loss(Module):
-    """A loss of `nn.functional` and its settings. Settings that are tensors are buffers, so that they move along."""
+    """A loss of `nn.functional` and its settings. Settings that are tensors are buffers, so that they move
+    along."""
 
     def __init__(self, function: Callable[..., Tensor], **settings: Any):
         self.function, self.names = function, tuple(settings)
@@ -33,7 +34,9 @@ class Loss(Module):
     def extra_repr(self) -> str:
         """The settings."""
         said = {name: getattr(self, name) for name in self.names}
-        return ", ".join(f"{name}={v}" for name, v in said.items() if not isinstance(v, Tensor) and v is not None)
+        return ", ".join(
+            f"{name}={v}" for name, v in said.items() if not isinstance(v, Tensor) and v is not None
+        )
 
 
 class CrossEntropyLoss(Loss):
@@ -47,7 +50,7 @@ class CrossEntropyLoss(Loss):
         label_smoothing: float = 0.0,
     ):
         super().__init__(
-            F.cross_entropy,
+            functional.cross_entropy,
             weight=weight,
             ignore_index=ignore_index,
             reduction=reduction,
@@ -59,50 +62,55 @@ class NLLLoss(Loss):
     """Minus the log-probability of each target's class."""
 
     def __init__(self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"):
-        super().__init__(F.nll_loss, weight=weight, ignore_index=ignore_index, reduction=reduction)
+        super().__init__(functional.nll_loss, weight=weight, ignore_index=ignore_index, reduction=reduction)
 
 
 class MSELoss(Loss):
     """Squared differences."""
 
     def __init__(self, reduction: str = "mean"):
-        super().__init__(F.mse_loss, reduction=reduction)
+        super().__init__(functional.mse_loss, reduction=reduction)
 
 
 class L1Loss(Loss):
     """Absolute differences."""
 
     def __init__(self, reduction: str = "mean"):
-        super().__init__(F.l1_loss, reduction=reduction)
+        super().__init__(functional.l1_loss, reduction=reduction)
 
 
 class HuberLoss(Loss):
     """Half the squared difference up to `delta`, and beyond it a straight line of that slope."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0):
-        super().__init__(F.huber_loss, reduction=reduction, delta=delta)
+        super().__init__(functional.huber_loss, reduction=reduction, delta=delta)
 
 
 class SmoothL1Loss(Loss):
     """The absolute difference, rounded within `beta` of 0."""
 
     def __init__(self, reduction: str = "mean", beta: float = 1.0):
-        super().__init__(F.smooth_l1_loss, reduction=reduction, beta=beta)
+        super().__init__(functional.smooth_l1_loss, reduction=reduction, beta=beta)
 
 
 class BCELoss(Loss):
     """What a probability makes of a yes (1) or no (0)."""
 
     def __init__(self, weight: Tensor | None = None, reduction: str = "mean"):
-        super().__init__(F.binary_cross_entropy, weight=weight, reduction=reduction)
+        super().__init__(functional.binary_cross_entropy, weight=weight, reduction=reduction)
 
 
 class BCEWithLogitsLoss(Loss):
     """What a score makes of a yes (1) or no (0), safe for large scores of either sign."""
 
-    def __init__(self, weight: Tensor | None = None, reduction: str = "mean", pos_weight: Tensor | None = None):
+    def __init__(
+        self, weight: Tensor | None = None, reduction: str = "mean", pos_weight: Tensor | None = None
+    ):
         super().__init__(
-            F.binary_cross_entropy_with_logits, weight=weight, reduction=reduction, pos_weight=pos_weight
+            functional.binary_cross_entropy_with_logits,
+            weight=weight,
+            reduction=reduction,
+            pos_weight=pos_weight,
         )
 
 
@@ -110,11 +118,11 @@ class KLDivLoss(Loss):
     """How far the probabilities of the target are from those whose logarithms are the input."""
 
     def __init__(self, reduction: str = "mean", log_target: bool = False):
-        super().__init__(F.kl_div, reduction=reduction, log_target=log_target)
+        super().__init__(functional.kl_div, reduction=reduction, log_target=log_target)
 
 
 class HingeEmbeddingLoss(Loss):
     """A distance where the target is 1; where it is -1, what the distance lacks to `margin`."""
 
     def __init__(self, margin: float = 1.0, reduction: str = "mean"):
-        super().__init__(F.hinge_embedding_loss, margin=margin, reduction=reduction)
+        super().__init__(functional.hinge_embedding_loss, margin=margin, reduction=reduction)

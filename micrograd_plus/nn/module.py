@@ -12,7 +12,7 @@ __all__ = ["Module", "Parameter"]
 PARAMETER, BUFFER, PASSING = "parameter", "buffer", "passing buffer"
 
 
-def Parameter(data: Any, requires_grad: bool = True, *, dtype: Any = None, device: str = "cpu") -> Tensor:  # noqa: N802 - PyTorch's name
+def Parameter(data: Any, requires_grad: bool = True, *, dtype: Any = None, device: str = "cpu") -> Tensor:
     """A tensor to be trained: a leaf that wants a gradient, with a copy of `data`."""
     return tensor(data, requires_grad, dtype, device)
 
@@ -25,10 +25,11 @@ class Keys(NamedTuple):
 
 
 class Module:
-    """A part of a network. Derive from it, give attributes in `__init__`, and say in `forward` what it computes.
+    """A part of a network. Derive from it, give attributes in `__init__`, and say in `forward` what it
+    computes.
 
-    Whatever is assigned to an attribute finds its place: a leaf that wants a gradient is a parameter, a module is a
-    child, and everything else is left alone. Order is always the order of assignment.
+    Whatever is assigned to an attribute finds its place: a leaf that wants a gradient is a parameter, a
+    module is a child, and everything else is left alone. Order is always the order of assignment.
 
     >>> import micrograd_plus as mg
     >>> from micrograd_plus import nn
@@ -48,7 +49,7 @@ class Module:
     training: bool
     _roles: dict[str, str]
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *_: Any, **__: Any) -> Self:
         """Ready to hold attributes even where a class forgets `super().__init__()`."""
         module = super().__new__(cls)
         module.__dict__.update(_roles={}, training=True)
@@ -56,12 +57,15 @@ class Module:
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes; each class gives its own."""
-        raise NotImplementedError(f"{type(self).__name__} has no forward(self, ...): write what it computes there")
+        raise NotImplementedError(
+            f"{type(self).__name__} has no forward(self, ...): write what it computes there"
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What `forward` computes."""
         return self.forward(*args, **kwargs)
 
-    # Attributes -------------------------------------------------------------------------------------------------------
+    # Attributes ---------------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         role = self._roles.get(name)
@@ -81,8 +85,8 @@ class Module:
         if not isinstance(value, Tensor) or not value.is_leaf:
             what = "the result of an operation" if isinstance(value, Tensor) else type(value).__name__
             raise TypeError(
-                f"{type(self).__name__}.{name} is a {role} and cannot become {what}; to change its values call "
-                f"{name}.assign(values), to replace it assign nn.Parameter(values), to drop it assign None"
+                f"{type(self).__name__}.{name} is a {role} and cannot become {what}; to change its values "
+                f"call {name}.assign(values), to replace it assign nn.Parameter(values), to drop it assign None"
             )
         value.label = name
 
@@ -92,13 +96,16 @@ class Module:
         setattr(self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Add a tensor that is not trained but belongs to the module; `persistent` ones are in the state dict."""
+        """Add a tensor that is not trained but belongs to the module; `persistent` ones are in the state
+        dict."""
         if tensor is not None and tensor.requires_grad:
-            raise ValueError(f"buffer {name!r} wants a gradient: a buffer is not trained; pass tensor.detach()")
+            raise ValueError(
+                f"buffer {name!r} wants a gradient: a buffer is not trained; pass tensor.detach()"
+            )
         self._roles[name] = BUFFER if persistent else PASSING
         setattr(self, name, tensor)
 
-    # Looking ----------------------------------------------------------------------------------------------------------
+    # Looking ------------------------------------------------------------------------------------------------
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules that are attributes of this one, by name."""
@@ -158,7 +165,7 @@ class Module:
         for _, buffer in self.named_buffers():
             yield buffer
 
-    # Changing all at once ---------------------------------------------------------------------------------------------
+    # Changing all at once -----------------------------------------------------------------------------------
 
     def train(self, mode: bool = True) -> Self:
         """Say that the network is being trained: dropout, say, is on."""
@@ -203,17 +210,18 @@ class Module:
                     setattr(module, name, moved[id(value)])
         return self
 
-    # State ------------------------------------------------------------------------------------------------------------
+    # State --------------------------------------------------------------------------------------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
-        """The values of all parameters and persistent buffers by dotted name: copies, which training does not change."""
+        """The values of all parameters and persistent buffers by dotted name: copies, which training does not
+        change."""
         return {name: value.detach() for name, value in self._named_tensors(prefix, PARAMETER, BUFFER)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> Keys:
         """Take over values by dotted name: all of them, or, when something does not fit, none.
 
-        `strict=False` leaves parameters that are missing as they are, and passes over names that are unknown. Returns
-        both lists.
+        `strict=False` leaves parameters that are missing as they are, and passes over names that are unknown.
+        Returns both lists.
         """
         own = dict(self._named_tensors("", PARAMETER, BUFFER))
         missing = [name for name in own if name not in state_dict]
@@ -232,7 +240,7 @@ class Module:
             own[name].assign(values.to(own[name].device))
         return Keys(missing, unexpected)
 
-    # In print ---------------------------------------------------------------------------------------------------------
+    # In print -----------------------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
         """What to print between the brackets of a module without children."""
@@ -240,7 +248,9 @@ class Module:
 
     def __repr__(self) -> str:
         children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self.named_children()]
-        own = [f"{name} {getattr(self, name).shape}" for name in self._roles if getattr(self, name) is not None]
+        own = [
+            f"{name} {getattr(self, name).shape}" for name in self._roles if getattr(self, name) is not None
+        ]
         inside = "".join(f"\n  {line}" for line in children) + "\n" if children else self.extra_repr()
         total = sum(parameter.size for _, parameter in once(self._named_tensors("", PARAMETER)))
         said = [", ".join(own)] if own else []

@@ -11,12 +11,15 @@ from ..tensor import Tensor
 
 
 def clip_grad_norm_(
-    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
 ) -> Tensor:
     """All gradients made shorter by one factor, so that together they are at most `max_norm` long.
 
-    Returns how long they were: the `norm_type`-norm of all their entries in a row. Gradients are replaced, not
-    overwritten.
+    Returns how long they were: the `norm_type`-norm of all their entries in a row. Gradients are replaced,
+    not overwritten.
     """
     tensors = _with_gradients(parameters)
     if not tensors:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import pi, sqrt
 
-from ..op import elementwise
+from ..op import elementwise, mask
 
 ROOT_HALF = sqrt(0.5)
 ROOT_TWO_OVER_PI = sqrt(2 / pi)
@@ -30,7 +30,7 @@ def softplus(xp, x):
     return xp.logaddexp(0.0, x)
 
 
-@elementwise(x=lambda out: out > 0)
+@elementwise(x=mask(lambda out: out > 0))
 def relu(xp, x):
     """x where it is positive, else 0. At 0 the slope is 0."""
     return xp.maximum(x, 0.0)
@@ -60,13 +60,13 @@ def celu(xp, x, *, alpha=1.0):
     return xp.where(x > 0, x, alpha * xp.expm1(xp.minimum(x, 0.0) / alpha))
 
 
-@elementwise(x=lambda x: (x > 0) & (x < 6))
+@elementwise(x=mask(lambda x: (x > 0) & (x < 6)))
 def relu6(xp, x):
     """relu that stops at 6. At both corners the slope is 0."""
     return xp.minimum(xp.maximum(x, 0.0), 6.0)
 
 
-@elementwise(x=lambda x, low, high: (x > low) & (x < high))
+@elementwise(x=mask(lambda x, low, high: (x > low) & (x < high)))
 def hardtanh(xp, x, *, low=-1.0, high=1.0):
     """x held between two bounds. At the bounds the slope is 0."""
     return xp.minimum(xp.maximum(x, low), high)

@@ -9,7 +9,7 @@ from math import log as ln
 from math import inf, pi
 from math import sqrt as root
 
-from ..op import constant, elementwise, linear, op, phrase
+from ..op import constant, elementwise, linear, mask, op, phrase
 
 # Arithmetic ---------------------------------------------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ def where(xp, condition, a, b):
     return xp.where(condition, a, b)
 
 
-@elementwise(x=lambda x, min, max: (x >= (-inf if min is None else min)) & (x <= (inf if max is None else max)))
+@elementwise(x=mask(lambda x, min, max: (x >= (-inf if min is None else min)) & (x <= (inf if max is None else max))))
 def clip(xp, x, *, min=None, max=None):
     """The nearest number between `min` and `max`. At a bound itself the gradient passes, as in PyTorch."""
     return xp.clip(x, min, max)

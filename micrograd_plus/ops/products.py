@@ -16,7 +16,7 @@ def matmul(xp, a, b):
 
 
 @face(matmul, word=True)
-def matmul(a, b, *, product=matmul):  # noqa: F811
+def matmul(a, b, *, product=matmul):  # noqa: F811 - the face takes the name of what stands behind it
     """The matrix product, over any leading axes. A vector counts as a row on the left and as a column on the right."""
     row, column = getattr(a, "ndim", 2) == 1, getattr(b, "ndim", 2) == 1
     if not row and not column:
@@ -99,7 +99,7 @@ def einsum(xp, parts, *, subscripts):
 
 
 @face(einsum, word=True)
-def einsum(subscripts, *operands, product=einsum):  # noqa: F811
+def einsum(subscripts, *operands, product=einsum):  # noqa: F811 - the face takes the name of what stands behind it
     """Products of entries, added up over every letter that the result does not name (Einstein's summation).
 
     >>> import micrograd_plus as mg

@@ -12,8 +12,8 @@ from typing import Any
 import numpy
 
 from . import special
-from .shapes import *  # noqa: F403
-from .shapes import axes_of, image_size, joined_last, reduced, windows_along
+from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
+from .shapes import axes_of, count_along, image_size, inverse_order, joined_last, reduced, windows_along
 
 np: Any = globals().get("library", numpy)
 
@@ -49,7 +49,7 @@ def matmul(a: Any, b: Any) -> Any:
 
 def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """A sum shared out among its entries; of no entries at all it is not a number."""
-    count = x.size if axis is None else count_along(x.shape, axis)  # noqa: F405
+    count = x.size if axis is None else count_along(x.shape, axis)
     total = _add_up(x, axis=axis, keepdims=keepdims)
     return total / count if count else total * np.nan
 
@@ -67,6 +67,24 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 def power(base: Any, exponent: Any) -> Any:
     """`base` to the `exponent`; small whole powers by multiplication."""
     return base * base if type(exponent) in (int, float) and exponent == 2 else np.power(base, exponent)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The larger of two."""
+    return np.maximum(a, _as_row(a, b))
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two."""
+    return np.minimum(a, _as_row(a, b))
+
+
+def _as_row(a: Any, b: Any) -> Any:
+    """A number as a row of it beside a large array: NumPy compares two rows more than twice as fast as a row and a
+    number (0.13 ms and 0.30 ms for a million)."""
+    if type(b) not in (float, int) or getattr(a, "size", 0) < 10_000 or a.dtype.kind != "f" or a.shape[-1] < 64:
+        return b
+    return np.full(a.shape[-1], b, a.dtype)
 
 
 def erf(x: Any) -> Any:
@@ -138,6 +156,12 @@ def fit_product(upstream: Any, local: Any, like: tuple[tuple[int, ...], Any]) ->
     return x if x.dtype == dtype and x.base is None else fit(x, like)
 
 
+def times(upstream: Any, local: Any) -> Any:
+    """Upstream times a local derivative, which may be of a wider dtype: a number that came out of `where`, say."""
+    x = upstream * local
+    return x if x.dtype is upstream.dtype else x.astype(upstream.dtype)
+
+
 def own(x: Any, upstream: Any) -> Any:
     """`x` in memory that nobody else reads: a copy where it is `upstream` itself, or looks into something else."""
     return x.copy() if x is upstream or x.base is not None else x
@@ -155,14 +179,14 @@ def axes_to_last(x: Any, axis: Any = None) -> Any:
     """The named axes joined in one, at the end."""
     joined = axes_of(x.shape, axis)
     kept = tuple(i for i in range(x.ndim) if i not in joined)
-    return x.transpose(kept + joined).reshape(*(x.shape[i] for i in kept), count_along(x.shape, joined))  # noqa: F405
+    return x.transpose(kept + joined).reshape(*(x.shape[i] for i in kept), count_along(x.shape, joined))
 
 
 def axes_from_last(x: Any, shape: tuple[int, ...], axis: Any = None) -> Any:
     """The last axis taken apart again into the named axes of `shape`."""
     joined = axes_of(shape, axis)
     order = tuple(i for i in range(len(shape)) if i not in joined) + joined
-    return x.reshape(tuple(shape[i] for i in order)).transpose(inverse_order(order))  # noqa: F405
+    return x.reshape(tuple(shape[i] for i in order)).transpose(inverse_order(order))
 
 
 def squeeze_axes(x: Any, axis: Any = None) -> Any:
@@ -194,7 +218,7 @@ def sum_repeats(x: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) 
 
 def joined_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     """All axes as one."""
-    return (count_along(shape, None),)  # noqa: F405
+    return (count_along(shape, None),)
 
 
 def sum_tiles(x: Any, shape: tuple[int, ...], reps: Any) -> Any:
@@ -214,7 +238,7 @@ def pad(x: Any, width: Any, mode: str = "constant", value: float = 0.0) -> Any:
 
 def unpad(x: Any, shape: tuple[int, ...], width: Any, mode: str = "constant") -> Any:
     """A border folded back onto the entries it was made of; a constant one is cut off."""
-    places = np.arange(count_along(shape, None)).reshape(shape)  # noqa: F405
+    places = np.arange(count_along(shape, None)).reshape(shape)
     origin = np.pad(places, width, mode, **({"constant_values": -1} if mode == "constant" else {}))
     inside = origin >= 0
     return put_add(x[inside], joined_shape(shape), (origin[inside],)).reshape(shape)

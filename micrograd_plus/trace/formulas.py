@@ -21,6 +21,12 @@ def symbol_for(rule: Rule, name: str, value: Any) -> Any:
     return Symbol(name) if varies and value is not None else value
 
 
+def at_hand(rule: Rule, inputs: list[Any], params: dict[str, Any], out: Any) -> dict[str, Any]:
+    """What a rule read that was taken as its operation was applied."""
+    named = {**dict(zip(rule.op.inputs, inputs, strict=True)), **params, "out": out}
+    return {name: getattr(named[name], "_data", named[name]) for name in rule.reads if name != "xp"}
+
+
 def expression(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> Any:
     """What a rule sends to its `index`-th input, as an expression: for an elementwise operation upstream times the local
     derivative."""

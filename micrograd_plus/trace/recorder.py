@@ -11,7 +11,7 @@ from ..backward import Contribution
 from ..op import Op
 from ..readings import vocabulary
 from ..variable import Leaf, Node, Part, Upstreams, Variable
-from .formulas import formula
+from .formulas import at_hand, formula
 from .sites import Site, name_in, rule_source, site_of, user_frame
 from .trace import Rule, Step, Trace, TraceNode
 
@@ -240,7 +240,10 @@ class Builder:
         rule = contribution.rule
         parent = node.parents[contribution.index] if isinstance(node, Node) else (node.first, node.second)[contribution.index]
         target, source = self._node(parent), self._node(node)
-        arrived, reads = _bare(upstream), {name: _bare(value) for name, value in contribution.reads.items()}
+        known = contribution.reads
+        if rule.at_once and (told := self._made(node)) is not None:
+            known = at_hand(rule, told.inputs, told.params, told.outputs[0])
+        arrived, reads = _bare(upstream), {name: _bare(value) for name, value in known.items()}
         if isinstance(upstream, Upstreams):
             parts = {f"upstream[{i}]": _bare(part) for i, part in sorted(upstream.parts.items())}
             arrived, reads = next(iter(parts.values())), {**reads, **parts}
@@ -250,7 +253,7 @@ class Builder:
                 node=source,
                 input=rule.op.flat_names(len(getattr(node, "parents", ())) or 2)[contribution.index],
                 target=target,
-                rule=self._rule(rule, contribution, upstream),
+                rule=self._rule(rule, contribution.index, known, upstream),
                 upstream=arrived,
                 local=_bare(contribution.local),
                 raw=_bare(contribution.raw),
@@ -265,13 +268,13 @@ class Builder:
         if self.trace.nodes[target].kind == "leaf":
             self.trace.gradients[target] = _bare(after)
 
-    def _rule(self, rule: Any, contribution: Contribution, upstream: Any) -> str:
+    def _rule(self, rule: Any, index: int, reads: dict[str, Any], upstream: Any) -> str:
         """The name under which a rule stands; applied with other parameters it may have another formula."""
-        served = rule.inputs[0] if rule.op.kind == "joining" else rule.op.inputs[contribution.index]
-        place = contribution.index if rule.op.kind == "joining" else rule.inputs.index(served)
+        served = rule.inputs[0] if rule.op.kind == "joining" else rule.op.inputs[index]
+        place = index if rule.op.kind == "joining" else rule.inputs.index(served)
         known = upstream.parts[min(upstream.parts)] if isinstance(upstream, Upstreams) else upstream
         upstreams = [known] * len(rule.op.outputs) if rule.op.outputs else known
-        written = formula(rule, place, contribution.reads, upstreams)
+        written = formula(rule, place, reads, upstreams)
         name = base = f"{rule.op.name}.{served}"
         number = 1
         while name in self.trace.rules and self.trace.rules[name].latex != written["latex"]:

@@ -38,7 +38,8 @@ def prelu(input: Any, weight: Any) -> Tensor:
         channels = input.shape[1] if input.ndim > 1 else input.shape[0]
         if weight.shape != (channels,):
             raise ValueError(
-                f"prelu: weight has shape {weight.shape}; it holds one slope, or one for each of {channels} channels"
+                f"prelu: weight has shape {weight.shape}; it holds one slope, or one for each of {channels} "
+                f"channels"
             )
         weight = ops.reshape(weight, shape=(-1,) + (1,) * max(input.ndim - 2, 0))
     return ops.where(input > 0, input, weight * input)
@@ -165,8 +166,8 @@ def gumbel_softmax(
 ) -> Tensor:
     """A draw from the classes that a gradient can pass through (Jang et al. 2017, Maddison et al. 2017).
 
-    The softmax of noisy scores, sharper for a smaller `tau`. `hard` gives a row with a single 1, and on the way back the
-    gradient of the soft one (straight-through).
+    The softmax of noisy scores, sharper for a smaller `tau`. `hard` gives a row with a single 1, and on the
+    way back the gradient of the soft one (straight-through).
     """
     noise = constant_like(random.chosen(rng).gumbel(size=logits.shape), logits)
     soft = ops.softmax((logits + noise) / tau, axis=axis)

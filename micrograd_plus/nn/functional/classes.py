@@ -1,7 +1,7 @@
 """Losses of scores for classes: cross-entropy, and the log-likelihood it is made of.
 
-PyTorch's layout: input (classes), (N, classes), or (N, classes, d1, d2 ...); a target of class numbers has the same shape
-without the axis of classes, a target of probabilities the same shape.
+PyTorch's layout: input (classes), (N, classes), or (N, classes, d1, d2 ...); a target of class numbers has
+the same shape without the axis of classes, a target of probabilities the same shape.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ __all__ = ["cross_entropy", "nll_loss"]
 
 @op(keeps=("log_weights",))
 def mean_class_cross_entropy(xp, logits, classes):  # type: ignore[no-untyped-def]
-    """What rows of scores make of their classes, in nats, on average: minus the log of the softmax at the class.
+    """What rows of scores make of their classes, in nats, on average: minus the log of the softmax at the
+    class.
 
     Shapes: logits (rows, classes), classes (rows,) of whole numbers; the result is one number.
     """
@@ -45,9 +46,9 @@ def cross_entropy(
 ) -> Tensor:
     """Minus the log of the probability that the softmax of scores gives to the target.
 
-    The target holds class numbers, or probabilities. `weight` says how much each class counts; with class numbers a mean
-    is taken with these weights. Targets equal to `ignore_index` count for nothing. `label_smoothing` spreads that share of
-    the target evenly over all classes.
+    The target holds class numbers, or probabilities. `weight` says how much each class counts; with class
+    numbers a mean is taken with these weights. Targets equal to `ignore_index` count for nothing.
+    `label_smoothing` spreads that share of the target evenly over all classes.
 
     >>> import micrograd_plus as mg
     >>> from micrograd_plus.nn import functional as F
@@ -89,8 +90,8 @@ def _cross_entropy_of_probabilities(
     """The target is a distribution over the classes; a mean is taken over rows, whatever their weights."""
     if input.shape != target.shape:
         raise ValueError(
-            f"cross_entropy: a target of probabilities has the shape of input {input.shape}, got {target.shape}; "
-            f"class numbers must be integers"
+            f"cross_entropy: a target of probabilities has the shape of input {input.shape}, got "
+            f"{target.shape}; class numbers must be integers"
         )
     rows, wanted = _classes_last(input), _classes_last(target)
     if label_smoothing:
@@ -101,23 +102,28 @@ def _cross_entropy_of_probabilities(
 
 
 def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: int) -> Any:
-    """How much each target counts: None where all count as 1. Refuses shapes and class numbers that do not fit."""
+    """How much each target counts: None where all count as 1. Refuses shapes and class numbers that do not
+    fit."""
     classes = plain(target)
     count = input.shape[min(input.ndim - 1, 1)] if input.ndim else 0
     expected = input.shape[:1] * (input.ndim > 1) + input.shape[2:]
     if input.ndim == 0 or classes.shape != expected:
         raise ValueError(
-            f"{name}: input has shape {input.shape} (classes along axis {min(input.ndim - 1, 1)}), so class numbers "
-            f"have shape {expected}, got {classes.shape}"
+            f"{name}: input has shape {input.shape} (classes along axis {min(input.ndim - 1, 1)}), so class "
+            f"numbers have shape {expected}, got {classes.shape}"
         )
     if classes.dtype.kind not in "iu":
         raise TypeError(f"{name}: class numbers must be integers, got {classes.dtype}")
-    if classes.size == 0 or (weight is None and classes.min() >= 0 and classes.max() < count and ignore_index < 0):
+    if classes.size == 0 or (
+        weight is None and classes.min() >= 0 and classes.max() < count and ignore_index < 0
+    ):
         return None
     counts = classes != ignore_index
     wrong = classes[counts & ((classes < 0) | (classes >= count))]
     if wrong.size:
-        raise IndexError(f"{name}: class {wrong.flat[0]} is out of range: input has {count} classes, from 0 to {count - 1}")
+        raise IndexError(
+            f"{name}: class {wrong.flat[0]} is out of range: input has {count} classes, from 0 to {count - 1}"
+        )
     if weight is None:
         return counts.astype(input.dtype)
     return (counts * _class_weights(name, weight, count)[classes * counts]).astype(input.dtype)
@@ -128,7 +134,9 @@ def _class_weights(name: str, weight: Any, count: int) -> Any:
     if getattr(weight, "requires_grad", False):
         raise RuntimeError(f"{name}: weight is a setting and gets no gradient; pass weight.detach()")
     if weight.shape != (count,):
-        raise ValueError(f"{name}: weight has shape {weight.shape}, expected one number for each of {count} classes")
+        raise ValueError(
+            f"{name}: weight has shape {weight.shape}, expected one number for each of {count} classes"
+        )
     return plain(weight)
 
 

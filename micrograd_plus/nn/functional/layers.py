@@ -17,17 +17,25 @@ __all__ = [
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:
-    """`input @ weightᵀ + bias`. Shapes: input (..., in), weight (out, in), bias (out,); the result is (..., out)."""
+    """`input @ weightᵀ + bias`. Shapes: input (..., in), weight (out, in), bias (out,); the result is (...,
+    out)."""
     return ops.linear_layer(input, weight, bias)
 
 
 def conv2d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """A small image of weights compared with every window of each image.
 
-    Shapes: input (N, C, H, W), weight (O, C / groups, kh, kw), bias (O,); the result is (N, O, H', W'). `padding` is a
-    number, a pair, "valid" (none), or "same" (the result is as large as the input; needs stride 1).
+    Shapes: input (N, C, H, W), weight (O, C / groups, kh, kw), bias (O,); the result is (N, O, H', W').
+    `padding` is a number, a pair, "valid" (none), or "same" (the result is as large as the input; needs
+    stride 1).
     """
     images("conv2d", input)
     if weight.ndim != 4 or input.shape[1] != weight.shape[1] * groups or weight.shape[0] % groups:
@@ -76,7 +84,7 @@ def _windows(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any)
     kernel, padding = pair(kernel_size, "kernel_size"), pair(padding, "padding")
     if any(border > length // 2 for border, length in zip(padding, kernel, strict=True)):
         raise ValueError(
-            f"{name}: padding {padding} is more than half of the window {kernel}: some windows would see nothing"
+            f"{name}: padding {padding} is more than half of the window {kernel}: some would see nothing"
         )
     return kernel, kernel if stride is None else pair(stride, "stride"), padding
 
@@ -120,7 +128,8 @@ def layer_norm(
 def dropout(
     input: Any, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None
 ) -> Tensor:
-    """While `training`: each entry silenced with probability `p`, the others divided by 1 - p to make up for it."""
+    """While `training`: each entry silenced with probability `p`, the others divided by 1 - p to make up for
+    it."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout: p is a probability between 0 and 1, got {p}")
     if not training or p == 0:
@@ -132,8 +141,8 @@ def dropout(
 def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Tensor:
     """Rows of the table `weight`, looked up by number.
 
-    Shapes: input (...), weight (words, width), result (..., width). The row `padding_idx` stands for nothing: it
-    receives no gradient.
+    Shapes: input (...), weight (words, width), result (..., width). The row `padding_idx` stands for nothing:
+    it receives no gradient.
     """
     numbers = np.asarray(input) if isinstance(input, (int, list, tuple)) else input
     words = weight.shape[0]
@@ -190,14 +199,17 @@ _MODES = {"constant": "constant", "replicate": "edge", "reflect": "reflect", "ci
 
 
 def pad(input: Any, pad: tuple[int, ...], mode: str = "constant", value: float = 0.0) -> Tensor:
-    """A border in PyTorch's form: `pad` is (before, after) of the last axis, then of the one before it, and so on.
+    """A border in PyTorch's form: `pad` is (before, after) of the last axis, then of the one before it, and
+    so on.
 
     `mode` is "constant" (of `value`), "replicate", "reflect" or "circular". NumPy's form is `mg.pad`.
     """
     if mode not in _MODES:
         raise ValueError(f"pad: mode is one of {', '.join(map(repr, _MODES))}, got {mode!r}")
     if len(pad) % 2 or len(pad) > 2 * input.ndim:
-        raise ValueError(f"pad: expected a pair (before, after) for some last axes of {input.shape}, got {pad}")
+        raise ValueError(
+            f"pad: expected a pair (before, after) for some last axes of {input.shape}, got {pad}"
+        )
     named = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
     width = (*((0, 0) for _ in range(input.ndim - len(named))), *reversed(named))
     return ops.pad(input, width=width, mode=_MODES[mode], value=value)

@@ -29,7 +29,8 @@ def plain(x: Any) -> Any:
 
 
 def same_shape(name: str, input: Any, target: Any) -> None:
-    """Refuse shapes that would silently broadcast: (n, 1) against (n,) compares everything with everything."""
+    """Refuse shapes that would silently broadcast: (n, 1) against (n,) compares everything with
+    everything."""
     if shape_of(input) != shape_of(target):
         raise ValueError(
             f"{name}: input has shape {shape_of(input)} and target {shape_of(target)}; they must be equal, "

@@ -1,0 +1,145 @@
+"""Reading and writing `.safetensors`, a format that cannot run anything.
+
+A file is: 8 bytes for the length of the header (little-endian), the header in JSON, and the bytes of all
+tensors. The header gives each tensor's dtype, shape, and first and last byte; "__metadata__" is a dict of
+text. This reader refuses whatever the format forbids: gaps, overlaps, bytes that nobody claims, sizes that do
+not agree, a header over 100 MB.
+"""
+
+from __future__ import annotations
+
+import json
+from math import prod
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+DTYPES = {
+    "BOOL": np.dtype("bool"),
+    "U8": np.dtype("u1"),
+    "I8": np.dtype("i1"),
+    "U16": np.dtype("<u2"),
+    "I16": np.dtype("<i2"),
+    "U32": np.dtype("<u4"),
+    "I32": np.dtype("<i4"),
+    "U64": np.dtype("<u8"),
+    "I64": np.dtype("<i8"),
+    "F16": np.dtype("<f2"),
+    "F32": np.dtype("<f4"),
+    "F64": np.dtype("<f8"),
+    "C64": np.dtype("<c8"),
+}
+WORDS = {dtype: word for word, dtype in DTYPES.items()}
+METADATA = "__metadata__"
+LONGEST_HEADER = 100_000_000
+
+
+def write(file: BinaryIO, arrays: dict[str, np.ndarray], remarks: dict[str, str]) -> None:
+    """Write arrays by name, and remarks as metadata. Each tensor starts at a multiple of its size, the widest
+    first."""
+    header: dict[str, Any] = {METADATA: remarks} if remarks else {}
+    chunks: list[bytes] = []
+    start = 0
+    for name, array in sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])):
+        word = WORDS.get(array.dtype.newbyteorder("<"))
+        if word is None or name == METADATA:
+            raise TypeError(
+                f"save: {name!r} of dtype {array.dtype} has no place in .safetensors; .npz may hold it"
+            )
+        chunks.append(np.ascontiguousarray(array, DTYPES[word]).tobytes())
+        header[name] = {
+            "dtype": word,
+            "shape": list(array.shape),
+            "data_offsets": [start, start + len(chunks[-1])],
+        }
+        start += len(chunks[-1])
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    file.write(len(text).to_bytes(8, "little") + text)
+    file.writelines(chunks)
+
+
+def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """The arrays and the metadata of a file."""
+    with path.open("rb") as file:
+        size = path.stat().st_size - 8
+        length = int.from_bytes(file.read(8), "little")
+        if size < 0 or length > min(size, LONGEST_HEADER):
+            raise _refused(path, f"it claims a header of {length:,} bytes")
+        header = _header(path, file.read(length))
+        data = file.read()
+    remarks = header.pop(METADATA, {})
+    if not isinstance(remarks, dict) or not all(isinstance(text, str) for text in remarks.values()):
+        raise _refused(path, f"{METADATA} is not a dict of text")
+    _refuse_gaps(path, [_place(path, name, entry) for name, entry in header.items()], len(data))
+    return {name: _array(entry, data) for name, entry in header.items()}, remarks
+
+
+def _header(path: Path, text: bytes) -> dict[str, Any]:
+    """The header as a dict, in which no name stands twice."""
+    try:
+        header = json.loads(text.decode("utf-8"), object_pairs_hook=_each_once)
+    except (ValueError, RecursionError) as error:
+        raise _refused(path, f"its header is not JSON: {error}") from None
+    if not text.startswith(b"{") or not isinstance(header, dict):
+        raise _refused(path, "its header is not a JSON object")
+    return header
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands in it twice")
+    return found
+
+
+def _place(path: Path, name: str, entry: Any) -> tuple[int, int]:
+    """Where a tensor's bytes lie, when its entry makes sense."""
+    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
+        raise _refused(path, f"{name!r} must have dtype, shape and data_offsets, and nothing else")
+    if not isinstance(entry["dtype"], str) or entry["dtype"] not in DTYPES:
+        raise _refused(path, f"{name!r} is of dtype {entry['dtype']}; known are {', '.join(DTYPES)}")
+    shape, offsets = entry["shape"], entry["data_offsets"]
+    if (
+        not _whole_numbers(shape)
+        or not _whole_numbers(offsets)
+        or len(offsets) != 2
+        or offsets[0] > offsets[1]
+    ):
+        raise _refused(path, f"{name!r} has shape {shape} and data_offsets {offsets}")
+    needed = prod(shape) * DTYPES[entry["dtype"]].itemsize
+    if offsets[1] - offsets[0] != needed:
+        raise _refused(
+            path, f"{name!r} needs {needed} bytes and claims those from {offsets[0]} to {offsets[1]}"
+        )
+    return offsets[0], offsets[1]
+
+
+def _whole_numbers(values: Any) -> bool:
+    return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
+
+
+def _refuse_gaps(path: Path, places: list[tuple[int, int]], size: int) -> None:
+    """Each byte belongs to exactly one tensor."""
+    reached = 0
+    for start, end in sorted(places):
+        if start != reached:
+            raise _refused(
+                path,
+                f"tensors {'overlap' if start < reached else 'leave a gap'} at byte {min(start, reached)}",
+            )
+        reached = end
+    if reached != size:
+        raise _refused(path, f"its tensors take {reached} bytes and {size} follow the header")
+
+
+def _array(entry: dict[str, Any], data: bytes) -> np.ndarray:
+    dtype = DTYPES[entry["dtype"]]
+    start, end = entry["data_offsets"]
+    array = np.frombuffer(data[start:end], dtype).reshape(entry["shape"])
+    return array.astype(dtype.newbyteorder("="))
+
+
+def _refused(path: Path, why: str) -> ValueError:
+    return ValueError(f"{path.name} cannot be read as .safetensors: {why}")

@@ -1,0 +1,171 @@
+"""What all optimisers share: groups of parameters with their settings, a state for each, and the step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..readings import vocabulary
+from ..tensor import Tensor
+from ..variable import replace, settle
+
+Group = dict[str, Any]
+
+
+class Optimizer:
+    """Gives parameters new values, each from its gradient. A kind of optimiser says how, in `updated`.
+
+    `params` is an iterable of tensors, or of dicts that hold "params" and settings of their own.
+    `param_groups` is the list of such dicts, and `state` what is remembered for each parameter. Values are
+    replaced, never overwritten: a graph that was computed with the old ones keeps them.
+    """
+
+    def __init__(self, params: Iterable[Any], defaults: Group):
+        self.defaults = defaults
+        self.param_groups: list[Group] = []
+        self.state: dict[Tensor, dict[str, Any]] = {}
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "an optimiser takes an iterable of tensors: write [x] for one, or model.parameters()"
+            )
+        groups = list(params)
+        if not groups:
+            raise ValueError(
+                "an optimiser was given no parameters; an iterator that was used up is empty: call "
+                "model.parameters() anew"
+            )
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: Group) -> None:
+        """Add parameters with settings of their own; what is not set is as for the others."""
+        unknown = [name for name in param_group if name not in self.defaults and name != "params"]
+        if unknown:
+            known = ", ".join(self.defaults)
+            raise ValueError(f"{type(self).__name__} has no setting {', '.join(unknown)}; it has {known}")
+        given = param_group["params"]
+        tensors = [given] if isinstance(given, Tensor) else list(given)
+        known = {id(tensor) for tensor in self.parameters()}
+        for place, tensor in enumerate(tensors):
+            refuse_parameter(tensor, place, known)
+            known.add(id(tensor))
+        group = {**self.defaults, **param_group, "params": tensors}
+        self.check(group)
+        self.param_groups.append(group)
+
+    def parameters(self) -> list[Tensor]:
+        """The parameters of all groups."""
+        return [tensor for group in self.param_groups for tensor in group["params"]]
+
+    def check(self, group: Group) -> None:
+        """Refuse settings that make no sense."""
+        for name in ("lr", "weight_decay", "eps", "momentum"):
+            if group.get(name, 0) < 0:
+                raise ValueError(f"{type(self).__name__}: {name} must not be negative, got {group[name]}")
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget all gradients, before the next walk adds up new ones; `set_to_none=False` makes them 0
+        instead."""
+        for tensor in self.parameters():
+            if set_to_none or tensor.grad is None:
+                tensor.grad = None
+            else:
+                tensor.grad = tensor.grad.detach() * 0
+
+    def step(self) -> None:
+        """Give every parameter that has a gradient its new values."""
+        settle()
+        for group in self.param_groups:
+            for tensor in group["params"]:
+                gradient = tensor.grad
+                if gradient is not None:
+                    state = self.state.setdefault(tensor, {})
+                    values = self.updated(tensor._data, gradient._data, state, group)
+                    # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
+                    replace(tensor, values if values.dtype == tensor.dtype else values.astype(tensor.dtype))
+
+    def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
+        """The new values of one parameter, in an array of their own. `state` may be written, nothing else."""
+        raise NotImplementedError(f"{type(self).__name__} has no updated(values, gradient, state, group)")
+
+    # State --------------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is needed to go on later: {"state": {"0": {...}}, "param_groups": [...]}.
+
+        Parameters go by their number. Arrays are copies. The names are PyTorch's; the numbers are text, so that
+        `mg.save` can keep them.
+        """
+        numbers = {id(tensor): number for number, tensor in enumerate(self.parameters())}
+        states = {
+            str(numbers[id(tensor)]): {name: _copied(value) for name, value in state.items()}
+            for tensor, state in self.state.items()
+            if state
+        }
+        groups = [
+            {**group, "params": [numbers[id(tensor)] for tensor in group["params"]]}
+            for group in self.param_groups
+        ]
+        return {"state": states, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from where `state_dict` was called, on parameters of the same number and shapes."""
+        given = state_dict["param_groups"]
+        sizes = [len(group["params"]) for group in self.param_groups]
+        if [len(group["params"]) for group in given] != sizes:
+            raise ValueError(
+                f"load_state_dict: groups of {sizes} parameters here, of "
+                f"{[len(group['params']) for group in given]} in the state"
+            )
+        tensors = self.parameters()
+        state: dict[Tensor, dict[str, Any]] = {}
+        for number, named in state_dict["state"].items():
+            tensor = tensors[int(number)]
+            state[tensor] = {name: _restored(tensor, number, name, value) for name, value in named.items()}
+        for group, other in zip(self.param_groups, given, strict=True):
+            group.update({name: value for name, value in other.items() if name != "params"})
+        self.state = state
+
+    def __repr__(self) -> str:
+        count = sum(len(group["params"]) for group in self.param_groups)
+        settings = {name: value for name, value in self.param_groups[0].items() if name != "params"}
+        said = ", ".join(f"{name}={value}" for name, value in settings.items())
+        return f"{type(self).__name__}({count} parameters, {said})"
+
+
+def refuse_parameter(tensor: Any, place: int, known: set[int]) -> None:
+    """Refuse what cannot be trained, or is trained already."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"parameter {place} is {type(tensor).__name__}; an optimiser trains tensors")
+    if not tensor.is_leaf:
+        raise ValueError(
+            f"parameter {place}, of shape {tensor.shape}, is a result, not a leaf: what it was computed from can be "
+            f"trained, or a copy: nn.Parameter(x.detach())"
+        )
+    if id(tensor) in known:
+        raise ValueError(
+            f"parameter {place}, of shape {tensor.shape}, is given twice: it would take two steps at once"
+        )
+
+
+def zeros_like(values: Any) -> Any:
+    """An array of 0s of the same shape and dtype, on the same device."""
+    return vocabulary.device_of(values).library.zeros_like(values)
+
+
+def _copied(value: Any) -> Any:
+    return Tensor.of(value.copy()) if hasattr(value, "shape") else value
+
+
+def _restored(tensor: Tensor, number: str, name: str, value: Any) -> Any:
+    """What is remembered for a parameter, as an array on its device and of its dtype; a number stays a
+    number."""
+    if not hasattr(value, "shape"):
+        return value
+    if tuple(value.shape) != tensor.shape:
+        raise ValueError(
+            f"load_state_dict: {name} of parameter {number} has shape {tuple(value.shape)}, the parameter "
+            f"{tensor.shape}"
+        )
+    values = value.to(tensor.device)._data if isinstance(value, Tensor) else value
+    return vocabulary.device_of(tensor._data).library.array(values, tensor.dtype)
