@@ -15,7 +15,7 @@ from typing import Any
 
 from . import variable
 from .op import Contribution, deposit
-from .readings import vocabulary
+from .readings import arrays, vocabulary
 from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks
 
 Observer = Callable[[Node, Contribution, Any, Any, Any], None]
@@ -51,8 +51,24 @@ def walk(xp: Any, order: Sequence[Node]) -> None:
         node.pull(xp, upstream, node)
 
 
+def walk_between_devices(order: Sequence[Node]) -> None:
+    """The same walk where a result may have been moved: each rule is read where its upstream lives."""
+    for node in order:
+        upstream, node.accumulator = node.accumulator, None
+        if node.saved is None:
+            raise freed(node)
+        node.pull(words_beside(upstream), upstream, node)
+
+
+def words_beside(upstream: Any) -> Any:
+    """The reading of arrays on the device of a gradient."""
+    some = next(iter(upstream.parts.values())) if type(upstream) is Upstreams else upstream
+    return vocabulary.device_of(some).words
+
+
 def watched_walk(xp: Any, order: Sequence[Node], observe: Sequence[Observer], lift: Callable[[Node], Any]) -> None:
-    """The same walk, every rule by name and every step told. `lift` gives what a node saved, as `xp` reads it."""
+    """The same walk, every rule by name and every step told. `lift` gives what a node saved, as `xp` reads it; without
+    `xp` a rule is read where its upstream lives."""
     for node in order:
         upstream, node.accumulator = node.accumulator, None
         upstream = hooked(node, upstream)
@@ -61,7 +77,7 @@ def watched_walk(xp: Any, order: Sequence[Node], observe: Sequence[Observer], li
             continue
         if node.saved is None:
             raise freed(node)
-        for contribution in node.op.contributions(xp, node, upstream, lift(node)):
+        for contribution in node.op.contributions(xp or words_beside(upstream), node, upstream, lift(node)):
             parent: Any = node.parents[contribution.index]
             before = parent.accumulator
             deposit(parent, contribution.value)
@@ -99,36 +115,35 @@ def gradients(
     through: Iterable[Node] = (),
 ) -> dict[Node, Any]:
     """The gradient that each leaf receives (and each node of `through`), as arrays; as tensors with `create_graph`."""
-    assert root.node is not None
-    observe = [recorder.observer(root, upstream) for recorder in variable.recorders.get()]
-    wanted = list(through)
-    order: list[Node] = []
-    leaves: list[Leaf] = []
+    start: Any = root.node
+    recorders = variable.recorders.get()
+    observe = [told for each in recorders if (told := each.observer(root, upstream)) is not None] if recorders else ()
+    stops = {id(node) for node in through}
+    order, leaves = program(start)
     collected: dict[Node, Any] = {}
-    xp: Any = vocabulary.device_of(root._data).words
-    stops = {id(node) for node in wanted}
+    start.accumulator = Variable.public.of(upstream) if create_graph else upstream
     try:
-        order, leaves = program(root.node)
-        root.node.accumulator = Variable.public.of(upstream) if create_graph else upstream
         if create_graph:
             with variable.enable_grad():
                 watched_walk(vocabulary.tensors, _collecting(order, stops, collected), observe, lifted)
-        elif observe or hooks.of or stops:
-            watched_walk(xp, _collecting(order, stops, collected), observe, saved)
+        elif observe or stops or hooks.ever:
+            watched_walk(None, _collecting(order, stops, collected), observe, saved)
+        elif vocabulary.several_devices():
+            walk_between_devices(order)
         else:
-            walk(xp, order)
+            walk(arrays, order)
         for leaf in leaves:
-            collected[leaf] = hooked(leaf, leaf.accumulator)
-    finally:
-        for node in order:
+            received, leaf.accumulator = leaf.accumulator, None
+            if received is not EMPTY:
+                collected[leaf] = hooked(leaf, received) if hooks.ever else received
+    except BaseException:
+        for node in (*order, *leaves):
             node.accumulator = None
-        for leaf in leaves:
-            leaf.accumulator = None
-        root.node.accumulator = None
+        raise
     if not retain_graph:
         for node in order:
             node.saved = None if type(node) is Node else ()
-    return {node: value for node, value in collected.items() if value is not EMPTY}
+    return collected
 
 
 def _collecting(order: Sequence[Node], stops: set[int], collected: dict[Node, Any]) -> Any:

@@ -3,7 +3,7 @@
     >>> import micrograd_plus as mg
     >>> from micrograd_plus.check import check
     >>> check(mg.tanh)["the gradient equals differences"]
-    2
+    1
 
 Each raises an error that names the operation, the call, and what differs.
 """
@@ -39,7 +39,9 @@ def promise(sentence: str) -> Callable[[Promise], Promise]:
 
 def check(call: Any) -> dict[str, int]:
     """Hold an operation to every promise on all its samples; how many samples each was held on."""
-    op: Op = call.op
+    op: Op = getattr(call, "op", None)
+    if not isinstance(op, Op):
+        raise TypeError(f"check wants an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
     if op.name not in samples:
         raise ValueError(f"{op.name} has no sample; give it one: mg.samples.sample({op.name}, ...)")
     held = dict.fromkeys(promises, 0)
@@ -232,14 +234,15 @@ def _(sample: Sample) -> None:
     plain = all(not hasattr(v, "dtype") or v.dtype.kind in "f" for v in sample.inputs)
     if op.kind != "elementwise" or not plain or sample.params:
         return
-    first = [float(np.ravel(value)[0]) for value in sample.inputs]
+    first = [value if value is None else float(np.ravel(value)[0]) for value in sample.inputs]
     try:
         number = op.forward(floats, *first, **op.params)
     except AttributeError:
         return  # an operation whose words are about arrays alone
-    must_equal(number, op.call(*[tensor(x) for x in first]).numpy(), f"{sample}: as numbers and as arrays", rtol=1e-12)
-    for rule in op.rules:
-        named = {**op.params, **dict(zip(op.inputs, first, strict=True)), "out": number, "xp": floats}
+    must_equal(number, op.call(*[x if x is None else tensor(x) for x in first]).numpy(), f"{sample}: as numbers and as arrays", rtol=1e-12)
+    inputs = dict(zip(op.inputs, first, strict=True))
+    for rule in (rule for rule in op.rules if inputs[rule.inputs[0]] is not None):
+        named = {**op.params, **inputs, "out": number, "xp": floats}
         as_arrays = {name: np.asarray(value) if type(value) is float else value for name, value in named.items()}
         with np.errstate(all="ignore"):
             on_arrays = rule({**as_arrays, "xp": arrays})

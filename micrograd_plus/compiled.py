@@ -18,7 +18,7 @@ from typing import Any
 
 from .op import REQUIRED, Op, Rule, explained, writer
 from .readings import arrays, floats
-from .variable import EMPTY, Node, Variable, birth, modes
+from .variable import EMPTY, Leaf, Node, Variable, birth, modes
 
 
 def write_caller(op: Op) -> None:
@@ -26,7 +26,7 @@ def write_caller(op: Op) -> None:
     namespace = op.call.__globals__
     namespace.update(
         _apply=op.apply, _birth=birth, _EMPTY=EMPTY, _explained=explained, _fit=fit, _forward=op.forward, _modes=modes,
-        _new=object.__new__, _Node=Node, _pull=pull(op), _Tensor=Variable.public, _xp=arrays, _op=op,
+        _new=object.__new__, _Leaf=Leaf, _Node=Node, _pull=pull(op), _Tensor=Variable.public, _xp=arrays, _op=op,
     )  # fmt: skip
     namespace.update({f"_default_{name}": value for name, value in op.params.items()})
     op.call.__code__ = _compiled(op.name, caller_text(op), namespace).__code__
@@ -65,9 +65,11 @@ def source(op: Op) -> str:
 
 def fit(op: Op, name: str, sent: Any, like: Any, xp: Any) -> Any:
     """What a rule sent, made to fit; or the error that by-name application gives."""
-    rule = next(rule for rule in op.rules if name in rule.inputs)
-    op.check_fits(rule, name, sent, like)
-    return xp.fit(sent, like)
+    try:
+        return xp.fit(sent, like) if sent.shape != like[0] or sent.dtype != like[1] else sent.copy()
+    except ValueError:
+        op.check_fits(next(rule for rule in op.rules if name in rule.inputs), name, sent, like)
+        raise
 
 
 # The text ----------------------------------------------------------------------------------------------------------------
@@ -86,7 +88,7 @@ def caller_text(op: Op) -> str:
             f"        {_forward_targets(op)} = _forward(_xp, {', '.join(_forward_arguments(op))})",
             "    except Exception as _error:",
             f"        raise _explained(_op, _error, [{', '.join(f'_{name}' for name in op.inputs)}], {_params_dict(op)}) from _error",
-            *([] if op.kind == "elementwise" else [f"    if _out.dtype.kind == 'c': return _apply({', '.join(names)})"]),
+            *([f"    if _out.dtype.kind == 'c': return _apply({', '.join(names)})"] if op.kind == "linear" else []),
             "    _result = _new(_Tensor)",
             "    _result._data = _out",
             f"    if {' and '.join(f'_{name}_node is None' for name in tracked) or 'True'}:",
@@ -167,7 +169,7 @@ def _at_hand(op: Op, name: str) -> str:
 def _likeness(op: Op, name: str) -> str:
     like = f"(_{name}.shape, _{name}.dtype)"
     if op.kind != "elementwise":
-        return f"None if _{name}_node is None else {like}"
+        return f"None if _{name}_node is None else _{name}_node.like if type(_{name}_node) is _Leaf else {like}"
     same = f"_{name}.dtype is _dtype" + (f" and _{name}.shape == _shape" if len(op.inputs) > 1 else "")
     return f"None if _{name}_node is None or {same} else {like}"
 
@@ -214,18 +216,27 @@ def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
     anybody else may read it."""
     yield f"if {' or '.join(f'_{name}_node is not None' for name in rule.inputs)}:"
     if len(rule.inputs) > 1:
+        number = rule.op.rules.index(rule)
         yield f"    _all = {_call(rule)}"
-        yield f"    if type(_all) is not tuple or len(_all) != {len(rule.inputs)}: _op.wrong_count(_op.rules[{rule.op.rules.index(rule)}], _all, {len(rule.inputs)})"
-    else:
-        yield f"    _sent = {_call(rule)}"
+        yield f"    if type(_all) is not tuple or len(_all) != {len(rule.inputs)}: _op.wrong_count(_op.rules[{number}], _all, {len(rule.inputs)})"
     for place, name in enumerate(rule.inputs):
         if len(rule.inputs) > 1:
             yield f"if _{name}_node is not None:"
-            yield f"    _sent = _all[{place}]"
+        if not alone and _sends_upstream_itself(rule):
+            yield f"    _sent = _fit(_op, {name!r}, upstream, {name}_like, xp)"
+            yield from _deposit(name)
+            continue
+        yield f"    _sent = {_call(rule)}" if len(rule.inputs) == 1 else f"    _sent = _all[{place}]"
         shared = "(_sent.base is not None and not _sent.flags.writeable)" if alone else "_sent.base is not None or _sent is upstream"
         yield f"    if _sent.shape != {name}_like[0] or _sent.dtype is not {name}_like[1] or {shared}:"
         yield f"        _sent = _fit(_op, {name!r}, _sent, {name}_like, xp)"
         yield from _deposit(name)
+
+
+def _sends_upstream_itself(rule: Rule) -> bool:
+    """True for `lambda upstream: upstream`: what it sends must be made to fit, or copied, every time."""
+    sign = object()
+    return rule.reads == ("upstream",) and rule.function(sign) is sign
 
 
 def _deposit(name: str) -> Iterator[str]:

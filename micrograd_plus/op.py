@@ -21,6 +21,7 @@ from types import FunctionType
 from typing import Any
 
 from . import variable
+from .hints import hint
 from .readings import vocabulary
 from .readings.arrays import summed_axes
 from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, modes
@@ -196,7 +197,7 @@ class Op:
         if variable.unfusing.get() and self.composite:
             unfused = self.forward(vocabulary.tensors, *inputs, **bound)
             return unfused[0] if self.keeps else unfused
-        flat = list(inputs[0]) if self.kind == "joining" else inputs
+        flat = self.parts_of(inputs[0]) if self.kind == "joining" else inputs
         if not self.rules and self.composite and any_wants_gradient(flat):
             return self.forward(vocabulary.tensors, *inputs, **bound)
         names = self.flat_names(len(flat))
@@ -215,6 +216,12 @@ class Op:
         for recorder in variable.recorders.get():
             recorder.applied(self, flat, bound, result)
         return result
+
+    def parts_of(self, given: Any) -> list[Any]:
+        """The parts that a joining operation was given."""
+        if not hasattr(type(given), "__iter__"):
+            raise TypeError(f"{self.name} joins the parts of a list or a tuple, got {type(given).__name__}")
+        return list(given)
 
     def flat_names(self, count: int) -> list[str]:
         """The names of the inputs; the parts of a joining operation are numbered."""
@@ -339,9 +346,9 @@ class Op:
 
     def _sent(self, rule: Rule, places: list[int], xp: Any, named: dict[str, Any]) -> Sequence[Any]:
         """What a rule sends, one for each of its inputs. Over the complex numbers a transpose is an adjoint: the
-        conjugate of the transpose of the conjugate."""
+        conjugate of the transpose of the conjugate. So rules are written as if for real numbers."""
         upstream = named["upstream"]
-        adjoint = self.kind in ("linear", "multilinear", "joining") and is_complex(upstream)
+        adjoint = is_complex(upstream)
         sent = rule({**named, "upstream": xp.conj(upstream)} if adjoint else named)
         if self.kind != "joining" and len(places) == 1:
             sent = (sent,)
@@ -454,7 +461,7 @@ def pull_of(op: Op, out: Any) -> Callable[..., None]:
 
 def admit(value: Any, op: Op, name: str, numbers_only: bool = False) -> Any:
     """An input as an operation takes it: a variable, a Python number beside one, or an array of the operation's own."""
-    if isinstance(value, Variable) or value is None:
+    if isinstance(value, Variable) or (value is None and name in op.optional):
         return value
     if type(value) in (float, int, bool, complex) and not numbers_only and op.kind == "elementwise":
         return value
@@ -494,30 +501,8 @@ def explained(op: Op, error: Exception, data: list[Any], params: dict[str, Any])
     kind: type[Exception] = next(
         (kind for kind in (TypeError, IndexError, ValueError, RuntimeError) if isinstance(error, kind)), RuntimeError
     )
-    return kind(f"{op.name}({given}): {hint(op, error, data, params)}")
-
-
-def hint(op: Op, error: Exception, data: list[Any], params: dict[str, Any]) -> str:
-    """What went wrong, in the words of someone who has seen it before."""
     shapes = [shape_of(value) for value in data if value is not None]
-    axis = params.get("axis")
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    ndim = len(shapes[0]) if shapes else 0
-    outside = [i for i in axes if isinstance(i, int) and not -ndim <= i < ndim]
-    if outside and type(error).__name__ == "AxisError":
-        allowed = f"axes run from {-ndim} to {ndim - 1}" if ndim else "a single number has no axes"
-        return f"axis {outside[0]} is out of range for {op.inputs[0]} of shape {shapes[0]}; {allowed}"
-    if op.kind == "elementwise" and isinstance(error, ValueError) and len(shapes) > 1:
-        return (
-            f"shapes {' and '.join(map(str, shapes))} do not broadcast: counted from the last axis, two lengths must be "
-            f"equal or one of them 1; insert an axis with mg.expand_dims(x, axis), or reshape"
-        )
-    if op.name == "matmul" and isinstance(error, ValueError) and len(shapes) == 2:
-        return (
-            f"the last axis of a {shapes[0]} must be as long as the axis before the last of b {shapes[1]}; "
-            f"is a transpose missing (b.mT)?"
-        )
-    return str(error).rstrip(".") or type(error).__name__
+    return kind(f"{op.name}({given}): {hint(op.name, op.kind == 'elementwise', error, shapes, params)}")
 
 
 # Public names -----------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def generator() -> Generator:
 
 def state() -> dict[str, Any]:
     """Where the generator stands, to come back to with `set_state`."""
-    return _generator.bit_generator.state
+    return dict(_generator.bit_generator.state)
 
 
 def set_state(state: dict[str, Any]) -> None:

@@ -41,7 +41,9 @@ samples: dict[str, list[Sample]] = {}
 
 def sample(call: Any, *inputs: Any, excused: dict[str, str] | None = None, **params: Any) -> Sample:
     """Add a sample of an operation. A function in place of an input draws it, in its own way for each operation."""
-    op: Op = call.op
+    op: Op = getattr(call, "op", None)
+    if not isinstance(op, Op):
+        raise TypeError(f"sample wants an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
     made = Sample(op, [], params, excused or {})
     known = samples.setdefault(op.name, [])
     if known and known[0].op is not op:  # defined again, as happens in a notebook
@@ -98,8 +100,9 @@ def _samples_of_elementwise() -> None:
     sample(ops.leaky_relu, real(4), slope=0.3)
     sample(ops.elu, real(4), alpha=0.7)
     sample(ops.celu, real(4), alpha=0.7)
-    sample(ops.clip, spaced(3, 4), min=-0.52, max=0.77)
-    sample(ops.clip, spaced(3, 4), max=0.31)
+    sample(ops.clip, spaced(3, 4), -0.52, 0.77)
+    sample(ops.clip, spaced(3, 4), None, 0.31)
+    sample(ops.clip, spaced(3, 4), spaced(4), spaced(3, 1))
     sample(ops.arccosh, lambda rng: 1 + positive(2, 3)(rng))
     for call in (ops.add, ops.subtract, ops.multiply, ops.maximum, ops.minimum, ops.arctan2, ops.hypot, ops.logaddexp,
                  ops.copysign, ops.divide):  # fmt: skip
@@ -125,8 +128,25 @@ def _samples_of_complex_numbers() -> None:
     for call in (ops.multiply, ops.divide, ops.add):
         sample(call, spectrum(2, 3), spectrum(3))
     sample(ops.multiply, real(2, 3), spectrum(3))
+    for call in (ops.real, ops.imag, ops.conj, ops.angle):
+        sample(call, real(2, 3))
+    for call in (ops.sqrt, ops.rsqrt, ops.log, ops.tanh, ops.reciprocal, ops.arctan, ops.norm, ops.var):
+        sample(call, spectrum(2, 3))
+    for call in (ops.sum, ops.mean, ops.prod, ops.cumsum, ops.cumprod, ops.logsumexp):
+        sample(call, spectrum(2, 3), axis=1)
+    sample(ops.power, spectrum(2, 3), spectrum(3))
+    sample(ops.power, spectrum(2, 3), 3)
+    sample(ops.power, positive(2, 3), spectrum(3))
     sample(ops.matmul, spectrum(2, 3), spectrum(3, 4))
-    sample(ops.sum, spectrum(2, 3), axis=1)
+    sample(ops.matmul, real(2, 3), spectrum(3, 4))
+    sample(ops.linear_layer, spectrum(4, 3), spectrum(2, 3), spectrum(2))
+    sample(ops.einsum, spectrum(2, 3), spectrum(3, 4), subscripts="ij,jk->ki")
+    sample(ops.recurrence, spectrum(3, 4), spectrum(3, 4), axis=1)
+    sample(ops.concatenate, spectrum(2, 3), real(2, 2), axis=1)
+    sample(ops.getitem, spectrum(4), index=np.array([0, 2, 2]))
+    sample(ops.unstack, spectrum(2, 3))
+    sample(ops.conv2d, spectrum(1, 2, 4, 4), spectrum(3, 2, 2, 2), spectrum(3))
+    sample(ops.mse, spectrum(2, 3), spectrum(2, 3))
 
 
 def _samples_of_reductions() -> None:
@@ -157,6 +177,7 @@ def _samples_of_scans() -> None:
     sample(ops.cummax_with_indices, spaced(3, 5), axis=1)
     sample(ops.sort, spaced(3, 5), axis=1)
     sample(ops.sort, spaced(3, 5), axis=0, descending=True)
+    sample(ops.sort, spaced(2, 3), axis=None)
     sample(ops.topk, spaced(3, 5), k=2, axis=1)
     sample(ops.quantile, spaced(3, 5), q=0.3, axis=1)
     sample(ops.quantile, spaced(2, 5), q=0.8, keepdims=True)
@@ -199,12 +220,12 @@ def _samples_of_shape() -> None:
     sample(ops.concatenate, real(1, 3), real(2, 3))
     sample(ops.stack, real(2, 3), real(2, 3), axis=1)
     sample(ops.unstack, real(3, 2, 4), axis=1)
-    sample(ops.split, real(2, 6), sections=(1, 4), axis=1)
-    sample(ops.split, real(4, 3), sections=2)
+    sample(ops.split, real(2, 6), indices_or_sections=(1, 4), axis=1)
+    sample(ops.split, real(4, 3), indices_or_sections=2)
     for mode in ("constant", "edge", "reflect", "wrap"):
-        sample(ops.pad, real(3, 4), width=((2, 1), (0, 2)), mode=mode)
-    sample(ops.pad, real(3), width=1, value=1.5)
-    sample(ops.unpad, real(5, 6), shape=(3, 4), width=((1, 1), (0, 2)), mode="reflect")
+        sample(ops.pad, real(3, 4), pad_width=((2, 1), (0, 2)), mode=mode)
+    sample(ops.pad, real(3), pad_width=1, constant_values=1.5)
+    sample(ops.unpad, real(5, 6), shape=(3, 4), pad_width=((1, 1), (0, 2)), mode="reflect")
     sample(ops.flip, real(2, 3), axis=1)
     sample(ops.flip, real(2, 3))
     sample(ops.roll, real(3, 4), shift=(1, -2), axis=(0, 1))

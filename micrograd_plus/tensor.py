@@ -12,6 +12,7 @@ from .variable import Leaf, Node, Variable, after_accumulation, hooks, lend, rec
 
 np = vocabulary.device("cpu").library
 _ORDINARY = (np.ndarray, np.generic)
+_new, _ndarray = object.__new__, np.ndarray
 
 
 def tensor(data: Any, requires_grad: bool = False, dtype: Any = None, device: str = "cpu") -> Tensor:
@@ -43,27 +44,48 @@ def _values(data: Any, dtype: Any, name: str) -> Any:
             data = np.array(data)
         except ValueError as error:
             raise ValueError(f"{name}: the rows of a nested list must be equally long ({error})") from error
-    if data.dtype.kind not in "biufc":
-        kind = {"U": "text", "S": "bytes", "O": "objects", "M": "dates", "m": "times"}.get(data.dtype.kind, "records")
-        raise TypeError(f"{name}: expected numbers, got {kind} (dtype {data.dtype}); convert them first, e.g. with float()")
-    return data if dtype is None else data.astype(dtype)
+    _refuse_other_than_numbers(data.dtype, name)
+    return data if dtype is None else _cast(data, dtype, name)
+
+
+def _refuse_other_than_numbers(dtype: Any, name: str) -> None:
+    if dtype.kind not in "biufc":
+        kind = {"U": "text", "S": "bytes", "O": "objects", "M": "dates", "m": "times"}.get(dtype.kind, "records")
+        raise TypeError(f"{name}: expected numbers, got {kind} (dtype {dtype}); convert them first, e.g. with float()")
+
+
+def _dtype(dtype: Any, name: str) -> Any:
+    """A dtype of numbers, by any of its names."""
+    try:
+        wanted = np.dtype(dtype)
+    except TypeError:
+        raise TypeError(f"{name}: there is no dtype {dtype!r}; write float, complex, int, bool, or e.g. 'float32'") from None
+    _refuse_other_than_numbers(wanted, name)
+    return wanted
+
+
+def _cast(data: Any, dtype: Any, name: str) -> Any:
+    """`data` in another dtype of numbers; complex numbers do not silently lose their imaginary parts."""
+    wanted = _dtype(dtype, name)
+    if data.dtype.kind == "c" and wanted.kind != "c":
+        raise TypeError(f"{name}: {data.dtype} as {wanted} would lose the imaginary parts; take x.real first")
+    return data.astype(wanted)
 
 
 class Tensor(Variable):
     """An array whose operations are remembered, so that gradients can walk back through them. Made by `mg.tensor`."""
 
     __slots__ = ()
-    __array_ufunc__ = None  # so that `array * tensor` is ours, not an array of tensors
-
     # Making -----------------------------------------------------------------------------------------------------------
 
     @staticmethod
     def of(data: Any, node: Node | None = None) -> Tensor:
         """A tensor that holds `data` itself, not a copy."""
-        if isinstance(data, Tensor):
+        ordinary = type(data) is _ndarray or isinstance(data, np.generic)
+        if not ordinary and isinstance(data, Tensor):
             return data
-        ordinary = isinstance(data, _ORDINARY) and data.dtype.kind != "c"
-        out = object.__new__(Tensor if ordinary else TensorByName)
+        ordinary = ordinary and data.dtype.kind != "c"
+        out = _new(Tensor if ordinary else TensorByName)
         out._data, out.node = data, node
         return out
 
@@ -202,8 +224,9 @@ class Tensor(Variable):
         `retain_graph=False` frees what the rules saved, so there can be no second walk. `create_graph=True` makes the
         gradients differentiable themselves.
         """
-        for node, received in self.gradients(gradient, retain_graph=retain_graph, create_graph=create_graph).items():
-            _accumulate(node, received)
+        found = self.gradients(gradient, retain_graph=retain_graph, create_graph=create_graph)
+        for leaf, received in found.items():
+            _accumulate(leaf, received)
 
     def gradients(
         self, gradient: Any = None, *, retain_graph: bool = True, create_graph: bool = False, through: Any = ()
@@ -214,7 +237,11 @@ class Tensor(Variable):
                 "backward() of a tensor that depends on nothing with requires_grad=True: there is no graph to walk; "
                 "make a leaf with mg.tensor(..., requires_grad=True), and compute outside no_grad"
             )
-        upstream = self._upstream(gradient, create_graph)
+        data = self._data
+        if gradient is None and isinstance(data, np.generic):
+            upstream = data.dtype.type(1)
+        else:
+            upstream = self._upstream(gradient, create_graph)
         return backward.gradients(
             self, upstream, create_graph=create_graph, retain_graph=retain_graph, through=through
         )
@@ -340,7 +367,10 @@ class Tensor(Variable):
                 "values, or mg.where(...) to compute a changed copy"
             )
         data = self._data.copy()
-        data[_plain(index)] = values._data if isinstance(values, Variable) else values
+        try:
+            data[_plain(index)] = values._data if isinstance(values, Variable) else values
+        except (IndexError, TypeError, ValueError) as error:
+            raise type(error)(f"x[{index!r}] = {values!r} does not fit a tensor of shape {self.shape}: {error}") from error
         self.assign(data)
 
     # Python's own -----------------------------------------------------------------------------------------------------
@@ -394,6 +424,16 @@ class Tensor(Variable):
         if self.node is not None:
             raise TypeError("NumPy would lose the graph of this tensor; use the mg function, or x.numpy() for the values")
         return self.numpy() if dtype is None else self.numpy().astype(dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """`array * tensor` and np.exp(tensor) are the operations of the same name."""
+        name = {"bitwise_and": "logical_and", "bitwise_or": "logical_or"}.get(ufunc.__name__, ufunc.__name__)
+        if method != "__call__" or options or not hasattr(ops, name):
+            raise TypeError(
+                f"np.{ufunc.__name__} would lose the graph of a tensor: use an mg function, without NumPy's options and "
+                f"not in place (array += tensor), or x.numpy() for the values"
+            )
+        return getattr(ops, name)(*inputs)
 
     def __copy__(self) -> Tensor:
         return self.__deepcopy__({})
@@ -500,8 +540,10 @@ class Tensor(Variable):
         return ops.imag(self)
 
     def astype(self, dtype: Any) -> Tensor:
-        """The values in another dtype; the gradient is cast back."""
-        return ops.astype(self, dtype=np.dtype(dtype))
+        """The values in another dtype; the gradient is cast back. Through whole numbers and truths nothing goes back."""
+        wanted = _dtype(dtype, "astype")
+        ends = self.node is not None and wanted.kind not in "fc"
+        return ops.astype(ops.stop_gradient(self) if ends else self, dtype=wanted)
 
     def reshape(self, *shape: Any) -> Tensor:
         """The same entries in another shape; one length may be -1."""
@@ -544,18 +586,17 @@ def _plain(index: Any) -> Any:
     return index.copy() if hasattr(index, "shape") else index
 
 
-def _accumulate(node: Node, received: Any) -> None:
+def _accumulate(leaf: Leaf, received: Any) -> None:
     """Add what a walk brought to a leaf's `.grad`."""
-    if not isinstance(node, Leaf):
-        return
-    received = received if isinstance(received, Tensor) else Tensor.of(received)
-    if received.dtype != node.dtype:
-        received = received.astype(node.dtype)
-    if node.grad is None:
-        node.grad = received
-    elif received.node is None and node.grad.node is None:
-        node.grad = Tensor.of(node.grad._data + received._data)
+    if received.dtype is not leaf.dtype and received.dtype != leaf.dtype:
+        received = received.astype(leaf.dtype)
+    before = leaf.grad
+    if before is None:
+        leaf.grad = received if type(received) is Tensor else Tensor.of(received)
+    elif type(received) is Tensor or before.node is not None:
+        leaf.grad = before + received
     else:
-        node.grad = node.grad + received
-    for hook in list(after_accumulation.of.get(node, ())):
-        hook()
+        leaf.grad = Tensor.of(before._data + received)
+    if after_accumulation.ever:
+        for hook in list(after_accumulation.of.get(leaf, ())):
+            hook()

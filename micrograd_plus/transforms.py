@@ -57,6 +57,9 @@ def value_and_grad(
     @wraps(f)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         chosen = (argnums,) if isinstance(argnums, int) else argnums
+        for i in chosen:
+            if not -len(args) <= i < len(args):
+                raise TypeError(f"the gradient of {_name(f)} is wanted for argument {i}; {len(args)} were given by position")
         with _differentiating() as nested:
             inputs = [_variables(args[i], f"argument {i} of {_name(f)}") for i in chosen]
             given = list(args)
@@ -123,7 +126,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
             moving[primal.node] = tangent
         for step in applied.steps:
             push(*step, moving)
-        return out, _mapped(out, lambda value: moving.get(value.node, None) or _zeros(value))
+        return out, _mapped(out, lambda value: moving[value.node] if value.node in moving else _zeros(value))
 
 
 class Applications:
@@ -246,6 +249,7 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
             return f(*args[:argnums], x, *args[argnums + 1 :], **kwargs)
 
         out, pull = vjp(alone, args[argnums])
+        _one_tensor("jacobian", f, out)
         rows = []
         for place in range(out.size):
             one = out._data * 0
@@ -295,6 +299,7 @@ def gradcheck(
     def weighted(*values: Any) -> Any:
         nonlocal weights
         out = f(*values)
+        _one_tensor("gradcheck", f, out)
         if weights is None:
             draw = library.random.default_rng(0).uniform(0.5, 1.5, out.shape)
             weights = tensor(draw * library.random.default_rng(1).choice([-1.0, 1.0], out.shape))
@@ -395,6 +400,11 @@ def _one_number(f: Callable[..., Any], value: Any) -> None:
             f"grad needs {_name(f)} to return one number as a tensor, got {got}; reduce it with .sum() or .mean(), or "
             f"take mg.jacobian or mg.vjp"
         )
+
+
+def _one_tensor(transform: str, f: Callable[..., Any], value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{transform} needs {_name(f)} to return a tensor, got {type(value).__name__}")
 
 
 def _name(f: Any) -> str:

@@ -57,7 +57,7 @@ class Node:
 class Leaf(Node):
     """A variable that the user made and wants a gradient for: where the walk ends, and gradients add up in `grad`."""
 
-    __slots__ = ("dtype", "shape", "version")
+    __slots__ = ("dtype", "like", "shape", "version")
 
     op = None
 
@@ -66,6 +66,7 @@ class Leaf(Node):
         self.accumulator = self.grad = None
         self.serial, self.version = birth(), 0
         self.shape, self.dtype = shape, dtype
+        self.like = (shape, dtype)
 
 
 class Part(Node):
@@ -163,9 +164,11 @@ class Hooks:
 
     def __init__(self) -> None:
         self.of: WeakKeyDictionary[Node, list[Callable[..., Any]]] = WeakKeyDictionary()
+        self.ever = False  # nobody asks a dictionary while no hook has ever been added
 
     def add(self, node: Node, hook: Callable[..., Any]) -> Callable[[], None]:
         """Add `hook`, and return the function that takes it away again."""
+        self.ever = True
         self.of.setdefault(node, []).append(hook)
 
         def remove() -> None:

@@ -23,7 +23,8 @@ USERS = WALK | {"ops", "tensor"}
 ROOMS = {
     "readings": set(),
     "variable": {"readings"},
-    "op": {"readings", "variable"},
+    "hints": set(),
+    "op": {"readings", "variable", "hints"},
     "compiled": CORE,
     "backward": CORE,
     "ops": {"readings", "op"},
@@ -32,8 +33,10 @@ ROOMS = {
     "random": USERS,
     "transforms": USERS,
     "trace": WALK,
-    "samples": {"readings", "ops"},
-    "check": USERS | {"transforms", "samples"},
+    "samples": {"readings", "op", "ops"},
+    "check": USERS | {"transforms", "samples", "trace"},
+    "reference": USERS | {"compiled", "samples", "check", "trace"},
+    "examples": {"__init__", "engine"},             # programs as a reader would write them
     "nn": USERS | {"engine", "random", "transforms"},
     "optim": USERS | {"transforms"},
     "exercises": USERS | {"random", "transforms", "check", "samples", "trace"},

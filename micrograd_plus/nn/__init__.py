@@ -15,7 +15,7 @@ from .layers import *  # noqa: F403 - the same
 from .losses import *  # noqa: F403 - the same
 from .module import *  # noqa: F403 - the same
 
-ON_VALUES = ["Neuron", "Layer", "MLP"]
+ON_VALUES = ("Neuron", "Layer", "MLP")
 
 __all__ = ["functional", "init", "utils"]
 __all__ += activations.__all__
@@ -24,7 +24,6 @@ __all__ += containers.__all__
 __all__ += layers.__all__
 __all__ += losses.__all__
 __all__ += module.__all__
-__all__ += ON_VALUES
 
 
 def __getattr__(name: str) -> Any:

@@ -131,7 +131,7 @@ class ModuleDict(Module):
 def _a_module(container: Module, value: Any) -> Module:
     if not isinstance(value, Module):
         raise TypeError(
-            f"{type(container).__name__} holds modules, got {type(value).__name__}; most functions have a module of "
-            f"the same name, as relu has nn.ReLU()"
+            f"{type(container).__name__} holds modules, got {type(value).__name__}; most functions have a "
+            f"module of the same name, as relu has nn.ReLU()"
         )
     return value

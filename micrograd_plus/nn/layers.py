@@ -13,7 +13,7 @@ import numpy as np
 
 from ..tensor import Tensor, tensor
 from . import functional, init
-from .functional.shapes import pair
+from .functional.shapes import constant_like, pair
 from .module import Module
 
 __all__ = [
@@ -234,8 +234,8 @@ class Embedding(Module):
         self.weight = parameter((num_embeddings, embedding_dim), dtype, device)
         init.normal_(self.weight, rng=rng)
         if self.padding_idx is not None:
-            used = np.arange(num_embeddings) != self.padding_idx
-            self.weight.assign(self.weight.detach() * used[:, None])
+            used = np.arange(num_embeddings)[:, None] != self.padding_idx
+            self.weight.assign(self.weight.detach() * constant_like(used, self.weight))
 
     def forward(self, input: Any) -> Tensor:
         """Shape (..., embedding_dim)."""

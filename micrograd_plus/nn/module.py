@@ -83,10 +83,10 @@ class Module:
     def _refuse(self, name: str, role: str, value: Any) -> None:
         """What has been a parameter or buffer stays one: a result in its place would be trained no more."""
         if not isinstance(value, Tensor) or not value.is_leaf:
-            what = "the result of an operation" if isinstance(value, Tensor) else type(value).__name__
+            what = "a result" if isinstance(value, Tensor) else type(value).__name__
             raise TypeError(
-                f"{type(self).__name__}.{name} is a {role} and cannot become {what}; to change its values "
-                f"call {name}.assign(values), to replace it assign nn.Parameter(values), to drop it assign None"
+                f"{type(self).__name__}.{name} is a {role} and cannot become {what}; to change its "
+                f"values call {name}.assign(values), to replace it assign nn.Parameter(values)"
             )
         value.label = name
 

@@ -34,8 +34,8 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         with zipfile.ZipFile(path) as archive:
             if sum(entry.file_size for entry in archive.infolist()) > path.stat().st_size:
                 raise ValueError(
-                    "its entries claim more bytes than it has: they overlap, or are compressed, and a small file "
-                    "could unpack to more than memory holds; if you trust it, numpy.load reads it"
+                    "its entries claim more bytes than it has: they overlap, or are compressed, and a small "
+                    "file could unpack to more than memory holds; if you trust it, numpy.load reads it"
                 )
             for entry in archive.infolist():
                 name = entry.filename.removesuffix(".npy")

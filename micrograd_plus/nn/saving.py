@@ -97,8 +97,8 @@ def as_json(name: str, value: Any) -> str:
         return json.dumps(value)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"save: {name!r} is {type(value).__name__}; a state holds tensors, arrays, dicts, and plain numbers, "
-            f"text and lists ({error})"
+            f"save: {name!r} is {type(value).__name__}; a state holds tensors, arrays, dicts, and plain "
+            f"numbers, text and lists ({error})"
         ) from None
 
 

@@ -28,9 +28,9 @@ def clip_grad_norm_(
     library = vocabulary.device_of(gradients[0]).library
     lengths = library.stack([library.linalg.norm(gradient.ravel(), norm_type) for gradient in gradients])
     length = library.linalg.norm(lengths, norm_type)
-    if error_if_nonfinite and not library.isfinite(length):
+    if error_if_nonfinite and not library.isfinite(length).item():
         raise RuntimeError(
-            f"clip_grad_norm_: the norm of the gradients is {length}; a gradient holds an infinity or a NaN"
+            f"clip_grad_norm_: the norm of the gradients is {length.item()}; a gradient holds an infinity or a NaN"
         )
     factor = library.minimum(max_norm / (length + 1e-6), 1.0)  # PyTorch's guard against a length of 0
     for tensor, gradient in zip(tensors, gradients, strict=True):

@@ -52,13 +52,14 @@ def divide(xp, a, b):
 
 @elementwise(
     base=lambda base, exponent: exponent * base ** (exponent - (exponent != 0)),
-    exponent=lambda xp, base, out: out * xp.log(base + (base == 0)),
+    exponent=lambda xp, base, exponent, out: out * xp.log(base + ((base == 0) & (exponent >= 0))),
 )
 def power(xp, base, exponent):
     """`base` raised to `exponent`.
 
     To the power 0 everything is 1, with slope 0: lowering the exponent there would say 0 times infinity at base 0. As
-    the exponent moves, a base of 0 stays 0; a negative base has a value only at whole exponents, and no slope between.
+    an exponent of at least 0 moves, a base of 0 stays 0; a negative base has a value only at whole exponents, and no
+    slope between.
     """
     return xp.power(base, exponent)
 
@@ -108,9 +109,14 @@ def where(xp, condition, a, b):
     return xp.where(condition, a, b)
 
 
-@elementwise(x=mask(lambda x, min, max: (x >= (-inf if min is None else min)) & (x <= (inf if max is None else max))))
-def clip(xp, x, *, min=None, max=None):
-    """The nearest number between `min` and `max`. At a bound itself the gradient passes, as in PyTorch."""
+@elementwise(
+    x=mask(lambda x, min, max: (x >= (-inf if min is None else min)) & (x <= (inf if max is None else max))),
+    min=mask(lambda x, min, max: (x < min) & (min < (inf if max is None else max))),
+    max=mask(lambda x, min, max: (x > max) | ((-inf if min is None else min) > max)),
+)
+def clip(xp, x, min=None, max=None):
+    """The nearest number between `min` and `max`, and `max` where the two are the wrong way round. At a bound itself the
+    gradient passes to `x`, as in PyTorch; beyond it, to the bound."""
     return xp.clip(x, min, max)
 
 
@@ -337,9 +343,9 @@ def trunc(xp, x):
 
 
 @elementwise(x=lambda: 0)
-def round(xp, x):
-    """The nearest whole number, halves to the even one. Flat between its jumps, so nothing goes back."""
-    return xp.round(x)
+def round(xp, x, *, decimals=0):
+    """The nearest number of so many decimals, halves to the even one. Flat between its jumps, so nothing goes back."""
+    return xp.round(x, decimals)
 
 
 @op
@@ -352,7 +358,7 @@ def sign(xp, x):
 def _(xp, upstream, x, out):
     """A direction turns when x moves across it, and the more the nearer x is to 0; along it, and between real numbers,
     nothing turns."""
-    across = upstream - out * xp.real(xp.conj(out) * upstream)
+    across = upstream - xp.conj(out) * xp.real(out * upstream)
     return across / xp.where(x == 0, inf, abs(x))
 
 
@@ -365,7 +371,7 @@ def real(xp, x):
     return xp.real(x)
 
 
-@elementwise(x=lambda: 1j)
+@linear(x=lambda upstream: upstream * 1j)
 def imag(xp, x):
     """The imaginary part: a step along i is a step of the result."""
     return xp.imag(x)
@@ -377,10 +383,16 @@ def conj(xp, x):
     return xp.conj(x)
 
 
-@elementwise(x=lambda xp, x: 1j * x / xp.square(abs(x)))
+@op
 def angle(xp, x):
-    """The angle of a complex number in radians: it turns fastest across the ray, and faster nearer to 0."""
+    """The angle of a complex number in radians."""
     return xp.angle(x)
+
+
+@angle.rule("x")
+def _(xp, upstream, x):
+    """It turns fastest as x moves across its ray, and faster nearer to 0; at 0 itself the slope is taken to be 0."""
+    return upstream * 1j * x / xp.where(x == 0, inf, xp.square(abs(x)))
 
 
 @linear(x=lambda upstream: upstream)
@@ -477,9 +489,9 @@ def isfinite(xp, x):
 
 
 @constant
-def isclose(xp, a, b, *, rtol=1e-5, atol=1e-8):
+def isclose(xp, a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False):
     """Whether the two are equal up to rounding."""
-    return xp.isclose(a, b, rtol=rtol, atol=atol)
+    return xp.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
 @constant

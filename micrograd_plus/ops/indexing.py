@@ -33,12 +33,12 @@ def put_along_axis_add(xp, x, indices, *, shape, axis=-1):
     x=lambda upstream: upstream,
     src=lambda xp, upstream, index, axis: xp.take_along_axis(upstream, index, axis=axis),
 )
-def scatter_add_(xp, x, index, src, *, axis=-1):
+def _scatter_add(xp, x, index, src, *, axis=-1):
     """`x` with each entry of `src` added at its number along the axis. Going back, each entry looks up what arrived."""
     return xp.scatter_add(x, index, src, axis=axis)
 
 
-@face(scatter_add_)
+@face(_scatter_add)
 def scatter_add(x, axis, index, src):
     """`x` with each entry of `src` added along `axis` at its number in `index`; numbers may repeat.
 
@@ -46,7 +46,7 @@ def scatter_add(x, axis, index, src):
     >>> mg.scatter_add(mg.tensor([0.0, 0.0, 0.0]), 0, mg.tensor([2, 0, 2]), mg.tensor([1.0, 2.0, 3.0]))
     tensor([2., 0., 4.])
     """
-    return scatter_add_(x, index, src, axis=axis)
+    return _scatter_add(x, index, src, axis=axis)
 
 
 @op
@@ -72,6 +72,6 @@ def one_hot(xp, indices, *, num_classes):
 
 
 @constant
-def searchsorted(xp, a, values):
-    """Where each of `values` would be inserted into the ordered row `a`."""
-    return xp.searchsorted(a, values)
+def searchsorted(xp, a, v, *, side="left"):
+    """Where each entry of `v` would be inserted into the ordered row `a`: left or right of those equal to it."""
+    return xp.searchsorted(a, v, side=side)

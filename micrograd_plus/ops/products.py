@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ..op import face, joining, linear, multilinear, op
+from ..readings.shapes import ndim
+from .elementwise import multiply
 from .shape import expand_dims, reshape, squeeze
 
 
@@ -10,18 +12,18 @@ from .shape import expand_dims, reshape, squeeze
     a=lambda xp, upstream, b: xp.matmul(upstream, xp.mT(b)),
     b=lambda xp, upstream, a: xp.matmul(xp.mT(a), upstream),
 )
-def matmul(xp, a, b):
+def _matmul(xp, a, b):
     """The matrix product, over any leading axes. A vector counts as a row on the left and as a column on the right."""
     return xp.matmul(a, b)
 
 
-@face(matmul, word=True)
-def matmul(a, b, *, product=matmul):  # noqa: F811 - the face takes the name of what stands behind it
+@face(_matmul, word=True)
+def matmul(a, b):
     """The matrix product, over any leading axes. A vector counts as a row on the left and as a column on the right."""
-    row, column = getattr(a, "ndim", 2) == 1, getattr(b, "ndim", 2) == 1
+    row, column = ndim(a) == 1, ndim(b) == 1
     if not row and not column:
-        return product(a, b)
-    out = product(expand_dims(a, 0) if row else a, expand_dims(b, 1) if column else b)
+        return _matmul(a, b)
+    out = _matmul(expand_dims(a, 0) if row else a, expand_dims(b, 1) if column else b)
     return squeeze(out, axis=(-2, -1) if row and column else -2 if row else -1)
 
 
@@ -34,8 +36,10 @@ def rows(xp, x):
 @op
 def linear_layer(xp, x, weight, bias=None):
     """`x @ weightᵀ + bias`: rows of `weight` are compared with the last axis of `x` (PyTorch's layout: out, in)."""
-    product = xp.matmul(x, xp.mT(weight))
-    return product if bias is None else product + bias
+    out = xp.matmul(x, xp.mT(weight))
+    if bias is not None:
+        out += bias
+    return out
 
 
 @linear_layer.rule("x")
@@ -64,33 +68,46 @@ def outer(a, b):
 def dot(a, b):
     """NumPy's dot: the inner product of vectors, the matrix product of matrices, and of larger arrays the sum over the
     last axis of `a` and the last but one of `b`."""
-    if a.ndim == 0 or b.ndim == 0:
-        return a * b
-    if a.ndim <= 2 and b.ndim <= 2 or b.ndim == 1:
+    if ndim(a) == 0 or ndim(b) == 0:
+        return multiply(a, b)
+    if (ndim(a) <= 2 and ndim(b) <= 2) or ndim(b) == 1:
         return matmul(a, b)
     return tensordot(a, b, axes=((-1,), (-2,)))
 
 
 def inner(a, b):
     """The sum over the last axis of both."""
-    return a * b if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, axes=((-1,), (-1,)))
+    if ndim(a) == 0 or ndim(b) == 0:
+        return multiply(a, b)
+    return tensordot(a, b, axes=((-1,), (-1,)))
 
 
 def tensordot(a, b, axes=2):
     """The sum over several axes of both: the last `axes` of `a` and first of `b`, or two lists of axes."""
     if isinstance(axes, int):
-        axes = (range(a.ndim - axes, a.ndim), range(axes))
-    of_a, of_b = ([i % x.ndim for i in ((each,) if isinstance(each, int) else each)] for x, each in zip((a, b), axes))
+        axes = (range(ndim(a) - axes, ndim(a)), range(axes))
+    of_a, of_b = _counted(a, axes[0]), _counted(b, axes[1])
+    if len(of_a) != len(of_b):
+        raise ValueError(f"tensordot: axes {axes[0]} of a and {axes[1]} of b do not pair up")
     letters = iter("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    left, right = [next(letters) for _ in range(a.ndim)], [next(letters) for _ in range(b.ndim)]
+    left, right = [next(letters) for _ in range(ndim(a))], [next(letters) for _ in range(ndim(b))]
     for i, j in zip(of_a, of_b, strict=True):
         right[j] = left[i]
-    kept = [left[i] for i in range(a.ndim) if i not in of_a] + [right[j] for j in range(b.ndim) if j not in of_b]
+    kept = [each for i, each in enumerate(left) if i not in of_a] + [each for j, each in enumerate(right) if j not in of_b]
     return einsum(f"{''.join(left)},{''.join(right)}->{''.join(kept)}", a, b)
 
 
-@joining(parts=lambda xp, upstream, parts, parts_shape, subscripts: transposes(xp, subscripts, upstream, parts, parts_shape))
-def einsum(xp, parts, *, subscripts):
+def _counted(x, axes):
+    """Axes counted from the front, in the order they were named."""
+    named = (axes,) if isinstance(axes, int) else tuple(axes)
+    for axis in named:
+        if not -ndim(x) <= axis < ndim(x):
+            raise IndexError(f"tensordot: axis {axis} is out of range for an array of {ndim(x)} axes")
+    return [axis % ndim(x) for axis in named]
+
+
+@joining(parts=lambda xp, upstream, parts, parts_shape, subscripts: _transposes(xp, subscripts, upstream, parts, parts_shape))
+def _einsum(xp, parts, *, subscripts):
     """Products of entries, added up over every letter that the result does not name (Einstein's summation).
 
     Each factor's gradient is an einsum too: of upstream and the other factors, with the factor's own letters as result.
@@ -98,18 +115,18 @@ def einsum(xp, parts, *, subscripts):
     return xp.einsum(subscripts, *parts)
 
 
-@face(einsum, word=True)
-def einsum(subscripts, *operands, product=einsum):  # noqa: F811 - the face takes the name of what stands behind it
+@face(_einsum, word=True)
+def einsum(subscripts, *operands):
     """Products of entries, added up over every letter that the result does not name (Einstein's summation).
 
     >>> import micrograd_plus as mg
     >>> mg.einsum("ij,j->i", mg.tensor([[1.0, 2.0], [3.0, 4.0]]), mg.tensor([1.0, 10.0]))
     tensor([21., 43.])
     """
-    return product(operands, subscripts=spelled_out(subscripts, [getattr(part, "ndim", 0) for part in operands]))
+    return _einsum(operands, subscripts=_spelled_out(subscripts, [ndim(part) for part in operands]))
 
 
-def spelled_out(subscripts: str, ndims: list[int]) -> str:
+def _spelled_out(subscripts: str, ndims: list[int]) -> str:
     """Subscripts with an explicit result, and letters in the place of `...`."""
     given, arrow, result = subscripts.replace(" ", "").partition("->")
     terms = given.split(",")
@@ -130,7 +147,7 @@ def spelled_out(subscripts: str, ndims: list[int]) -> str:
     return f"{','.join(terms)}->{result.replace('...', dots)}"
 
 
-def transposes(xp, subscripts, upstream, parts, shapes):
+def _transposes(xp, subscripts, upstream, parts, shapes):
     """What each factor of an einsum receives.
 
     A letter that only this factor has was summed away: its gradient is the same all along it, so ones stand for it. A

@@ -48,7 +48,7 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
     """Only an entry that is the extreme moves it; of several, none is more so than the others."""
     ties = xp.equal(x, xp.spread(out, x_shape, axis, keepdims))
     share = upstream / xp.sum(ties, axis=axis, keepdims=keepdims)
-    return xp.where(ties, xp.spread(share, x_shape, axis, keepdims), 0.0)
+    return ties * xp.spread(share, x_shape, axis, keepdims)
 
 
 @op

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..op import joining, linear, op
+from ..op import face, joining, linear, op
 
 # Axes -----------------------------------------------------------------------------------------------------------------------
 
@@ -17,6 +17,9 @@ def reshape(xp, x, *, shape):
 def ravel(xp, x):
     """All entries in one row."""
     return xp.reshape(x, (-1,))
+
+
+flatten = ravel
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
@@ -134,9 +137,20 @@ def put_add(xp, x, *, shape, index):
 
 
 @joining(parts=lambda xp, upstream, parts_shape, axis: xp.split(upstream, xp.cuts(parts_shape, axis), axis=axis))
-def concatenate(xp, parts, *, axis=0):
+def _concatenate(xp, parts, *, axis=0):
     """Arrays one behind the other along an axis. Each receives the piece that it gave."""
     return xp.concatenate(parts, axis=axis)
+
+
+@face(_concatenate, word=True)
+def concatenate(parts, axis=0):
+    """Arrays one behind the other along an axis; with `axis=None`, all their entries in one row.
+
+    >>> import micrograd_plus as mg
+    >>> mg.concatenate([mg.tensor([1.0, 2.0]), mg.tensor([3.0])])
+    tensor([1., 2., 3.])
+    """
+    return _concatenate([ravel(part) for part in parts], axis=0) if axis is None else _concatenate(parts, axis=axis)
 
 
 @joining(parts=lambda xp, upstream, parts_shape, axis: xp.unstack(upstream, axis=axis))
@@ -158,9 +172,9 @@ def _(xp, upstream, axis):
 
 
 @op(outputs=("parts",))
-def split(xp, x, *, sections, axis=0):
+def split(xp, x, *, indices_or_sections, axis=0):
     """Cut along an axis: into so many equal parts, or at the places given in a tuple."""
-    return xp.split(x, sections, axis=axis)
+    return xp.split(x, indices_or_sections, axis=axis)
 
 
 @split.rule("x")
@@ -170,23 +184,25 @@ def _(xp, upstream, axis):
 
 
 @op
-def pad(xp, x, *, width, mode="constant", value=0.0):
-    """A border: of `value` ("constant"), of the outermost entries ("edge"), or of the array's own entries in a mirror
-    ("reflect") or from the other side ("wrap"). `width` is NumPy's `pad_width`. Entries that stand in the border too
-    receive from there as well."""
-    return xp.pad(x, width, mode, value)
+def pad(xp, x, *, pad_width, mode="constant", constant_values=0.0):
+    """A border: of `constant_values` ("constant"), of the outermost entries ("edge"), or of the array's own entries in a
+    mirror ("reflect") or from the other side ("wrap"). Entries that stand in the border too receive from there as well.
+
+    `pad_width` is one width for every side, a pair (before, after) for every axis, or a pair for each.
+    """
+    return xp.pad(x, pad_width, mode, constant_values)
 
 
 @pad.rule("x")
-def _(xp, upstream, x_shape, width, mode):
+def _(xp, upstream, x_shape, pad_width, mode):
     """What the border received is folded back onto the entries it was made of; a constant border is cut off."""
-    return xp.unpad(upstream, x_shape, width, mode)
+    return xp.unpad(upstream, x_shape, pad_width, mode)
 
 
-@linear(x=lambda xp, upstream, width, mode: xp.pad(upstream, width, mode))
-def unpad(xp, x, *, shape, width, mode="constant"):
+@linear(x=lambda xp, upstream, pad_width, mode: xp.pad(upstream, pad_width, mode))
+def unpad(xp, x, *, shape, pad_width, mode="constant"):
     """The border folded back onto the entries of an array of `shape` that it was made of."""
-    return xp.unpad(x, shape, width, mode)
+    return xp.unpad(x, shape, pad_width, mode)
 
 
 @linear(x=lambda xp, upstream, axis: xp.flip(upstream, axis=axis))
@@ -244,6 +260,12 @@ def ascontiguousarray(xp, x):
 
 
 @linear(x=lambda xp, upstream, device, source: xp.to_device(upstream, device=source, source=device))
-def to_device(xp, x, *, device, source):
+def _to_device(xp, x, *, device, source):
     """The same entries, brought from the device `source` to another; the gradient travels back."""
     return xp.to_device(x, device=device, source=source)
+
+
+@face(_to_device, word=True)
+def to_device(x, device, source):
+    """The same entries, brought from the device `source` to another; the gradient travels back."""
+    return _to_device.op.apply(x, device=device, source=source)  # by name: what is written out stays where it is

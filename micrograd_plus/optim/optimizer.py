@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ class Optimizer:
     def __init__(self, params: Iterable[Any], defaults: Group):
         self.defaults = defaults
         self.param_groups: list[Group] = []
-        self.state: dict[Tensor, dict[str, Any]] = {}
+        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         if isinstance(params, Tensor):
             raise TypeError(
                 "an optimiser takes an iterable of tensors: write [x] for one, or model.parameters()"
@@ -77,12 +78,11 @@ class Optimizer:
         settle()
         for group in self.param_groups:
             for tensor in group["params"]:
-                gradient = tensor.grad
+                gradient, before = tensor.grad, tensor._data
                 if gradient is not None:
-                    state = self.state.setdefault(tensor, {})
-                    values = self.updated(tensor._data, gradient._data, state, group)
+                    values = self.updated(before, gradient._data, self.state[tensor], group)
                     # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
-                    replace(tensor, values if values.dtype == tensor.dtype else values.astype(tensor.dtype))
+                    replace(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """The new values of one parameter, in an array of their own. `state` may be written, nothing else."""
@@ -93,8 +93,8 @@ class Optimizer:
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on later: {"state": {"0": {...}}, "param_groups": [...]}.
 
-        Parameters go by their number. Arrays are copies. The names are PyTorch's; the numbers are text, so that
-        `mg.save` can keep them.
+        Parameters go by their number. Arrays are copies. The names are PyTorch's; the numbers are text, so
+        that `mg.save` can keep them.
         """
         numbers = {id(tensor): number for number, tensor in enumerate(self.parameters())}
         states = {
@@ -124,7 +124,7 @@ class Optimizer:
             state[tensor] = {name: _restored(tensor, number, name, value) for name, value in named.items()}
         for group, other in zip(self.param_groups, given, strict=True):
             group.update({name: value for name, value in other.items() if name != "params"})
-        self.state = state
+        self.state = defaultdict(dict, state)
 
     def __repr__(self) -> str:
         count = sum(len(group["params"]) for group in self.param_groups)
@@ -139,8 +139,8 @@ def refuse_parameter(tensor: Any, place: int, known: set[int]) -> None:
         raise TypeError(f"parameter {place} is {type(tensor).__name__}; an optimiser trains tensors")
     if not tensor.is_leaf:
         raise ValueError(
-            f"parameter {place}, of shape {tensor.shape}, is a result, not a leaf: what it was computed from can be "
-            f"trained, or a copy: nn.Parameter(x.detach())"
+            f"parameter {place}, of shape {tensor.shape}, is a result, not a leaf: what it was computed from "
+            f"can be trained, or a copy: nn.Parameter(x.detach())"
         )
     if id(tensor) in known:
         raise ValueError(

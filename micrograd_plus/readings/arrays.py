@@ -19,6 +19,10 @@ np: Any = globals().get("library", numpy)
 
 _add_up = np.add.reduce
 
+# glibc gives freed blocks that are larger than any freed before back to the system, and the next step faults every page
+# in again; having seen one of 31 MB it keeps them. Elsewhere this does nothing.
+bytearray(31 << 20)
+
 
 def __getattr__(word: str) -> Any:
     """A word that the library has under the same name; kept, so that the next look is a plain one."""
@@ -120,6 +124,11 @@ def summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, .
 
 def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
     """The sum of `x` over everything that broadcasting had repeated, in the shape it had before."""
+    extra = x.ndim - len(shape)
+    if extra == 1 and x.shape[1:] == shape:
+        return _add_up(x)
+    if extra < 0 or builtins.any(n not in (m, 1) for n, m in zip(shape, x.shape[extra:], strict=True)):
+        raise ValueError(f"shape {x.shape} is not what broadcasting makes of {shape}")
     axes = summed_axes(x.shape, shape)
     return (_add_up(x, axis=axes) if axes else x).reshape(shape)
 
@@ -136,9 +145,9 @@ def fit(x: Any, like: tuple[tuple[int, ...], Any]) -> Any:
     shape, dtype = like
     if x.shape != shape:
         x = unbroadcast(x, shape)
-    if x.dtype != dtype:
+    if x.dtype is not dtype and x.dtype != dtype:
         x = cast(x, dtype)
-    return x if x.base is None and type(x) is np.ndarray else x.copy()
+    return x if x.base is None else x.copy()
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -204,9 +213,10 @@ def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
     return tuple(np.moveaxis(x, axis, 0))
 
 
-def split(x: Any, sections: Any, axis: int = 0) -> tuple[Any, ...]:
+def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Any, ...]:
     """The parts of an array that is cut along an axis."""
-    return tuple(np.split(x, list(sections) if isinstance(sections, tuple) else sections, axis=axis))
+    places = list(indices_or_sections) if isinstance(indices_or_sections, tuple) else indices_or_sections
+    return tuple(np.split(x, places, axis=axis))
 
 
 def sum_repeats(x: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) -> Any:
@@ -223,7 +233,7 @@ def joined_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def sum_tiles(x: Any, shape: tuple[int, ...], reps: Any) -> Any:
     """The tiles that `tile` made, added up."""
-    reps = reps if isinstance(reps, tuple) else (reps,)
+    reps = reps if isinstance(reps, (tuple, list)) else (reps,)
     length = builtins.max(len(reps), len(shape))
     times = (1,) * (length - len(reps)) + tuple(reps)
     sides = (1,) * (length - len(shape)) + tuple(shape)
@@ -231,15 +241,15 @@ def sum_tiles(x: Any, shape: tuple[int, ...], reps: Any) -> Any:
     return _add_up(x.reshape(pairs), axis=tuple(range(0, 2 * length, 2))).reshape(shape)
 
 
-def pad(x: Any, width: Any, mode: str = "constant", value: float = 0.0) -> Any:
+def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0.0) -> Any:
     """A border round an array."""
-    return np.pad(x, width, mode, **({"constant_values": value} if mode == "constant" else {}))
+    return np.pad(x, pad_width, mode, **({"constant_values": constant_values} if mode == "constant" else {}))
 
 
-def unpad(x: Any, shape: tuple[int, ...], width: Any, mode: str = "constant") -> Any:
+def unpad(x: Any, shape: tuple[int, ...], pad_width: Any, mode: str = "constant") -> Any:
     """A border folded back onto the entries it was made of; a constant one is cut off."""
     places = np.arange(count_along(shape, None)).reshape(shape)
-    origin = np.pad(places, width, mode, **({"constant_values": -1} if mode == "constant" else {}))
+    origin = np.pad(places, pad_width, mode, **({"constant_values": -1} if mode == "constant" else {}))
     inside = origin >= 0
     return put_add(x[inside], joined_shape(shape), (origin[inside],)).reshape(shape)
 
@@ -290,8 +300,10 @@ def put_take(x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = No
     return put_add(x, shape, (slice(None),) * (axis % len(shape)) + (indices,))
 
 
-def put_along_axis_add(x: Any, indices: Any, shape: tuple[int, ...], axis: int = -1) -> Any:
-    """Zeros of `shape` with each entry of `x` added at its number along `axis`."""
+def put_along_axis_add(x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = -1) -> Any:
+    """Zeros of `shape` with each entry of `x` added at its number along `axis`; with None, of all entries in a row."""
+    if axis is None:
+        return put_add(x, joined_shape(shape), (indices,)).reshape(shape)
     return put_add(x, shape, _along(indices, axis))
 
 
@@ -365,13 +377,26 @@ def shift(x: Any, axis: int = -1, reverse: bool = False) -> Any:
 
 def cummax_with_indices(x: Any, axis: int = -1) -> tuple[Any, Any]:
     """The largest entry so far, and the latest place where it stands."""
-    values = np.maximum.accumulate(x, axis=axis)
-    places = np.arange(x.shape[axis]).reshape([-1 if i == axis % x.ndim else 1 for i in range(x.ndim)])
-    return values, np.maximum.accumulate(np.where(x == values, places, 0), axis=axis)
+    line = np.moveaxis(x, axis, -1)
+    values = _running_maximum(line)
+    places = _running_maximum(np.where(line == values, np.arange(line.shape[-1]), 0))
+    return np.moveaxis(values, -1, axis), np.moveaxis(places, -1, axis)
 
 
-def argsort(x: Any, axis: int = -1, descending: bool = False) -> Any:
+def _running_maximum(line: Any) -> Any:
+    """The largest entry so far along the last axis, by looking 1, 2, 4, 8 ... places back; CuPy accumulates only sums
+    and products."""
+    out, back = line.copy(), 1
+    while back < line.shape[-1]:
+        out[..., back:] = np.maximum(out[..., back:], out[..., :-back])
+        back *= 2
+    return out
+
+
+def argsort(x: Any, axis: int | None = -1, descending: bool = False) -> Any:
     """The places of the entries in order; equal entries keep the order they came in."""
+    if axis is None:
+        return argsort(x.reshape(-1), -1, descending)
     if not descending:
         return np.argsort(x, axis=axis, kind="stable")
     backwards = np.argsort(np.flip(x, axis=axis), axis=axis, kind="stable")

@@ -36,9 +36,9 @@ from math import (
 )
 
 __all__ = [
-    "absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "ceil", "conj",
+    "absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "ceil", "clip", "conj",
     "copysign", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "fmod", "hypot", "isnan", "log", "log1p", "log2",
-    "log10", "logaddexp", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "pi", "power", "remainder",
+    "log10", "logaddexp", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "pi", "power", "real", "remainder",
     "round", "sign", "sin", "sinh", "sqrt", "square", "stop_gradient", "tan", "tanh", "trunc", "where",
 ]  # fmt: skip
 
@@ -74,6 +74,12 @@ def minimum(a: float, b: float) -> float:
     return a if a <= b else b
 
 
+def clip(x: float, min: float | None = None, max: float | None = None) -> float:
+    """The nearest number between `min` and `max`."""
+    x = x if min is None else maximum(x, min)
+    return x if max is None else minimum(x, max)
+
+
 def sign(x: float) -> float:
     """-1, 0 or 1."""
     return (x > 0) - (x < 0)
@@ -102,6 +108,11 @@ def remainder(a: float, b: float) -> float:
 
 def conj(x: float) -> float:
     """A real number is its own conjugate."""
+    return x
+
+
+def real(x: float) -> float:
+    """A real number is its own real part."""
     return x
 
 

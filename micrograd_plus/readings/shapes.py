@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = [
     "attention_scale", "count_along", "cuts", "image_size", "inverse_order", "joined_last", "last_axes", "opposite",
-    "quantile_places", "shape", "size", "windows_along",
+    "ndim", "quantile_places", "shape", "size", "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
@@ -17,6 +17,13 @@ Axis = int | tuple[int, ...] | None
 def shape(x: Any) -> Shape:
     """The length of each axis."""
     return tuple(x.shape)
+
+
+def ndim(x: Any) -> int:
+    """The number of axes; of nested lists, how deep they are nested."""
+    if hasattr(x, "ndim"):
+        return x.ndim
+    return 1 + (ndim(x[0]) if x else 0) if isinstance(x, (list, tuple)) else 0
 
 
 def size(x: Any) -> int:
@@ -55,7 +62,7 @@ def inverse_order(axes: tuple[int, ...] | None) -> tuple[int, ...] | None:
 
 def opposite(shift: Any) -> Any:
     """The shift that takes back a shift."""
-    return tuple(-each for each in shift) if isinstance(shift, tuple) else -shift
+    return tuple(-each for each in shift) if isinstance(shift, (tuple, list)) else -shift
 
 
 def cuts(shapes: list[Shape], axis: int) -> tuple[int, ...]:
@@ -79,6 +86,8 @@ def attention_scale(query: Any, scale: float | None) -> float:
 
 def quantile_places(length: int, q: float) -> tuple[int, int, float]:
     """The two neighbours in order between which a quantile lies, and how far it is towards the second."""
+    if not 0 <= q <= 1:
+        raise ValueError(f"q is a share between 0 and 1, got {q}")
     place = q * (length - 1)
     low = min(max(floor(place), 0), length - 1)
     return low, min(low + 1, length - 1), place - low

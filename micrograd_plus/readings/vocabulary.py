@@ -83,6 +83,11 @@ def device(name: str | Device) -> Device:
     return _devices[name]
 
 
+def several_devices() -> bool:
+    """True once another device than the CPU has been asked for."""
+    return len(_devices) > 1
+
+
 def device_of(array: Any) -> Device:
     """Where an array lives. Numbers, and NumPy's scalars, are at home everywhere and count as "cpu"."""
     kind = type(array)

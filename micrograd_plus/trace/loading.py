@@ -30,7 +30,7 @@ def load_trace(source: Any, *, check: bool = True) -> Trace:
 
 
 def _parsed(source: Any) -> Any:
-    text = source
+    text = _typed(source, (str, os.PathLike), "a path or the text of a trace")
     if not (isinstance(source, str) and source.lstrip().startswith("{")):
         size = os.path.getsize(source)
         if size > MOST_BYTES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import CodeType, FrameType
 from typing import Any
 
 from .. import variable
@@ -12,7 +13,7 @@ from ..op import Op
 from ..readings import vocabulary
 from ..variable import Leaf, Node, Part, Upstreams, Variable
 from .formulas import at_hand, formula
-from .sites import Site, name_in, rule_source, site_of, user_frame
+from .sites import Site, frame_of, name_in, path_in, rule_source, site_of, user_frame
 from .trace import Rule, Step, Trace, TraceNode
 
 
@@ -48,9 +49,13 @@ class Walk:
 
 
 class Recorder:
-    """References to everything that happened; nothing is copied."""
+    """References to everything that happened; nothing is copied.
 
-    def __init__(self) -> None:
+    Places are those of the user's program, or, to tell a composite from inside, those `within` its forward.
+    """
+
+    def __init__(self, within: CodeType | None = None) -> None:
+        self.within = within
         self.applications: list[Applied] = []
         self.made: dict[int, Applied] = {}
         self.walks: list[Walk] = []
@@ -59,7 +64,7 @@ class Recorder:
 
     def applied(self, op: Op, inputs: list[Any], params: dict[str, Any], result: Any) -> None:
         """Note an application, where the user wrote it, and what the user calls its leaves."""
-        frame = user_frame()
+        frame = user_frame() if self.within is None else frame_of(self.within)
         outputs = result if op.outputs else (result,)
         told = Applied(op, inputs, params, outputs, site_of(frame))
         self.applications.append(told)
@@ -69,13 +74,18 @@ class Recorder:
             place = id(key_of(value))
             if value is not None and place not in self._known and place not in self.made:
                 self._known.add(place)
-                if hasattr(value, "_data") and (label := name_in(frame, value) or getattr(value, "label", None)):
+                if hasattr(value, "_data") and (label := label_of(value, frame)):
                     self.labels[place] = label
 
     def observer(self, root: Any, upstream: Any) -> Walk:
         """Who is told the steps of a walk that begins now."""
         self.walks.append(Walk(root, upstream))
         return self.walks[-1]
+
+
+def label_of(value: Any, frame: FrameType | None) -> str | None:
+    """What the user calls a value. Variables come last: one left over from a loop may hold any parameter."""
+    return path_in(frame, value) or getattr(value, "label", None) or name_in(frame, value)
 
 
 def key_of(value: Any) -> Any:
@@ -299,7 +309,7 @@ def inside(told: Applied, upstream: Any) -> Callable[[], Trace | None] | None:
         return None
 
     def tell() -> Trace | None:
-        trace, recorder = Trace(), Recorder()
+        trace, recorder = Trace(), Recorder(op.forward.__code__)
         inputs = []
         for value, name in zip(told.inputs, told.names, strict=True):
             if value is not None:

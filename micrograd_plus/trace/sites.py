@@ -36,9 +36,21 @@ class Site:
 def user_frame() -> FrameType | None:
     """The innermost frame that is not the engine's own."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == _PACKAGE:
+    while frame is not None and _is_ours(frame):
         frame = frame.f_back
     return frame
+
+
+def frame_of(code: CodeType) -> FrameType | None:
+    """The innermost frame that runs this code: within a composite, where its own forward stands."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == _PACKAGE
 
 
 def site_of(frame: FrameType | None) -> Site | None:
@@ -51,7 +63,7 @@ def site_of(frame: FrameType | None) -> Site | None:
     text = linecache.getline(code.co_filename, line, frame.f_globals).rstrip("\n")
     end_text = text if end_line in (None, line) else linecache.getline(code.co_filename, end_line, frame.f_globals)
     return Site(
-        file=file_name(code.co_filename),
+        file=(file_name_of_rule if _is_ours(frame) else file_name)(code.co_filename),
         line=line,
         end_line=end_line,
         column=_characters(text, column),
@@ -96,20 +108,26 @@ def _notebook_cells() -> dict[str, int]:
 
 
 def name_in(frame: FrameType | None, value: Any) -> str | None:
-    """What the user's program calls a value: a variable's name, or the path of a model's parameter."""
-    if frame is None:
-        return None
-    for scope in (frame.f_locals, frame.f_globals):
-        for name, held in list(scope.items()):
-            if held is value and not name.startswith("_"):
-                return name
-    for scope in (frame.f_locals, frame.f_globals):
-        for name, held in list(scope.items()):
-            if hasattr(type(held), "named_parameters"):
-                for path, parameter in held.named_parameters():
-                    if parameter is value:
-                        return f"{name}.{path}" if name != "self" else path
+    """The variable in which the user's program holds a value."""
+    for name, held in _variables(frame):
+        if held is value and not name.startswith("_"):
+            return name
     return None
+
+
+def path_in(frame: FrameType | None, value: Any) -> str | None:
+    """The path of a parameter from the variable that holds its model, as in `net.0.weight`."""
+    for name, held in _variables(frame):
+        if hasattr(type(held), "named_parameters"):
+            for path, parameter in held.named_parameters():
+                if parameter is value:
+                    return f"{name}.{path}" if name != "self" else path
+    return None
+
+
+def _variables(frame: FrameType | None) -> list[tuple[str, Any]]:
+    """The variables that a frame sees, its own first."""
+    return [] if frame is None else [*frame.f_locals.items(), *frame.f_globals.items()]
 
 
 # The source of a rule -----------------------------------------------------------------------------------------------------

@@ -9,4 +9,9 @@ from .classes import *  # noqa: F403 - the same
 from .layers import *  # noqa: F403 - the same
 from .losses import *  # noqa: F403 - the same
 
-__all__ = activations.__all__ + attention.__all__ + classes.__all__ + layers.__all__ + losses.__all__
+__all__: list[str] = []
+__all__ += activations.__all__
+__all__ += attention.__all__
+__all__ += classes.__all__
+__all__ += layers.__all__
+__all__ += losses.__all__

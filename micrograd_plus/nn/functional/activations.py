@@ -142,7 +142,7 @@ def glu(input: Any, axis: int = -1) -> Tensor:
     """The first half of an axis, let through by the sigmoid of the second half (Dauphin et al. 2017)."""
     if input.shape[axis] % 2:
         raise ValueError(f"glu: the axis is cut in two halves, but axis {axis} of {input.shape} is odd")
-    first, second = ops.split(input, sections=2, axis=axis)
+    first, second = ops.split(input, indices_or_sections=2, axis=axis)
     return first * ops.sigmoid(second)
 
 

@@ -85,9 +85,7 @@ def _shared_heads(query: Any, shared: Any) -> Any:
     """Keys or values repeated so that each head of queries has its own."""
     heads, given = query.shape[-3], shared.shape[-3]
     if heads % given:
-        raise ValueError(
-            f"attention: {heads} heads of queries cannot share {given} of keys and values: no multiple"
-        )
+        raise ValueError(f"attention: {heads} heads of queries cannot share {given} of keys, no divisor")
     return shared if heads == given else ops.repeat(shared, repeats=heads // given, axis=-3)
 
 
@@ -95,6 +93,6 @@ def _refuse_shapes(query: Any, key: Any, value: Any) -> None:
     fits = min(query.ndim, key.ndim, value.ndim) >= 2
     if not fits or query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
         raise ValueError(
-            f"attention: query {query.shape} and key {key.shape} must agree in their last axis, key and value "
-            f"{value.shape} in the one before it"
+            f"attention: query {query.shape} and key {key.shape} must agree in their last axis, key and "
+            f"value {value.shape} in the one before it"
         )

@@ -17,23 +17,23 @@ from .shapes import constant_like, plain
 __all__ = ["cross_entropy", "nll_loss"]
 
 
-@op(keeps=("log_weights",))
+@op(keeps=("weights",))
 def mean_class_cross_entropy(xp, logits, classes):  # type: ignore[no-untyped-def]
-    """What rows of scores make of their classes, in nats, on average: minus the log of the softmax at the
-    class.
+    """What rows of scores make of their classes on average, in nats: minus the log of the softmax there.
 
     Shapes: logits (rows, classes), classes (rows,) of whole numbers; the result is one number.
     """
-    log_weights = xp.log_softmax(logits, axis=-1)
-    chosen = xp.take_along_axis(log_weights, xp.expand_dims(classes, -1), axis=-1)
-    return -xp.mean(chosen), log_weights
+    distance = logits - xp.stop_gradient(xp.max(logits, axis=-1, keepdims=True))
+    e = xp.exp(distance)
+    total = xp.sum(e, axis=-1, keepdims=True)
+    chosen = xp.take_along_axis(distance, xp.expand_dims(classes, -1), axis=-1)
+    return xp.mean(xp.log(total) - chosen), e / total
 
 
 @mean_class_cross_entropy.rule("logits")
-def _(xp, upstream, classes, log_weights, logits_shape):
+def _(xp, upstream, classes, weights, logits_shape):
     """The softmax, less 1 at the class: shared out among the rows."""
-    error = xp.exp(log_weights) - xp.one_hot(classes, num_classes=logits_shape[-1])
-    return upstream / logits_shape[0] * error
+    return upstream / logits_shape[0] * (weights - xp.one_hot(classes, num_classes=logits_shape[-1]))
 
 
 def cross_entropy(
@@ -115,14 +115,14 @@ def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: i
     if classes.dtype.kind not in "iu":
         raise TypeError(f"{name}: class numbers must be integers, got {classes.dtype}")
     if classes.size == 0 or (
-        weight is None and classes.min() >= 0 and classes.max() < count and ignore_index < 0
+        weight is None and classes.min().item() >= 0 and classes.max().item() < count and ignore_index < 0
     ):
         return None
     counts = classes != ignore_index
     wrong = classes[counts & ((classes < 0) | (classes >= count))]
     if wrong.size:
         raise IndexError(
-            f"{name}: class {wrong.flat[0]} is out of range: input has {count} classes, from 0 to {count - 1}"
+            f"{name}: class {wrong[0].item()} is out of range: input has {count} classes, from 0 to {count - 1}"
         )
     if weight is None:
         return counts.astype(input.dtype)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops, random
+from ...readings import vocabulary
 from ...tensor import Tensor
 from .shapes import constant_like, images, pair, plain
 
@@ -56,7 +57,7 @@ def conv2d(
 def _padded_to_same(input: Any, kernel: tuple[int, ...], dilation: tuple[int, int]) -> Tensor:
     """A border so wide that there is one window for each entry; an odd one lies below and to the right."""
     whole = [step * (length - 1) for step, length in zip(dilation, kernel, strict=True)]
-    return ops.pad(input, width=((0, 0), (0, 0), *((each // 2, each - each // 2) for each in whole)))
+    return ops.pad(input, pad_width=((0, 0), (0, 0), *((each // 2, each - each // 2) for each in whole)))
 
 
 def max_pool2d(
@@ -144,7 +145,8 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Tensor
     Shapes: input (...), weight (words, width), result (..., width). The row `padding_idx` stands for nothing:
     it receives no gradient.
     """
-    numbers = np.asarray(input) if isinstance(input, (int, list, tuple)) else input
+    library = vocabulary.device_of(plain(weight)).library
+    numbers = library.asarray(input) if isinstance(input, (int, list, tuple)) else input
     words = weight.shape[0]
     if padding_idx is not None and not -words <= padding_idx < words:
         raise ValueError(f"embedding: padding_idx {padding_idx} is not one of the {words} rows")
@@ -160,7 +162,7 @@ def one_hot(input: Any, num_classes: int = -1) -> Tensor:
     """
     numbers = np.asarray(input) if isinstance(input, (int, list, tuple)) else input
     if num_classes == -1:
-        num_classes = int(plain(numbers).max()) + 1 if plain(numbers).size else 0
+        num_classes = plain(numbers).max().item() + 1 if plain(numbers).size else 0
     _in_range("one_hot", numbers, num_classes)
     return ops.astype(ops.one_hot(numbers, num_classes=num_classes), dtype=np.dtype(int))
 
@@ -172,7 +174,7 @@ def _in_range(name: str, numbers: Any, count: int) -> None:
         raise TypeError(f"{name}: expected whole numbers, got {values.dtype}")
     wrong = values[(values < 0) | (values >= count)]
     if wrong.size:
-        raise IndexError(f"{name}: {wrong.flat[0]} is out of range: numbers run from 0 to {count - 1}")
+        raise IndexError(f"{name}: {wrong[0].item()} is out of range: numbers run from 0 to {count - 1}")
 
 
 def normalize(input: Any, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
@@ -212,4 +214,4 @@ def pad(input: Any, pad: tuple[int, ...], mode: str = "constant", value: float =
         )
     named = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
     width = (*((0, 0) for _ in range(input.ndim - len(named))), *reversed(named))
-    return ops.pad(input, width=width, mode=_MODES[mode], value=value)
+    return ops.pad(input, pad_width=width, mode=_MODES[mode], constant_values=value)

@@ -83,7 +83,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
     `binary_cross_entropy_with_logits` is exact everywhere.
     """
     same_shape("binary_cross_entropy", input, target)
-    if not ((plain(input) >= 0) & (plain(input) <= 1)).all():
+    if not ((plain(input) >= 0) & (plain(input) <= 1)).all().item():
         raise ValueError(
             "binary_cross_entropy: input must lie between 0 and 1: these are probabilities; of scores take "
             "binary_cross_entropy_with_logits"
@@ -135,7 +135,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
 def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: str = "mean") -> Tensor:
     """A distance where the target is 1; where it is -1, what the distance lacks to `margin`."""
     same_shape("hinge_embedding_loss", input, target)
-    if not (abs(plain(target)) == 1).all():
+    if not (abs(plain(target)) == 1).all().item():
         raise ValueError("hinge_embedding_loss: every target must be 1 (alike) or -1 (unlike)")
     each = ops.where(target == 1, input, ops.relu(ops.subtract(margin, input)))
     return reduced("hinge_embedding_loss", each, reduction)

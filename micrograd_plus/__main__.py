@@ -1,0 +1,352 @@
+"""The command line: `micrograd-plus lab | walk | ops | check | version`, also as `python -m micrograd_plus`.
+
+Exit codes: 0 when all went well; 1 with a sentence when not: a script failed or walked nowhere, a promise was
+broken, a file or a name is unknown; 2 for arguments that cannot be understood.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import platform
+import runpy
+import subprocess
+import sys
+import textwrap
+import traceback
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+HOUSE = Path(__file__).resolve().parent
+EXAMPLES = HOUSE / "examples"
+SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".dot", ".json")
+
+
+class CommandError(Exception):
+    """What went wrong, as a sentence for the user."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command, and return its exit code."""
+    for stream in (
+        sys.stdout,
+        sys.stderr,
+    ):  # a terminal without ticks and sums shows question marks in their places
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    parser = arguments_parser()
+    chosen, rest = parser.parse_known_args(arguments)
+    if rest and chosen.command != "lab":
+        parser.error(f"unknown arguments: {' '.join(rest)}; see micrograd-plus {chosen.command} --help")
+    if chosen.command is None:
+        parser.print_help()
+        return 2
+    try:
+        return chosen.run(chosen, rest)
+    except CommandError as error:
+        sys.stdout.flush()
+        print(f"micrograd-plus {chosen.command}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # whoever read the output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """Every command with its arguments and its help."""
+    parser = argparse.ArgumentParser(
+        prog="micrograd-plus",
+        description="Automatic differentiation that shows its work.",
+        epilog="micrograd-plus COMMAND --help says more about each.",
+    )
+    parser.set_defaults(command=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    def command(name: str, run: Any, says: str, examples: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(
+            name,
+            help=says,
+            description=f"{says[0].upper()}{says[1:]}.",
+            epilog=f"examples:\n{textwrap.indent(examples, '  ')}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        made.set_defaults(command=name, run=run)
+        return made
+
+    command(
+        "lab",
+        lab,
+        "open the notebooks in JupyterLab",
+        "micrograd-plus lab\nmicrograd-plus lab --no-browser --port 9000",
+    )
+    walk_parser = command(
+        "walk", walk, "run a script, and write its last backward walk to a file that plays it",
+        "micrograd-plus walk train.py -o walk.html\nmicrograd-plus walk --example mlp -o walk.html\n"
+        "micrograd-plus walk train.py            (prints the walk in words)",
+    )  # fmt: skip
+    what = walk_parser.add_mutually_exclusive_group()
+    what.add_argument("script", nargs="?", help="a Python program that calls backward()")
+    what.add_argument("--example", metavar="NAME", help="one of the programs that come along")
+    what.add_argument("--examples", action="store_true", help="list them")
+    walk_parser.add_argument(
+        "-o", "--output", metavar="FILE", help=f"where to write; the suffix decides: {' '.join(SUFFIXES)}"
+    )
+    walk_parser.add_argument("--title", help="the page's title; the script's name if none is given")
+    ops_parser = command("ops", show_operations, "list the operations, or tell all about one",
+                         "micrograd-plus ops\nmicrograd-plus ops softmax")  # fmt: skip
+    ops_parser.add_argument("name", nargs="?", help="the operation to tell about")
+    check_parser = command("check", check_file, "hold the operations that a file defines to every promise",
+                           "micrograd-plus check my_ops.py")  # fmt: skip
+    check_parser.add_argument("file", help="a Python file that defines operations, and gives each a sample")
+    command("version", version, "say which versions are in use", "micrograd-plus version")
+    return parser
+
+
+# lab --------------------------------------------------------------------------------------------------------
+
+
+def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
+    """Start JupyterLab; what the command was given besides goes on to it."""
+    if find_spec("jupyterlab") is None:
+        raise CommandError('JupyterLab is not installed: pip install "micrograd_plus[lab]"')
+    folder = notebooks(Path.cwd())
+    if folder is None:
+        print("There is no folder of notebooks here (they come with the source); opening the current folder.")
+    first = sorted((folder or Path.cwd()).glob("01_*.ipynb"))
+    command = [sys.executable, "-m", "jupyterlab", str(first[0] if first else folder or Path.cwd()), *rest]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container, where JupyterLab wants to be told
+        command.append("--allow-root")
+    try:
+        return subprocess.call(command)
+    except KeyboardInterrupt:
+        return 0
+
+
+def notebooks(here: Path) -> Path | None:
+    """The folder of notebooks: here, or beside the source that this is."""
+    places = (here / "notebooks", HOUSE.parent / "notebooks")
+    return next((place for place in places if place.is_dir()), None)
+
+
+# walk -------------------------------------------------------------------------------------------------------
+
+
+def walk(chosen: argparse.Namespace, rest: list[str]) -> int:
+    """Run a script while recording, and write or print its walk."""
+    if chosen.examples:
+        for path in sorted(EXAMPLES.glob("*.py")):
+            print(f"{path.stem:<10} {first_line(path)}")
+        return 0
+    script = script_of(chosen)
+    output = Path(chosen.output) if chosen.output else None
+    if output is not None and output.suffix.lower() not in SUFFIXES:
+        raise CommandError(
+            f"cannot write {output.name!r}: the suffix says what is written, one of {' '.join(SUFFIXES)}"
+        )
+    trace = recorded(script)
+    if output is None:
+        print(trace.summary())
+        return 0
+    save(trace, output, chosen.title or script.name)
+    print(f"Wrote {output}: {len(trace.nodes)} nodes, {len(trace.steps)} steps.")
+    return 0
+
+
+def first_line(path: Path) -> str:
+    """What a program says that it is."""
+    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+
+
+def script_of(chosen: argparse.Namespace) -> Path:
+    """The program that was asked for."""
+    if chosen.example:
+        path = EXAMPLES / f"{chosen.example}.py"
+        if not path.is_file():
+            known = ", ".join(sorted(each.stem for each in EXAMPLES.glob("*.py")))
+            raise CommandError(f"there is no example {chosen.example!r}; there are {known}")
+        return path
+    if chosen.script is None:
+        raise CommandError("name a script, or --example NAME (--examples lists them)")
+    path = Path(chosen.script)
+    if not path.is_file():
+        raise CommandError(f"there is no file {chosen.script!r}")
+    return path
+
+
+def recorded(script: Path) -> Any:
+    """The trace of a script's last walk."""
+    from .trace import record
+
+    with record() as trace:
+        run_script(script)
+    if not trace.steps:
+        raise CommandError(
+            f"{script} ran, but nothing walked backward: call backward() on a result of a Value, "
+            f"or of a tensor with requires_grad=True"
+        )
+    return trace
+
+
+def run_script(script: Path) -> dict[str, Any]:
+    """Run a program as `python SCRIPT` would; its own error is shown from its own first line on."""
+    given = sys.argv, list(sys.path)
+    sys.argv, sys.path[0:0] = [str(script)], [str(script.resolve().parent)]
+    try:
+        return runpy.run_path(str(script), run_name="__main__")
+    except SystemExit as left:
+        if left.code not in (None, 0):
+            raise CommandError(f"{script} ended with exit code {left.code}") from None
+        return {}
+    except BaseException as error:  # noqa: BLE001 - whatever a script raises is shown as its own
+        show_traceback(error, script)
+        raise CommandError(f"{script} stopped with {type(error).__name__}") from None
+    finally:
+        sys.argv, sys.path[:] = given
+
+
+def show_traceback(error: BaseException, script: Path) -> None:
+    """Print an error as Python would, without the frames that led to the script."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename != str(script):
+        frames = frames.tb_next
+    traceback.print_exception(type(error), error, frames)
+
+
+def save(trace: Any, output: Path, title: str) -> None:
+    """Write a trace to a file, in the format that its suffix names."""
+    try:
+        if output.suffix.lower() == ".json":
+            trace.save(output)
+            return
+        import micrograd_plus_viz as viz
+
+        viz.save(trace, output, title=title)
+    except (ImportError, RuntimeError) as error:
+        hint = "" if "pip install" in str(error) else ': pip install "micrograd_plus[viz]"'
+        raise CommandError(f"cannot draw {output.name}: {error}{hint}") from error
+    except OSError as error:
+        raise CommandError(f"cannot write {output}: {error.strerror}") from error
+
+
+# ops --------------------------------------------------------------------------------------------------------
+
+
+def show_operations(chosen: argparse.Namespace, rest: list[str]) -> int:
+    """The table of operations, or all about one of them."""
+    from . import reference
+
+    if chosen.name is None:
+        print_table(reference)
+        return 0
+    try:
+        print_operation(reference, reference.named(chosen.name))
+    except KeyError as error:
+        raise CommandError(f"{error.args[0]}; `micrograd-plus ops` lists them all") from None
+    return 0
+
+
+def print_table(reference: Any) -> None:
+    """One line for each operation, under the heading of its subject."""
+    for heading, operations in reference.by_subject().items():
+        print(f"{heading}\n{'-' * len(heading)}")
+        width = max(len(op.name) for op in operations)
+        for op in operations:
+            print(f"  {op.name:<{width}}  {op.kind:<11}  {reference.headline(op.forward)}")
+        print()
+
+
+def print_operation(reference: Any, op: Any) -> None:
+    """What an operation is, its rules, and the code that everyday calls run."""
+    from .op import KINDS
+
+    print(f"{reference.signature(op)}\n\n{textwrap.fill(reference.summary(op), 100)}")
+    for paragraph in filter(None, reference.details(op).split("\n\n")):
+        print(f"\n{textwrap.fill(paragraph, 100)}")
+    print(f"\nKind: {op.kind} ({KINDS[op.kind]})")
+    for rule in reference.rules(op):
+        print(f"\nThe rule for {rule.input}, which reads {', '.join(rule.reads)}")
+        print(f"    {rule.text or 'has no formula: it cannot be read on symbols'}")
+        if rule.reason:
+            print(textwrap.indent(textwrap.fill(" ".join(rule.reason.split()), 96), "    "))
+        print(f"  {rule.file}, line {rule.line}:\n{textwrap.indent(rule.source or '', '    ')}")
+    code = reference.written_out(op)
+    if code is not None:
+        print(f"\nWhat everyday calls run, written out from these rules:\n{textwrap.indent(code, '    ')}")
+
+
+# check ------------------------------------------------------------------------------------------------------
+
+
+def check_file(chosen: argparse.Namespace, rest: list[str]) -> int:
+    """Hold each operation of a file to every promise, and say how each was kept."""
+    from .op import operations
+
+    path = Path(chosen.file)
+    if not path.is_file():
+        raise CommandError(f"there is no file {chosen.file!r}")
+    before = dict(operations)
+    run_script(path)
+    defined = [op for name, op in operations.items() if before.get(name) is not op]
+    if not defined:
+        raise CommandError(
+            f"{path} defines no operation; one begins with @mg.elementwise, @mg.linear or @mg.op"
+        )
+    broken = sum(not all_kept(op) for op in defined)
+    if broken:
+        raise CommandError(f"of {len(defined)} operations, {broken} broke a promise")
+    print(f"{path}: {', '.join(op.name for op in defined)}: every promise is kept.")
+    return 0
+
+
+def all_kept(op: Any) -> bool:
+    """Print a tick or the reason for each promise to an operation, and say whether all were kept."""
+    from .check import promises
+    from .samples import samples
+
+    print(op.name)
+    if op.kind == "constant":
+        print("  · its result carries no graph, so there is nothing to promise\n")
+        return True
+    if op.name not in samples:
+        print(f"  ✗ has no sample; give it one: mg.samples.sample({op.name}, ...)\n")
+        return False
+    outcomes = [kept(sentence, keep, samples[op.name]) for sentence, keep in promises.items()]
+    print()
+    return all(outcomes)
+
+
+def kept(sentence: str, keep: Any, samples: list[Any]) -> bool:
+    """Print how one promise was kept on all samples."""
+    for sample in samples:
+        if sentence in sample.excused:
+            print(f"  · {sentence}: excused, {sample.excused[sentence]}")
+            continue
+        try:
+            keep(sample)
+        except Exception as error:  # noqa: BLE001 - whatever a user's rule raises is the answer
+            print(
+                f"  ✗ {sentence}\n{textwrap.indent(f'{sample}: {type(error).__name__}: {error}', '      ')}"
+            )
+            return False
+    print(f"  ✓ {sentence}")
+    return True
+
+
+# version ----------------------------------------------------------------------------------------------------
+
+
+def version(chosen: argparse.Namespace, rest: list[str]) -> int:
+    """This program's version, and those of what it runs on."""
+    from . import __version__
+    from .readings import vocabulary
+
+    numpy = vocabulary.device("cpu").library
+    print(f"micrograd_plus {__version__} (NumPy {numpy.__version__}, Python {platform.python_version()})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

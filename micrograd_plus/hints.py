@@ -1,0 +1,108 @@
+"""What to write instead: the end of an error message, in the words of someone who has made the mistake before.
+
+The beginning (operation, arguments, shapes) is `op.explained`'s. Here an error of the array library is given its
+sentence: one for every operation that goes wrong in its own way, and a few that hold for all. Plain data in, text out.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+AXES = ("axis", "axes", "axis1", "axis2", "source", "destination")
+"""The parameters that name axes."""
+NEW_AXES = ("expand_dims", "stack")
+"""The operations whose axes are those of the result, which has more."""
+
+IMAGES = "{error}; x is (images, channels, height, width)"
+LOOKED_UP = "{error}; x has shape {first}, and an axis of length n is counted from -n to n - 1"
+
+SENTENCES = {
+    "matmul": (
+        "the last axis of a {first} must be as long as the axis before the last of b {second}, and the axes before "
+        "those must broadcast; is a transpose missing (b.mT)?"
+    ),
+    "linear_layer": "x {first} and weight {second} must agree in their last axis; a bias has one entry per row of weight",
+    "reshape": (
+        "x {first} has {size} entries, which do not fill {shape}: the lengths must be whole numbers that multiply to "
+        "{size}; one of them may be -1"
+    ),
+    "broadcast_to": "x {first} is repeated along new axes in front and axes of length 1, which cannot make {shape}",
+    "transpose": "axes must name each of the {ndim} axes of x {first} once, for example axes={reverse}",
+    "moveaxis": "source and destination must name equally many axes of x {first}, each of them once",
+    "squeeze": "only an axis of length 1 can be left out; x has shape {first}",
+    "stack": (
+        "parts must have one and the same shape, and there must be at least one; mg.concatenate joins parts along an "
+        "axis that they have"
+    ),
+    "concatenate": (
+        "parts must have one shape but along the axis that joins them, and there must be at least one, in a list: "
+        "mg.concatenate([a, b], axis=0); mg.stack joins along a new axis"
+    ),
+    "repeat": "repeats is one number that is not negative, or one for each place along the axis; x has shape {first}",
+    "tile": "reps are whole numbers that are not negative",
+    "pad": (
+        "{error}; pad_width is one number that is not negative, a pair (before, after), or a pair for each of the "
+        "{ndim} axes of x {first}"
+    ),
+    "diagonal": "x {first} must have two axes to take a diagonal of, axis1 and axis2, and they must differ",
+    "diag": "x must be a row or a matrix, it has shape {first}",
+    "tril": "x must have at least one axis, it has shape {first}",
+    "triu": "x must have at least one axis, it has shape {first}",
+    "getitem": LOOKED_UP,
+    "take": LOOKED_UP,
+    "take_along_axis": "{error}; indices has as many axes as x {first}, and numbers that stand on its axis",
+    "scatter_add": "{error}; index and src have one and the same shape, and numbers that stand on the axis of x {first}",
+    "embedding": "{error}; indices are whole numbers of rows of the weight {second}",
+    "einsum": "{error}; a letter in {subscripts!r} stands for one length, wherever it occurs: the operands are {shapes}",
+    "recurrence": "decay {first} and drive {second} must have shapes that broadcast",
+    "unfold": IMAGES,
+    "max_pool2d": IMAGES,
+    "avg_pool2d": IMAGES,
+    "fold": "{error}; x is (images, channels * kernel, windows), with as many windows as output_size has places for",
+    "conv2d": IMAGES + ", weight (out, channels / groups, height, width), bias (out,)",
+    "layer_norm": "weight and bias have the shape of the last {axes} axes of x {first}",
+    "scaled_dot_product_attention": (
+        "query is (..., L, E), key (..., S, E), value (..., S, V), and bias broadcasts to (..., L, S): shapes {shapes}"
+    ),
+}
+"""What each operation asks for. `{error}` stands where the library's own words say something that ours do not."""
+
+
+def hint(op: str, elementwise: bool, error: Exception, shapes: list[tuple[int, ...]], params: dict[str, Any]) -> str:
+    """The sentence for an error of the operation named `op`; `shapes` are those of its inputs, in order."""
+    first = shapes[0] if shapes else ()
+    wrong_axis = about_axes(op, error, first, params)
+    if wrong_axis is not None:
+        return wrong_axis
+    said = str(error).rstrip(". ") or type(error).__name__
+    if op in SENTENCES:
+        each = {"error": said, "first": first, "second": shapes[1] if len(shapes) > 1 else "missing"}
+        each |= {"shapes": " and ".join(map(str, shapes)), "size": prod(first), "ndim": len(first)}
+        return SENTENCES[op].format(**{**each, "reverse": tuple(reversed(range(len(first)))), **params})
+    if isinstance(error, ValueError) and len(shapes) > 1 and (elementwise or "broadcast" in said):
+        return (
+            f"shapes {' and '.join(map(str, shapes))} do not broadcast: counted from the last axis, two lengths must be "
+            f"equal or one of them 1; insert an axis with mg.expand_dims(x, axis), or reshape"
+        )
+    return said
+
+
+def about_axes(op: str, error: Exception, shape: tuple[int, ...], params: dict[str, Any]) -> str | None:
+    """What is wrong with the axes that were named, if anything is: out of range, named twice, or no whole numbers."""
+    for name in AXES:
+        given = params.get(name)
+        axes = given if isinstance(given, (tuple, list)) else () if given is None else (given,)
+        ndim = len(shape) + (len(axes) if op in NEW_AXES else 0)
+        if isinstance(error, TypeError) and any(not hasattr(axis, "__index__") for axis in axes):
+            return f"{name} must be a whole number, or a tuple of them"
+        if not all(isinstance(axis, int) for axis in axes):
+            continue
+        outside = [axis for axis in axes if not -ndim <= axis < ndim]
+        if outside and isinstance(error, IndexError):
+            allowed = f"axes run from {-ndim} to {ndim - 1}" if ndim else "a single number has no axes"
+            return f"axis {outside[0]} is out of range: with an input of shape {shape}, {allowed}"
+        twice = [axis for i, axis in enumerate(axes) if ndim and axis % ndim in [other % ndim for other in axes[:i]]]
+        if twice and isinstance(error, ValueError):
+            return f"{name}={given} names axis {twice[0]} twice; with an input of shape {shape} each may be named once"
+    return None

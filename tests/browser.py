@@ -1,0 +1,60 @@
+"""A browser for the tests: Chromium without a window and without a network.
+
+`page` is a fresh page that fails its test when anything on it failed: an error in a script, a message on the
+console, a request that left the machine. Use it from a test module as
+
+    from browser import chromium, page  # noqa: F401 - fixtures
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from install_browser import MISSING, find_browser
+
+SWITCHES = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The browser, started once. Without one the tests are skipped, but fail where CI is set."""
+    found = find_browser()
+    if found is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(MISSING)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=SWITCHES)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Any]:
+    """A page of 1100 by 800; whatever goes wrong on it fails the test at its end."""
+    with chromium.new_context(viewport={"width": 1100, "height": 800}) as context:
+        opened = context.new_page()
+        troubles = watched(opened)
+        yield opened
+        assert not troubles
+
+
+def watched(page: Any) -> list[str]:
+    """The list that a page's troubles will be written to as they happen."""
+    troubles: list[str] = []
+    page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+    page.on("console", lambda message: troubles.append(f"console: {message.text}"))
+    page.on("requestfailed", lambda request: troubles.append(f"request failed: {request.url[:200]}"))
+    return troubles

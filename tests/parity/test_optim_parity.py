@@ -1,0 +1,142 @@
+"""Optimisers, schedules and clipping against PyTorch's of the same name, in float64."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import nn, optim
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.parity
+
+CLOSE = {"rtol": 1e-10, "atol": 1e-10}
+
+
+@pytest.fixture
+def draw():
+    """A generator of its own for each test."""
+    return np.random.default_rng(11)
+
+
+def both(*arrays):
+    """The same arrays as leaves of both libraries."""
+    ours = [mg.tensor(array, requires_grad=True) for array in arrays]
+    return ours, [torch.tensor(array, requires_grad=True) for array in arrays]
+
+
+def trajectory(library, make, start, matrix, steps=25, schedule=None, groups=False):
+    """Where an optimiser goes on a crooked bowl, and the rates it takes; `start` and `matrix` are arrays."""
+    if library is torch:
+        x, y = (torch.tensor(each, requires_grad=True) for each in start)
+        convert = torch.tensor
+    else:
+        x, y = (mg.tensor(each, requires_grad=True) for each in start)
+        convert = mg.tensor
+    m = convert(matrix)
+    optimizer = make([{"params": [x]}, {"params": [y], "lr": 0.003}] if groups else [x, y])
+    scheduler = schedule(optimizer) if schedule else None
+    places, rates = [], []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        ((m @ x) ** 2).sum().backward() if len(places) % 4 else (
+            ((m @ x) ** 2).sum() + (y**4).sum()
+        ).backward()
+        optimizer.step()
+        rates.append([group["lr"] for group in optimizer.param_groups])
+        if scheduler:
+            scheduler.step()
+        places.append(np.concatenate([x.detach().numpy(), y.detach().numpy()]))
+    return np.array(places), np.array(rates)
+
+
+OPTIMIZERS = [
+    ("SGD", {"lr": 0.01}), ("SGD", {"lr": 0.01, "momentum": 0.9}),
+    ("SGD", {"lr": 0.01, "weight_decay": 0.1}),
+    ("SGD", {"lr": 0.01, "momentum": 0.9, "dampening": 0.3, "weight_decay": 0.01}),
+    ("SGD", {"lr": 0.01, "momentum": 0.9, "nesterov": True}), ("Adam", {"lr": 0.02}),
+    ("Adam", {"lr": 0.02, "betas": (0.8, 0.9), "eps": 1e-4, "weight_decay": 0.1}),
+    ("Adam", {"lr": 0.05, "amsgrad": True}), ("AdamW", {"lr": 0.02}),
+    ("AdamW", {"lr": 0.02, "weight_decay": 0.3, "amsgrad": True}), ("RMSprop", {"lr": 0.01}),
+    ("RMSprop", {"lr": 0.01, "momentum": 0.5, "centered": True, "weight_decay": 0.1, "alpha": 0.8}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
+def test_optimisers_go_the_way_of_torch(draw, name, settings, groups):
+    start, matrix = (draw.normal(size=3), draw.normal(size=2)), draw.normal(size=(4, 3))
+    ours, _ = trajectory(mg, lambda p: getattr(optim, name)(p, **settings), start, matrix, groups=groups)
+    theirs, _ = trajectory(
+        torch, lambda p: getattr(torch.optim, name)(p, **settings), start, matrix, groups=groups
+    )
+    np.testing.assert_allclose(ours, theirs, **CLOSE)
+
+
+@pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
+def test_optimisers_have_the_defaults_of_torch(name, settings):
+    theirs = inspect.signature(getattr(torch.optim, name)).parameters
+    for parameter in inspect.signature(getattr(optim, name)).parameters.values():
+        assert theirs[parameter.name].default == parameter.default
+
+
+SCHEDULES = [
+    ("StepLR", {"step_size": 4, "gamma": 0.5}), ("ExponentialLR", {"gamma": 0.9}),
+    ("CosineAnnealingLR", {"T_max": 10}), ("CosineAnnealingLR", {"T_max": 10, "eta_min": 0.002}),
+    ("LinearLR", {}), ("LinearLR", {"start_factor": 0.1, "end_factor": 0.8, "total_iters": 7}),
+    ("LambdaLR", {"lr_lambda": lambda n: 1 / (1 + n)}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "settings"), SCHEDULES)
+def test_schedules_give_the_rates_of_torch(draw, name, settings):
+    start, matrix = (draw.normal(size=3), draw.normal(size=2)), draw.normal(size=(4, 3))
+    results = [
+        trajectory(
+            library,
+            lambda p, rooms=rooms: rooms.SGD(p, lr=0.01, momentum=0.5),
+            start,
+            matrix,
+            schedule=lambda o, rooms=rooms: getattr(rooms.lr_scheduler, name)(o, **settings),
+            groups=True,
+        )
+        for library, rooms in ((mg, optim), (torch, torch.optim))
+    ]
+    np.testing.assert_allclose(results[0][1], results[1][1], **CLOSE)
+    np.testing.assert_allclose(results[0][0], results[1][0], **CLOSE)
+
+
+def test_schedules_one_after_the_other_give_the_rates_of_torch(draw):
+    def chained(rooms):
+        s = rooms.lr_scheduler
+        return lambda o: s.SequentialLR(
+            o,
+            [s.LinearLR(o, 0.1, total_iters=5), s.CosineAnnealingLR(o, 12), s.ExponentialLR(o, 0.8)],
+            milestones=[5, 17],
+        )
+
+    start, matrix = (draw.normal(size=3), draw.normal(size=2)), draw.normal(size=(4, 3))
+    _, ours = trajectory(mg, lambda p: optim.SGD(p, lr=0.01), start, matrix, schedule=chained(optim))
+    _, theirs = trajectory(
+        torch, lambda p: torch.optim.SGD(p, lr=0.01), start, matrix, schedule=chained(torch.optim)
+    )
+    np.testing.assert_allclose(ours, theirs, **CLOSE)
+
+
+@pytest.mark.parametrize("norm_type", [1.0, 2.0, float("inf")])
+@pytest.mark.parametrize("max_norm", [0.5, 100.0])
+def test_clipping_agrees_with_torch(draw, norm_type, max_norm):
+    gradients = draw.normal(size=(3, 4)), draw.normal(size=5)
+    ours, theirs = both(np.zeros((3, 4)), np.zeros(5))
+    for mine, other, gradient in zip(ours, theirs, gradients, strict=True):
+        mine.grad, other.grad = mg.tensor(gradient), torch.tensor(gradient)
+    length = nn.utils.clip_grad_norm_(ours, max_norm, norm_type)
+    other_length = torch.nn.utils.clip_grad_norm_(theirs, max_norm, norm_type)
+    np.testing.assert_allclose(length.numpy(), other_length.numpy(), **CLOSE)
+    for mine, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine.grad.numpy(), other.grad.numpy(), **CLOSE)
+    nn.utils.clip_grad_value_(ours, 0.2)
+    torch.nn.utils.clip_grad_value_(theirs, 0.2)
+    for mine, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine.grad.numpy(), other.grad.numpy(), **CLOSE)

@@ -1,0 +1,149 @@
+"""Every operation on a device whose arrays refuse to be looked into: the same numbers, nothing brought home."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+import stand_in
+from micrograd_plus.check import moving, must_equal, run
+from micrograd_plus.readings import vocabulary
+from micrograd_plus.samples import samples
+
+DEVICE = "stand-in"
+SAMPLES = [each for group in samples.values() for each in group]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def device():
+    """The stand-in, for the tests of this file."""
+    yield vocabulary.add_device(DEVICE, stand_in.library)
+    del vocabulary._devices[DEVICE]
+
+
+def outcome(sample, where):
+    """The results of a call, and its inputs with their gradients, on a device; several outputs walk one by one."""
+    places = moving(sample)
+    inputs = [mg.tensor(value, device=where) if hasattr(value, "dtype") else value for value in sample.inputs]
+    leaves = [inputs[i].requires_grad_() for i in places]
+    out = run(sample, inputs)
+    outs = out if isinstance(out, tuple) else (out,)
+    for number, part in enumerate(outs):
+        if part.requires_grad:
+            rng = np.random.default_rng(number)
+            upstream = rng.uniform(0.5, 1.5, part.shape) * rng.choice([-1.0, 1.0], part.shape)
+            part.backward(upstream * (1 + 0.5j) if part.dtype.kind == "c" else upstream)
+    return outs, leaves
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_values_and_gradients_are_those_of_the_cpu_and_nothing_is_brought_home(sample):
+    if "device" in sample.params:
+        sample = mg.samples.Sample(sample.op, sample.inputs, {"device": DEVICE, "source": DEVICE}, {})
+    stand_in.copies.clear()
+    there, leaves_there = outcome(sample, DEVICE)
+    assert not stand_in.copies
+    here, leaves_here = outcome(sample, "cpu")
+    for a, b in zip([*there, *leaves_there], [*here, *leaves_here], strict=True):
+        assert a.device == DEVICE
+        must_equal(a.numpy(), b.numpy(), f"{sample} on the device")
+    for a, b in zip(leaves_there, leaves_here, strict=True):
+        assert (a.grad is None) == (b.grad is None)
+        if a.grad is not None:
+            assert a.grad.device == DEVICE
+            assert a.grad.dtype == b.grad.dtype
+            must_equal(a.grad.numpy(), b.grad.numpy(), f"{sample}: a gradient on the device")
+
+
+@pytest.mark.parametrize("imply", [
+    np.asarray, np.exp, float, int, complex, bool, memoryview, lambda x: np.array([x, x]),
+    lambda x: x + np.ones(1), lambda x: np.ones(1) * x, lambda x: [1, 2][x],
+], ids=str)  # fmt: skip
+def test_the_stand_in_refuses_every_implicit_way_home(imply):
+    with pytest.raises((TypeError, AttributeError)):
+        imply(stand_in.library.ones(1))
+
+
+def test_the_stand_in_counts_every_explicit_way_home():
+    stand_in.copies.clear()
+    x = mg.tensor([2.0], device=DEVICE)
+    assert (x.numpy().tolist(), x.item(), x.tolist()) == ([2.0], 2.0, [2.0])
+    assert stand_in.copies == {"get": 1, "item": 1, "tolist": 1}
+
+
+def test_tensors_of_two_devices_do_not_meet():
+    here, there = mg.tensor([1.0, 2.0]), mg.tensor([1.0, 2.0], device=DEVICE, requires_grad=True)
+    sentence = r"add was given arrays on cpu and stand-in; move one of them: x\.to\('cpu'\)"
+    for mixed in (lambda: here + there, lambda: there + here):
+        with pytest.raises(RuntimeError, match=sentence):
+            mixed()
+    with pytest.raises(RuntimeError, match="matmul was given arrays on cpu and stand-in"):
+        mg.matmul(here, there)
+    with pytest.raises(RuntimeError, match="concatenate was given arrays on cpu and stand-in"):
+        mg.concatenate([here, there])
+
+
+def test_a_number_is_at_home_on_every_device():
+    x = mg.tensor([1.0, 2.0], device=DEVICE, requires_grad=True)
+    y = (2 * x + np.float64(1.0) - True) / 4.0
+    assert y.device == DEVICE
+    y.sum().backward()
+    assert x.grad.device == DEVICE
+    assert x.grad.tolist() == [0.5, 0.5]
+
+
+def test_an_upstream_from_the_host_is_sent_along():
+    x = mg.tensor([1.0, 2.0], device=DEVICE, requires_grad=True)
+    (x * x).backward([1.0, 10.0])
+    assert x.grad.tolist() == [2.0, 40.0]
+
+
+def test_a_result_that_is_moved_sends_its_gradient_back_to_where_it_came_from():
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * 3).to(DEVICE)
+    (y * y).sum().backward()
+    assert y.device == DEVICE
+    assert x.grad.device == "cpu"
+    assert x.grad.tolist() == [18.0, 36.0]
+
+
+def test_a_leaf_that_is_moved_is_a_leaf_there():
+    x = mg.tensor([1.0, 2.0], requires_grad=True).to(DEVICE)
+    assert (x.device, x.is_leaf, x.requires_grad) == (DEVICE, True, True)
+    assert x.to(DEVICE) is x
+    assert "device='stand-in'" in repr(x)
+
+
+def test_writing_on_the_device_changes_no_gradient():
+    x = mg.tensor([1.0, 2.0], device=DEVICE, requires_grad=True)
+    kept = x.data
+    y = (x * x).sum()
+    kept[0] = 5.0
+    x.data[1] = 7.0
+    with mg.no_grad():
+        x -= 1
+    y.backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+    assert x.tolist() == [0.0, 6.0]
+
+
+def test_gradients_of_gradients_stay_on_the_device():
+    x = mg.tensor([1.0, 2.0], device=DEVICE)
+    stand_in.copies.clear()
+    second = mg.grad(lambda x: mg.grad(lambda x: mg.sum(mg.tanh(x) * x))(x).sum())(x)
+    assert not stand_in.copies
+    here = mg.grad(lambda x: mg.grad(lambda x: mg.sum(mg.tanh(x) * x))(x).sum())(mg.tensor([1.0, 2.0]))
+    must_equal(second.numpy(), here.numpy(), "second derivatives on the device")
+
+
+def test_a_walk_on_the_device_is_recorded_with_its_device():
+    with mg.record() as trace:
+        x = mg.tensor([1.0, 2.0], device=DEVICE, requires_grad=True)
+        (x * x).sum().backward()
+    stored = trace.to_dict()
+    assert {value["device"] for value in stored["values"] if value["shape"]} == {DEVICE}
+    assert stored["values"][trace.to_dict()["gradients"][0]["value"]]["data"] == [2.0, 4.0]
+
+
+def test_a_device_that_is_not_there_is_named_with_those_that_are():
+    with pytest.raises(ValueError, match=r"there is no device 'gpu'; the devices are cpu, cuda, stand-in"):
+        mg.tensor([1.0], device="gpu")

@@ -1,0 +1,131 @@
+"""The pages say what is so: they are written from the code, and their examples are run."""
+
+import doctest
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+import micrograd_plus.nn  # noqa: F401 - operations that networks define are operations too
+from micrograd_plus import reference
+from micrograd_plus.op import operations
+from micrograd_plus.samples import samples
+
+HOUSE = Path(__file__).resolve().parent.parent
+DOCS = HOUSE / "docs"
+PAGES = sorted([HOUSE / "README.md", *DOCS.rglob("*.md")])
+OURS = [op for op in operations.values() if op.forward.__module__.startswith("micrograd_plus.")]
+
+PYTHON_THEN_OUTPUT = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
+CONVENTION = re.compile(r"^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#([^)\s]+))?\)")
+
+
+def written_by_make_reference():
+    """The pages of the reference, as docs/make_reference.py would write them now."""
+    spec = importlib.util.spec_from_file_location("make_reference", DOCS / "make_reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.pages()
+
+
+def test_the_reference_is_what_the_code_says():
+    wanted = written_by_make_reference()
+    there = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "reference").glob("*.md")}
+    outdated = [name for name in sorted(wanted.keys() | there.keys()) if wanted.get(name) != there.get(name)]
+    assert not outdated, "run `make reference`"
+
+
+def test_the_reference_is_written_the_same_in_every_process():
+    code = "import runpy, hashlib; pages = runpy.run_path(r'{}')['pages'](); print(hashlib.sha256(repr(pages).encode()).hexdigest())"
+    command = [sys.executable, "-c", code.format(DOCS / "make_reference.py")]
+    outputs = {
+        subprocess.run(command, cwd=HOUSE, env=environment(PYTHONHASHSEED=seed), capture_output=True, text=True, check=True).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+def environment(**changes):
+    """This process's environment with the packages of this house importable, and some changes."""
+    import os
+
+    path = os.pathsep.join([str(HOUSE), str(HOUSE / "viz"), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path, **changes}
+
+
+@pytest.mark.parametrize("op", OURS, ids=lambda op: op.name)
+def test_every_operation_says_what_it_is(op):
+    assert reference.headline(op.forward).strip(". "), f"{op.name} has no docstring"
+
+
+@pytest.mark.parametrize("op", [op for op in OURS if op.kind != "constant"], ids=lambda op: op.name)
+def test_every_operation_with_a_gradient_has_a_sample_that_shows_all_its_rules(op):
+    assert op.name in samples, f"give {op.name} a line in samples.py"
+    shown = {rule.input for rule in reference.rules(op)}
+    assert shown == {name for rule in op.rules for name in rule.inputs}
+
+
+def test_every_operation_has_its_row_in_the_reference():
+    rows = set(re.findall(r"^\| \[(\w+)\]", (DOCS / "reference" / "index.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert not {op.name for op in OURS} - rows
+
+
+def test_every_rule_has_a_formula():
+    without = [f"{op.name}.{rule.input}" for op in OURS for rule in reference.rules(op) if rule.text is None]
+    assert not without
+
+
+@pytest.mark.parametrize("op", [op for op in OURS if op.name in samples], ids=lambda op: op.name)
+def test_the_example_of_an_operation_prints_what_it_shows(op):
+    session = reference.example(op).replace("\n\n", "\n<BLANKLINE>\n") + "\n"
+    example = doctest.DocTestParser().get_doctest(session, {"mg": mg, "np": np}, op.name, None, 0)
+    with np.printoptions(precision=4, suppress=True, linewidth=100):
+        outcome = doctest.DocTestRunner().run(example)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+@pytest.mark.parametrize("number", range(len(PYTHON_THEN_OUTPUT.findall((HOUSE / "README.md").read_text(encoding="utf-8")))))
+def test_a_program_in_the_readme_prints_what_is_shown_under_it(number):
+    program, output = PYTHON_THEN_OUTPUT.findall((HOUSE / "README.md").read_text(encoding="utf-8"))[number]
+    ran = subprocess.run([sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False)
+    assert ran.stdout == output, ran.stderr
+
+
+def test_the_readme_shows_programs_with_their_output():
+    assert len(PYTHON_THEN_OUTPUT.findall((HOUSE / "README.md").read_text(encoding="utf-8"))) >= 2
+
+
+@pytest.mark.parametrize(("call", "x", "gradient"), CONVENTION.findall((DOCS / "conventions.md").read_text(encoding="utf-8")))
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_convention_is_what_the_table_says(call, x, gradient):
+    names = {"mg": mg, "np": np, "nan": np.nan, "inf": np.inf}
+    leaf = mg.tensor(eval(x, names), requires_grad=True)  # noqa: S307 - a cell of our own table
+    eval(call, {**names, "x": leaf}).sum().backward()  # noqa: S307 - the same
+    expected = np.array(eval(gradient, names))  # noqa: S307 - the same
+    np.testing.assert_array_equal(leaf.grad.numpy(), expected)
+
+
+def test_the_table_of_conventions_is_read():
+    assert len(CONVENTION.findall((DOCS / "conventions.md").read_text(encoding="utf-8"))) > 30
+
+
+def headings(path):
+    """The anchors of a page's headings, as GitHub and mkdocs make them."""
+    found = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in found}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(HOUSE).as_posix())
+def test_the_links_of_a_page_lead_somewhere(page):
+    for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+        path = (page.parent / target).resolve()
+        assert path.exists(), f"{page.name} links to {target}"
+        if anchor:
+            assert anchor in headings(path), f"{page.name} links to {target}#{anchor}"

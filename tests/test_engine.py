@@ -1,0 +1,369 @@
+"""The walk on tensors: what arrives where, in which order, and what it leaves behind."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import backward
+from micrograd_plus.variable import hooks, modes
+
+
+def leaf(values, **options):
+    return mg.tensor(values, requires_grad=True, **options)
+
+
+def numbers(x):
+    return x.tolist()
+
+
+# What arrives -----------------------------------------------------------------------------------------------
+
+
+def test_a_value_that_is_used_twice_receives_both_contributions():
+    x = leaf(3.0)
+    (x * x + x).backward()
+    assert x.grad.item() == 7.0
+
+
+def test_a_diamond_waits_for_both_of_its_sides():
+    a, b = leaf(3.0), leaf(-2.0)
+    left = a * b
+    right = left + a
+    (left * right).backward()
+    # l = ab, r = ab + a: d(lr)/da = b (ab + a) + ab (b + 1), d(lr)/db = a (ab + a) + ab a
+    assert a.grad.item() == -2 * (-6 + 3) + -6 * (-2 + 1)
+    assert b.grad.item() == 3 * (-6 + 3) + -6 * 3
+
+
+@pytest.mark.parametrize("combined", [mg.add, mg.subtract, mg.multiply, mg.divide, mg.maximum, mg.hypot])
+def test_one_tensor_as_both_operands_counts_twice(combined):
+    x, left, right = leaf([3.0, -2.0]), leaf([3.0, -2.0]), leaf([3.0, -2.0])
+    combined(x, x).sum().backward()
+    combined(left, right).sum().backward()
+    assert numbers(x.grad) == numbers(left.grad + right.grad)
+
+
+def test_gradients_add_up_over_walks():
+    x = leaf([1.0, 2.0])
+    y = (x * x).sum()
+    y.backward()
+    y.backward()
+    assert numbers(x.grad) == [4.0, 8.0]
+
+
+def test_a_second_walk_through_a_longer_graph_adds_exactly_the_same_once_more():
+    x = leaf(3.0)
+    middle = x * x
+    y = middle * x
+    y.backward()
+    once = x.grad.item()
+    y.backward()
+    assert (once, x.grad.item()) == (27.0, 54.0)
+
+
+def test_a_leaf_that_the_result_does_not_depend_on_has_no_gradient():
+    x, unused = leaf(2.0), leaf(3.0)
+    (x * 3).backward()
+    assert unused.grad is None
+
+
+def test_a_leaf_may_be_the_root():
+    x = leaf([2.0, 3.0])
+    x.backward([1.0, 5.0])
+    assert numbers(x.grad) == [1.0, 5.0]
+
+
+def test_what_broadcasting_repeated_is_summed_again():
+    x, row, column = leaf(np.ones((2, 3, 4))), leaf(np.ones(4)), leaf(np.ones((3, 1)))
+    (x * row + column).backward(np.arange(24.0).reshape(2, 3, 4))
+    assert x.grad.shape == (2, 3, 4)
+    assert numbers(row.grad) == np.arange(24.0).reshape(6, 4).sum(0).tolist()
+    assert numbers(column.grad) == np.arange(24.0).reshape(2, 3, 4).sum((0, 2)).reshape(3, 1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("float16", "float64"), ("float32", "float64"), ("float32", "float16")]
+)
+def test_each_gradient_keeps_the_dtype_of_its_leaf(one, other):
+    a, b = leaf([1.0, 2.0], dtype=one), leaf([3.0, 4.0], dtype=other)
+    (a * b).sum().backward()
+    assert (a.grad.dtype, b.grad.dtype) == (np.dtype(one), np.dtype(other))
+    assert numbers(a.grad) == [3.0, 4.0]
+
+
+def test_the_walk_visits_applications_from_the_latest_to_the_first():
+    x = leaf(1.0)
+    first = mg.exp(x)
+    second = mg.sin(x)
+    third = second * first
+    order, leaves = backward.program(third.node)
+    assert [node.op.name for node in order] == ["multiply", "sin", "exp"]
+    assert leaves == [x.node]
+
+
+# Upstream ---------------------------------------------------------------------------------------------------
+
+
+def test_an_explicit_upstream_is_where_the_walk_starts():
+    x = leaf([1.0, 2.0, 3.0])
+    (x * x).backward([1.0, 10.0, 100.0])
+    assert numbers(x.grad) == [2.0, 40.0, 600.0]
+
+
+@pytest.mark.parametrize("upstream", [[1, 2], np.array([1.0, 2.0]), mg.tensor([1.0, 2.0]), (1.0, 2.0)])
+def test_an_upstream_may_be_a_list_an_array_or_a_tensor(upstream):
+    x = leaf([1.0, 1.0])
+    (x * 3).backward(upstream)
+    assert numbers(x.grad) == [3.0, 6.0]
+
+
+def test_the_upstream_array_is_left_as_it_was():
+    given = np.array([1.0, 2.0])
+    x = leaf([3.0, 4.0])
+    (x * x).backward(given)
+    assert given.tolist() == [1.0, 2.0]
+    x.grad.data[0] = 99
+    assert given.tolist() == [1.0, 2.0]
+
+
+def test_a_single_entry_of_any_shape_needs_no_upstream():
+    x = leaf([[2.0]])
+    (x * 3).backward()
+    assert numbers(x.grad) == [[3.0]]
+
+
+# Mappings, retained gradients, hooks ------------------------------------------------------------------------
+
+
+def test_gradients_come_back_as_a_mapping_and_no_grad_is_touched():
+    x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    product = x * y
+    found = product.sum().gradients(through=[product.node])
+    assert {x.node: [3.0, 4.0], y.node: [1.0, 2.0], product.node: [1.0, 1.0]} == {
+        node: value.tolist() for node, value in found.items()
+    }
+    assert x.grad is None
+    assert y.grad is None
+
+
+def test_a_result_keeps_its_gradient_when_asked():
+    x = leaf(3.0)
+    middle = (x * x).retain_grad()
+    other = x * 2
+    (middle * other).backward()
+    assert middle.grad.item() == 6.0
+    assert other.grad is None
+    (middle * other).backward()
+    assert middle.grad.item() == 12.0
+
+
+def test_a_hook_sees_the_complete_gradient_of_a_result_once():
+    x = leaf(3.0)
+    middle = x * x
+    seen = []
+    middle.register_hook(lambda gradient: seen.append(gradient.item()))
+    (middle * 2 + middle * 5).backward()
+    assert seen == [7.0]
+    assert x.grad.item() == 42.0
+
+
+@pytest.mark.parametrize("of", ["result", "leaf"])
+def test_what_a_hook_returns_takes_the_gradients_place(of):
+    x = leaf([1.0, 2.0])
+    y = x * x
+    (y if of == "result" else x).register_hook(lambda gradient: gradient * 10)
+    y.sum().backward()
+    assert numbers(x.grad) == [20.0, 40.0]
+
+
+def test_a_removed_hook_is_no_longer_called_and_leaves_nothing_behind():
+    x = leaf([1.0, 2.0])
+    seen = []
+    remove = x.register_hook(seen.append)
+    remove()
+    remove()
+    (x * x).sum().backward()
+    assert seen == []
+    assert x.node not in hooks.of
+
+
+def test_writing_into_the_gradient_that_a_hook_was_shown_changes_nothing():
+    x = leaf([1.0, 2.0])
+    y = x * x
+
+    def write(gradient):
+        gradient.data[:] = 0
+
+    y.register_hook(write)
+    y.sum().backward()
+    assert numbers(x.grad) == [2.0, 4.0]
+
+
+def test_a_hook_after_accumulation_sees_the_leaf_with_its_new_gradient():
+    x = leaf([1.0, 2.0])
+    seen = []
+    remove = x.register_post_accumulate_grad_hook(lambda tensor: seen.append(tensor.grad.tolist()))
+    (x * x).sum().backward()
+    (x * x).sum().backward()
+    remove()
+    (x * x).sum().backward()
+    assert seen == [[2.0, 4.0], [4.0, 8.0]]
+
+
+def test_a_hook_of_the_wrong_shape_or_kind_is_an_error():
+    x = leaf([1.0, 2.0])
+    remove = x.register_hook(lambda gradient: mg.tensor([1.0]))
+    with pytest.raises(RuntimeError, match=r"a hook returned shape \(1,\) for a gradient of shape \(2,\)"):
+        (x * x).sum().backward()
+    remove()
+    x.register_hook(lambda gradient: 2.0)
+    with pytest.raises(TypeError, match="a hook returns a tensor, or None"):
+        (x * x).sum().backward()
+    assert x.grad is None
+
+
+# Modes ------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_wants_a_gradient_in_no_grad_and_enable_grad_brings_it_back():
+    x = leaf([1.0, 2.0])
+    with mg.no_grad():
+        assert not (x * x).requires_grad
+        with mg.enable_grad():
+            assert (x * x).requires_grad
+        assert not mg.concatenate([x, x]).requires_grad
+    assert (x * x).requires_grad
+
+
+def test_no_grad_also_decorates_a_function():
+    @mg.no_grad()
+    def predict(x):
+        return x * x
+
+    x = leaf([1.0])
+    assert not predict(x).requires_grad
+    assert not predict(x).requires_grad
+    assert (x * x).requires_grad
+
+
+def test_an_error_inside_a_mode_closes_it():
+    before = modes.special
+    with pytest.raises(ZeroDivisionError), mg.no_grad():
+        _ = 1 / 0
+    assert modes.special == before
+    assert (leaf(1.0) * 2).requires_grad
+
+
+def test_threads_do_not_see_each_others_no_grad():
+    x = leaf([1.0, 2.0])
+    barrier = threading.Barrier(2, timeout=20)
+    wanted = {}
+
+    def work(quiet):
+        if quiet:
+            with mg.no_grad():
+                barrier.wait()
+                wanted[quiet] = (x * x).requires_grad
+                barrier.wait()
+        else:
+            barrier.wait()
+            wanted[quiet] = (x * x).requires_grad
+            barrier.wait()
+
+    threads = [threading.Thread(target=work, args=(quiet,)) for quiet in (True, False)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wanted == {True: False, False: True}
+
+
+def test_threads_walk_their_own_graphs_side_by_side():
+    received = {}
+
+    def work(number):
+        x = leaf(np.full(5, float(number)))
+        for _ in range(50):
+            x.grad = None
+            (x * x * x).sum().backward()
+        received[number] = x.grad.tolist()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert received == {number: [3.0 * number**2] * 5 for number in range(1, 5)}
+
+
+# Gradients of gradients -------------------------------------------------------------------------------------
+
+
+def test_create_graph_makes_gradients_that_have_gradients():
+    x = leaf(2.0)
+    (x**4).backward(create_graph=True)
+    first = x.grad
+    assert first.item() == 32.0
+    x.grad = None
+    first.backward(create_graph=True)
+    second = x.grad
+    assert second.item() == 48.0
+    x.grad = None
+    second.backward()
+    assert x.grad.item() == 48.0
+
+
+def test_without_create_graph_a_gradient_wants_none():
+    x = leaf(2.0)
+    (x**4).backward()
+    assert not x.grad.requires_grad
+
+
+def test_an_upstream_that_wants_a_gradient_receives_one():
+    x, upstream = leaf([2.0, 3.0]), leaf([5.0, 7.0])
+    (x * x).backward(upstream, create_graph=True)
+    gradient, x.grad = x.grad, None
+    gradient.sum().backward()
+    assert numbers(upstream.grad) == [4.0, 6.0]
+    assert numbers(x.grad) == [10.0, 14.0]
+
+
+# Several outputs, complex numbers ---------------------------------------------------------------------------
+
+
+def test_an_output_nobody_used_counts_as_zeros():
+    x = leaf([[1.0, 2.0], [3.0, 4.0]])
+    first, _ = mg.unstack(x)
+    (first * first).sum().backward()
+    assert numbers(x.grad) == [[2.0, 4.0], [0.0, 0.0]]
+
+
+def test_outputs_used_at_different_depths_are_waited_for():
+    x = leaf([3.0, 1.0, 2.0])
+    values, places = mg.topk(x, k=2)
+    assert places.tolist() == [0, 2]
+    assert not places.requires_grad
+    deep = mg.exp(mg.log(values[0]))
+    (deep * values[1]).backward()
+    np.testing.assert_allclose(x.grad.numpy(), [2.0, 0.0, 3.0])
+
+
+def test_the_gradient_of_a_real_loss_is_along_re_plus_i_along_im():
+    z = leaf([1 + 2j, -3 + 0.5j])
+    (mg.absolute(z) ** 2).sum().backward()
+    np.testing.assert_allclose(z.grad.numpy(), 2 * z.numpy())
+
+
+def test_a_complex_product_sends_the_conjugate_of_the_other_factor():
+    z, w = leaf(1 + 2j), mg.tensor(3 - 1j)
+    (z * w).real.backward()
+    assert z.grad.item() == 3 + 1j
+
+
+def test_a_real_leaf_of_a_complex_result_receives_a_real_gradient():
+    x = leaf([1.0, 2.0])
+    (x * (1 + 1j)).imag.sum().backward()
+    assert x.grad.dtype == np.float64
+    assert numbers(x.grad) == [1.0, 1.0]

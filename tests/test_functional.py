@@ -1,0 +1,204 @@
+"""The functions behind layers and losses, and how parameters start: what they promise and refuse."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import nn
+from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTorch's users give it
+
+
+@pytest.fixture
+def draw():
+    return np.random.default_rng(5)
+
+
+# Losses -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mse_loss",
+        "l1_loss",
+        "huber_loss",
+        "smooth_l1_loss",
+        "kl_div",
+        "binary_cross_entropy",
+        "binary_cross_entropy_with_logits",
+        "hinge_embedding_loss",
+    ],
+)
+def test_losses_refuse_shapes_that_would_silently_broadcast(name):
+    with pytest.raises(
+        ValueError, match=rf"{name}: input has shape \(3, 1\) and target \(3,\); they must be equal"
+    ):
+        getattr(F, name)(mg.tensor(np.ones((3, 1))), mg.tensor(np.ones(3)))
+
+
+def test_losses_name_the_reductions_there_are():
+    with pytest.raises(ValueError, match="mse_loss: reduction is 'none', 'mean' or 'sum', got 'average'"):
+        F.mse_loss(mg.tensor([1.0]), mg.tensor([1.0]), reduction="average")
+
+
+def test_the_fast_cases_are_one_operation_each(draw):
+    x, weight, bias = (nn.Parameter(draw.normal(size=shape)) for shape in ((4, 3), (2, 3), 2))
+    assert F.linear(x, weight, bias).node.op.name == "linear_layer"
+    assert F.mse_loss(x, mg.tensor(draw.normal(size=(4, 3)))).node.op.name == "mse"
+    loss = F.cross_entropy(x, mg.tensor([0, 2, 1, 0]))
+    assert loss.node.parents[0] is x.node
+
+
+def test_cross_entropy_explains_classes_that_do_not_fit(draw):
+    x = mg.tensor(draw.normal(size=(2, 3)))
+    with pytest.raises(
+        ValueError,
+        match=r"input has shape \(2, 3\) \(classes along axis 1\), so class numbers have shape "
+        r"\(2,\), got \(2, 1\)",
+    ):
+        F.cross_entropy(x, mg.tensor([[0], [1]]))
+    with pytest.raises(IndexError, match="class 3 is out of range: input has 3 classes, from 0 to 2"):
+        F.cross_entropy(x, mg.tensor([0, 3]))
+    with pytest.raises(IndexError, match="class -1 is out of range"):
+        F.nll_loss(x, mg.tensor([0, -1]))
+    with pytest.raises(ValueError, match="class numbers must be integers"):
+        F.cross_entropy(x, mg.tensor([0.0, 1.0]))
+    with pytest.raises(
+        ValueError, match=r"weight has shape \(2,\), expected one number for each of 3 classes"
+    ):
+        F.cross_entropy(x, mg.tensor([0, 1]), weight=mg.tensor([1.0, 2.0]))
+    with pytest.raises(RuntimeError, match="weight is a setting and gets no gradient"):
+        F.cross_entropy(x, mg.tensor([0, 1]), weight=nn.Parameter([1.0, 2.0, 3.0]))
+
+
+def test_cross_entropy_of_scores_far_apart_is_finite():
+    x = nn.Parameter([[1e4, -1e4], [-1e4, 1e4]])
+    loss = F.cross_entropy(x, mg.tensor([1, 1]))
+    loss.backward()
+    assert loss.item() == 1e4
+    assert x.grad.tolist() == [[0.5, -0.5], [0.0, 0.0]]
+
+
+def test_probabilities_of_0_and_1_cost_at_most_100_and_have_finite_gradients():
+    p = nn.Parameter([0.0, 1.0, 0.0, 1.0])
+    loss = F.binary_cross_entropy(p, mg.tensor([0.0, 1.0, 1.0, 0.0]), reduction="none")
+    assert loss.tolist() == [0.0, 0.0, 100.0, 100.0]
+    loss.sum().backward()
+    assert np.isfinite(p.grad.numpy()).all()
+    with pytest.raises(ValueError, match="input must lie between 0 and 1"):
+        F.binary_cross_entropy(mg.tensor([1.5]), mg.tensor([1.0]))
+
+
+def test_every_function_keeps_single_precision(draw):
+    x, p = (mg.tensor(each.astype(np.float32)) for each in (draw.normal(size=(2, 4)), draw.random((2, 4))))
+    images = mg.tensor(draw.normal(size=(2, 3, 6, 6)).astype(np.float32))
+    signs, classes = mg.tensor(draw.choice([-1, 1], size=(2, 4))), mg.tensor([1, 3])
+    weight = mg.tensor([1.0, 2.0, 3.0, 4.0])
+    of_one = [name for name in F.activations.__all__ if name not in ("prelu", "threshold")]
+    of_two = [name for name in F.losses.__all__ if name != "hinge_embedding_loss"]
+    results = {name: getattr(F, name)(x) for name in [*of_one, "normalize", "dropout"]}
+    results |= {name: getattr(F, name)(p, p) for name in [*of_two, "cosine_similarity"]}
+    results |= {
+        "prelu": F.prelu(x, x[0, :1]),
+        "threshold": F.threshold(x, 0.1, 2.0),
+        "hinge": F.hinge_embedding_loss(p, signs),
+        "pad": F.pad(x, (1, 1)),
+        "conv2d": F.conv2d(images, images),
+        "max_pool2d": F.max_pool2d(images, 2),
+        "avg_pool2d": F.avg_pool2d(images, 2, padding=1, count_include_pad=False),
+        "attention": F.scaled_dot_product_attention(x, x, x, is_causal=True),
+        "cross_entropy": F.cross_entropy(x, classes),
+        "smoothed": F.cross_entropy(x, classes, label_smoothing=0.1, weight=weight),
+        "ignoring": F.nll_loss(x, classes, ignore_index=1),
+        "probabilities": F.cross_entropy(x, p, weight=weight),
+    }
+    assert {name: str(each.dtype) for name, each in results.items() if each.dtype != np.float32} == {}
+
+
+# Other functions --------------------------------------------------------------------------------------------
+
+
+def test_a_hard_gumbel_draw_is_a_single_1_and_its_gradient_is_the_soft_one(draw):
+    logits = nn.Parameter(draw.normal(size=(6, 4)))
+    hard = F.gumbel_softmax(logits, tau=0.7, hard=True, rng=np.random.default_rng(1))
+    assert (np.sort(hard.numpy(), axis=-1) == [0, 0, 0, 1]).all()
+    upstream = draw.normal(size=(6, 4))
+    hard.backward(upstream)
+    straight, logits.grad = logits.grad.numpy(), None
+    F.gumbel_softmax(logits, tau=0.7, rng=np.random.default_rng(1)).backward(upstream)
+    np.testing.assert_allclose(straight, logits.grad.numpy(), atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda x: F.conv2d(x, x),
+            r"conv2d: input has shape \(2, 3\), expected \(images, channels, height, width\)",
+        ),
+        (
+            lambda x: F.conv2d(mg.tensor(np.ones((1, 3, 4, 4))), mg.tensor(np.ones((2, 4, 2, 2)))),
+            r"weight has shape \(2, 4, 2, 2\); for",
+        ),
+        (
+            lambda x: F.conv2d(*[mg.tensor(np.ones((1, 1, 4, 4)))] * 2, stride=2, padding="same"),
+            "padding='same' needs stride 1",
+        ),
+        (
+            lambda x: F.max_pool2d(mg.tensor(np.ones((1, 1, 4, 4))), 2, padding=2),
+            "more than half of the window",
+        ),
+        (
+            lambda x: F.max_pool2d(mg.tensor(np.ones((1, 1, 4, 4))), (2, 2, 2)),
+            r"kernel_size is one number, or two",
+        ),
+        (F.glu, "the axis is cut in two halves, but axis -1 of .* is odd"),
+        (lambda x: F.prelu(x, mg.tensor(np.ones(2))), "one for each of 3 channels"),
+        (lambda x: F.pad(x, (1, 2, 3)), "expected a pair"),
+        (lambda x: F.pad(x, (1, 2), mode="edge"), "mode is one of 'constant', 'replicate'"),
+        (lambda x: nn.Conv2d(3, 4, 2, groups=2), "3 and 4 channels do not part into 2 equal groups"),
+        (lambda x: nn.Linear(0, 2), "at least 1, got 0, 2"),
+    ],
+)
+def test_functions_explain_what_does_not_fit(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call(mg.tensor(np.ones((2, 3))))
+
+
+# Starts -----------------------------------------------------------------------------------------------------
+
+
+def test_an_orthogonal_start_turns_without_stretching(draw):
+    for shape in ((5, 3), (3, 5), (4, 2, 3)):
+        matrix = nn.init.orthogonal_(nn.Parameter(np.zeros(shape)), rng=draw).numpy().reshape(shape[0], -1)
+        short = matrix if matrix.shape[0] < matrix.shape[1] else matrix.T
+        np.testing.assert_allclose(short @ short.T, np.eye(len(short)), atol=1e-12)
+
+
+def test_a_start_keeps_tensor_and_dtype_and_returns_it():
+    weight = nn.Parameter(np.zeros((3, 2)), dtype="float32")
+    assert nn.init.normal_(weight) is weight
+    assert weight.dtype == np.float32
+    assert nn.init.constant_(weight, 2.5).tolist() == [[2.5, 2.5]] * 3
+    values = nn.init.trunc_normal_(weight, std=2.0, a=-1.0, b=1.0).numpy()
+    assert np.abs(values).max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: nn.init.xavier_uniform_(nn.Parameter(np.zeros(3))),
+            r"shape \(3,\) has no fan in and fan out",
+        ),
+        (
+            lambda: nn.init.kaiming_normal_(nn.Parameter(np.zeros((2, 2))), mode="in"),
+            "'fan_in' or 'fan_out', got 'in'",
+        ),
+        (lambda: nn.init.calculate_gain("swish"), "no gain is known for 'swish'"),
+        (lambda: nn.init.trunc_normal_(nn.Parameter(np.zeros(2)), a=9.0, b=10.0), "less than 1 in 100 draws"),
+    ],
+)
+def test_starts_explain_what_they_cannot_do(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()

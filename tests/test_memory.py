@@ -1,0 +1,97 @@
+"""What a graph keeps and when it is freed, and graphs as large as a machine can hold."""
+
+import weakref
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus.engine import Value
+
+
+def leaf(values, **options):
+    return mg.tensor(values, requires_grad=True, **options)
+
+
+def numbers(x):
+    return x.tolist()
+
+
+# Memory -----------------------------------------------------------------------------------------------------
+
+
+def test_a_graph_walked_with_retain_graph_false_cannot_be_walked_again():
+    x = leaf([1.0, 2.0])
+    y = (x * x).sum()
+    y.backward(retain_graph=False)
+    with pytest.raises(RuntimeError, match=r"second time.*retain_graph=False"):
+        y.backward()
+    assert numbers(x.grad) == [2.0, 4.0]
+
+
+def test_a_graph_with_several_outputs_can_be_freed_as_well():
+    x = leaf([[1.0, 2.0], [3.0, 4.0]])
+    first, second = mg.unstack(x)
+    y = (first * second).sum()
+    y.backward(retain_graph=False)
+    assert numbers(x.grad) == [[3.0, 4.0], [1.0, 2.0]]
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+
+
+def test_a_graph_is_freed_as_soon_as_nobody_holds_its_result():
+    x = leaf(np.ones(10))
+    y = mg.exp(mg.sin(x))
+    node = weakref.ref(y.node)
+    middle = weakref.ref(y.node.parents[0])
+    y.sum().backward()
+    del y
+    assert node() is None
+    assert middle() is None
+
+
+def test_an_intermediate_array_that_no_rule_reads_is_not_kept():
+    x = leaf(np.ones(4))
+    shifted = x + 1
+    array, node = weakref.ref(shifted._data), weakref.ref(shifted.node)
+    scaled = shifted * 3
+    del shifted
+    assert array() is None
+    assert node() is scaled.node.parents[0]
+
+
+# Size -------------------------------------------------------------------------------------------------------
+
+
+def test_a_chain_of_a_hundred_thousand_tensors_walks():
+    x = leaf([1.0, 2.0])
+    y = x
+    for _ in range(100_000):
+        y = y + x
+    y.sum().backward()
+    assert numbers(x.grad) == [100_001.0, 100_001.0]
+
+
+def test_a_value_used_a_hundred_thousand_times_receives_it_all():
+    x = leaf(1.0)
+    total = mg.stack([x] * 100_000).sum()
+    total.backward()
+    assert x.grad.item() == 100_000.0
+
+
+def test_a_ladder_whose_paths_double_at_every_rung_walks_each_rung_once():
+    x = leaf(1.0)
+    y = x
+    for _ in range(60):
+        y = y + y
+    y.backward()
+    assert x.grad.item() == 2.0**60
+
+
+def test_a_chain_of_a_million_numbers_walks():
+    x = Value(0.5)
+    y = x
+    for _ in range(1_000_000):
+        y = y + x
+    y.backward()
+    assert (y.data, x.grad) == (500_000.5, 1_000_001)

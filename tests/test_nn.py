@@ -1,0 +1,352 @@
+"""Modules and layers: what they promise, and what they say when they cannot."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import nn, optim
+from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTorch's users give it
+
+
+@pytest.fixture
+def draw():
+    return np.random.default_rng(5)
+
+
+class Block(nn.Module):
+    """A module with everything: a parameter, a buffer, a child, and settings that are nothing of the kind."""
+
+    def __init__(self):
+        self.scale = nn.Parameter([1.0, 2.0])
+        self.register_buffer("seen", mg.tensor(0.0))
+        self.register_buffer("passing", mg.tensor(1.0), persistent=False)
+        self.inner = nn.Linear(2, 3)
+        self.name, self.fixed = "block", mg.tensor([5.0])
+
+    def forward(self, x):
+        return self.inner(x * self.scale)
+
+
+# Modules ----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_assigned_finds_its_place_even_without_a_call_to_super():
+    block = Block()
+    assert [name for name, _ in block.named_parameters()] == ["scale", "inner.weight", "inner.bias"]
+    assert [name for name, _ in block.named_buffers()] == ["seen", "passing"]
+    assert [name for name, _ in block.named_modules()] == ["", "inner"]
+    assert list(block.children()) == [block.inner]
+    assert block(mg.tensor([[1.0, 1.0]])).shape == (1, 3)
+
+
+def test_parameters_carry_the_full_name_that_the_root_gives_them():
+    net = nn.Sequential(nn.Linear(2, 2), Block())
+    assert net[0].weight.label == "weight"
+    labels = [parameter.label for parameter in net.parameters()]
+    assert labels == ["0.weight", "0.bias", "1.scale", "1.inner.weight", "1.inner.bias"]
+
+
+def test_a_parameter_used_in_two_places_is_one_parameter_and_has_both_names_in_the_state():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    net[1].weight = net[0].weight
+    assert [name for name, _ in net.named_parameters()] == ["0.weight", "0.bias", "1.bias"]
+    assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+    assert repr(net).endswith("8 parameters")
+
+
+def test_a_module_used_twice_is_met_once():
+    layer = nn.Linear(2, 2)
+    net = nn.Sequential(layer, nn.Tanh(), layer)
+    assert len(list(net.modules())) == 3
+    assert len(list(net.parameters())) == 2
+
+
+def test_a_result_cannot_take_the_place_of_a_parameter():
+    layer = nn.Linear(2, 2)
+    with pytest.raises(
+        TypeError, match=r"Linear.weight is a parameter and cannot become a result; .* weight.assign"
+    ):
+        layer.weight = layer.weight - 1
+    with pytest.raises(TypeError, match="cannot become ndarray"):
+        layer.weight = np.zeros((2, 2))
+    layer.bias = None
+    assert [name for name, _ in layer.named_parameters()] == ["weight"]
+
+
+def test_a_buffer_wants_no_gradient():
+    with pytest.raises(ValueError, match="buffer 'x' wants a gradient"):
+        nn.Module().register_buffer("x", nn.Parameter(1.0))
+
+
+def test_a_module_without_forward_says_so():
+    with pytest.raises(NotImplementedError, match=r"Module has no forward\(self, ...\)"):
+        nn.Module()(1)
+
+
+def test_training_and_freezing_reach_every_module():
+    net = nn.Sequential(nn.Dropout(), nn.Sequential(Block()))
+    assert not any(module.training for module in net.eval().modules())
+    assert all(module.training for module in net.train().modules())
+    net.requires_grad_(False)
+    assert not any(parameter.requires_grad for parameter in net.parameters())
+    assert len(list(net.parameters())) == 3
+
+
+def test_zero_grad_forgets_all_gradients():
+    net = Block()
+    net(mg.tensor([[1.0, 2.0]])).sum().backward()
+    assert all(parameter.grad is not None for parameter in net.parameters())
+    net.zero_grad()
+    assert all(parameter.grad is None for parameter in net.parameters())
+
+
+def test_apply_goes_from_the_leaves_to_the_root():
+    net, seen = nn.Sequential(nn.Sequential(nn.Tanh()), nn.ReLU()), []
+    net.apply(lambda module: seen.append(type(module).__name__))
+    assert seen == ["Tanh", "Sequential", "ReLU", "Sequential"]
+
+
+def test_a_state_is_a_copy_that_training_does_not_change():
+    net = Block()
+    state = net.state_dict()
+    assert list(state) == ["scale", "seen", "inner.weight", "inner.bias"]
+    before = state["scale"].tolist()
+    net.scale.assign([9.0, 9.0])
+    assert state["scale"].tolist() == before
+    assert net.load_state_dict(state) == ([], [])
+    assert net.scale.tolist() == before
+
+
+def test_a_state_that_does_not_fit_is_refused_by_name_and_shape_and_nothing_is_taken_over():
+    net = Block()
+    before = net.scale.tolist()
+    state = {
+        **net.state_dict(),
+        "scale": mg.tensor([7.0, 7.0]),
+        "inner.bias": np.zeros(4),
+        "odd": np.zeros(1),
+    }
+    del state["inner.weight"]
+    with pytest.raises(
+        ValueError,
+        match=r"Block: missing: inner.weight; unexpected: odd; inner.bias has shape \(3,\) here "
+        r"and \(4,\) in the state",
+    ):
+        net.load_state_dict(state)
+    assert net.scale.tolist() == before
+    del state["inner.bias"]
+    keys = net.load_state_dict(state, strict=False)
+    assert keys.missing_keys == ["inner.weight", "inner.bias"]
+    assert keys.unexpected_keys == ["odd"]
+    assert net.scale.tolist() == [7.0, 7.0]
+
+
+def test_loading_a_state_keeps_the_dtype_and_leaves_recorded_graphs_alone():
+    net = nn.Linear(2, 1, dtype="float32")
+    loss = net(mg.tensor(np.ones((1, 2), np.float32))).sum()
+    net.load_state_dict({"weight": np.zeros((1, 2)), "bias": np.zeros(1)})
+    assert net.weight.dtype == np.float32
+    loss.backward()
+    assert net.weight.grad.tolist() == [[1.0, 1.0]]
+
+
+def test_to_another_dtype_moves_floats_and_keeps_shared_parameters_shared():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    net[1].weight = net[0].weight
+    net.register_buffer("count", mg.tensor([1, 2]))
+    net.to("cpu", dtype="float32")
+    assert net[1].weight is net[0].weight
+    assert {str(p.dtype) for p in net.parameters()} == {"float32"}
+    assert net.count.dtype == np.int64
+    assert all(p.requires_grad and p.is_leaf for p in net.parameters())
+
+
+def test_modules_can_be_copied_and_pickled():
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh())
+    x = mg.tensor([[1.0, -1.0]])
+    for other in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):  # noqa: S301 - our own bytes
+        assert other(x).tolist() == net(x).tolist()
+        other[0].weight.assign(0.0)
+        assert [name for name, _ in other.named_parameters()] == ["0.weight", "0.bias"]
+    assert np.abs(net[0].weight.numpy()).max() > 0
+
+
+def test_a_network_prints_as_a_tree_with_shapes_and_counts():
+    net = nn.Sequential(
+        nn.Conv2d(1, 2, 3, padding=1), nn.Sequential(nn.Flatten(), nn.Linear(8, 1, bias=False))
+    )
+    assert repr(net) == (
+        "Sequential(\n"
+        "  (0): Conv2d(1, 2, kernel_size=(3, 3), padding=1): weight (2, 1, 3, 3), bias (2,); 20 parameters\n"
+        "  (1): Sequential(\n"
+        "    (0): Flatten(start_dim=1, end_dim=-1)\n"
+        "    (1): Linear(in_features=8, out_features=1, bias=False): weight (1, 8); 8 parameters\n"
+        "  ): 8 parameters\n"
+        "): 28 parameters"
+    )
+
+
+def test_containers_index_slice_and_name_their_modules():
+    net = nn.Sequential({"first": nn.Linear(2, 3), "bend": nn.ReLU()})
+    assert [name for name, _ in net.named_parameters()] == ["first.weight", "first.bias"]
+    assert net[-1] is net.bend
+    assert len(net[:1]) == 1
+    assert net[:1][0] is net.first
+    net[1] = nn.Tanh()
+    assert isinstance(net.bend, nn.Tanh)
+    with pytest.raises(IndexError, match="Sequential holds 2 modules, there is no number 2"):
+        net[2]
+    with pytest.raises(TypeError, match="Sequential holds modules, got function"):
+        nn.Sequential(F.relu)
+
+
+def test_lists_and_dicts_of_modules_are_searched_for_parameters():
+    class Heads(nn.Module):
+        def __init__(self):
+            self.layers = nn.ModuleList([nn.Linear(1, 1)]).append(nn.Linear(1, 1))
+            self.heads = nn.ModuleDict({"a": nn.Linear(1, 2, bias=False)})
+
+    net = Heads()
+    names = [name for name, _ in net.named_parameters()]
+    assert names == ["layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias", "heads.a.weight"]
+    assert "a" in net.heads
+    assert net.heads.items() == [("a", net.heads["a"])]
+    del net.heads["a"]
+    assert len(net.heads) == 0
+    with pytest.raises(KeyError, match="'keys' cannot be a name"):
+        net.heads["keys"] = nn.ReLU()
+
+
+def test_micrograds_own_networks_are_found_in_nn():
+    assert len(nn.MLP(2, [3, 1]).parameters()) == 13
+    with pytest.raises(AttributeError, match="has no attribute 'Lineer'"):
+        nn.Lineer  # noqa: B018 - the look itself is the test
+
+
+# Layers -----------------------------------------------------------------------------------------------------
+
+
+def test_the_same_seed_starts_the_same_network_and_an_rng_stands_apart():
+    mg.random.seed(3)
+    first = nn.Linear(4, 4).weight.tolist()
+    mg.random.seed(3)
+    nn.Linear(4, 4, rng=np.random.default_rng(1))
+    assert nn.Linear(4, 4).weight.tolist() == first
+
+
+def test_dropout_silences_while_training_keeps_the_mean_and_sends_back_through_the_same_mask(draw):
+    x = nn.Parameter(np.ones((200, 100)))
+    layer = nn.Dropout(0.25, rng=draw)
+    out = layer(x)
+    assert set(np.unique(out.numpy())) == {0.0, 1 / 0.75}
+    assert out.numpy().mean() == pytest.approx(1, abs=0.02)
+    out.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), out.numpy())
+    assert layer.eval()(x) is x
+    assert (F.dropout(x, 1.0).numpy() == 0).all()
+    with pytest.raises(ValueError, match="dropout: p is a probability between 0 and 1, got 2"):
+        F.dropout(x, 2)
+
+
+def test_layer_norm_leaves_mean_0_and_variance_1(draw):
+    out = nn.LayerNorm(50)(mg.tensor(draw.normal(3, 5, size=(4, 50)))).numpy()
+    np.testing.assert_allclose(out.mean(-1), 0, atol=1e-12)
+    np.testing.assert_allclose(out.var(-1), 1, atol=1e-5)
+    with pytest.raises(
+        ValueError, match=r"layer_norm: input has shape \(2, 3\), which does not end in \(4,\)"
+    ):
+        nn.LayerNorm(4)(mg.tensor(np.ones((2, 3))))
+
+
+def test_the_padding_row_of_an_embedding_starts_as_0_and_learns_nothing():
+    table = nn.Embedding(4, 2, padding_idx=-1)
+    assert table.weight.numpy()[3].tolist() == [0.0, 0.0]
+    table([0, 3, 3, 0]).sum().backward()
+    assert table.weight.grad.tolist() == [[2.0, 2.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
+    with pytest.raises(IndexError, match="embedding: -1 is out of range: numbers run from 0 to 3"):
+        table([-1])
+    with pytest.raises(TypeError, match="embedding: expected whole numbers, got float64"):
+        table(mg.tensor([0.5]))
+
+
+def test_multihead_attention_that_may_only_look_back_does_not_see_what_comes_later(draw):
+    layer = nn.MultiheadAttention(4, 2)
+    x = draw.normal(size=(1, 5, 4))
+    changed = x.copy()
+    changed[0, 3:] += 1
+    outs = [layer(*[mg.tensor(each)] * 3, is_causal=True)[0].numpy() for each in (x, changed)]
+    np.testing.assert_array_equal(outs[0][0, :3], outs[1][0, :3])
+    assert np.abs(outs[0][0, 3:] - outs[1][0, 3:]).max() > 1e-3
+    weights = layer(*[mg.tensor(x)] * 3, is_causal=True)[1].numpy()
+    np.testing.assert_allclose(weights.sum(-1), 1)
+    assert (np.triu(weights[0], 1) == 0).all()
+    with pytest.raises(ValueError, match="embed_dim 5 does not part into 2 equal heads"):
+        nn.MultiheadAttention(5, 2)
+
+
+def test_attention_of_one_item_without_a_batch_agrees_with_a_batch_of_one(draw):
+    layer = nn.MultiheadAttention(4, 2)
+    x = mg.tensor(draw.normal(size=(3, 4)))
+    batched, weights = layer(*[x.reshape(1, 3, 4)] * 3)
+    alone, own_weights = layer(x, x, x)
+    assert alone.tolist() == batched[0].tolist()
+    assert own_weights.tolist() == weights[0].tolist()
+
+
+def test_a_query_that_may_look_nowhere_gathers_nothing_and_sends_no_nan_back(draw):
+    q, k, v = (nn.Parameter(draw.normal(size=(2, 3))) for _ in range(3))
+    mask = mg.tensor(np.array([[False, False], [True, False]]))
+    for rate in (0.0, 0.5):
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=rate, rng=draw)
+        assert out.numpy()[0].tolist() == [0.0, 0.0, 0.0]
+        out.sum().backward()
+        assert np.isfinite(q.grad.numpy()).all()
+
+
+def test_attention_explains_masks_and_shapes_that_do_not_fit(draw):
+    q, k = mg.tensor(draw.normal(size=(2, 3))), mg.tensor(draw.normal(size=(4, 5)))
+    with pytest.raises(ValueError, match=r"query \(2, 3\) and key \(4, 5\) must agree in their last axis"):
+        F.scaled_dot_product_attention(q, k, k)
+    with pytest.raises(ValueError, match="give attn_mask or is_causal=True, not both"):
+        F.scaled_dot_product_attention(q, q, q, attn_mask=mg.tensor(np.ones((2, 2), bool)), is_causal=True)
+    heads = [mg.tensor(draw.normal(size=(n, 2, 3))) for n in (3, 2, 2)]
+    with pytest.raises(ValueError, match="3 heads of queries cannot share 2"):
+        F.scaled_dot_product_attention(*heads, enable_gqa=True)
+
+
+# All together -----------------------------------------------------------------------------------------------
+
+
+def test_a_small_network_learns_xor():
+    mg.random.seed(0)
+    x, y = mg.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), mg.tensor([0, 1, 1, 0])
+    net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 2))
+    adam, loss_of = optim.Adam(net.parameters(), lr=0.05), nn.CrossEntropyLoss()
+    for _ in range(200):
+        adam.zero_grad()
+        loss = loss_of(net(x), y)
+        loss.backward()
+        adam.step()
+    assert loss.item() < 0.02
+    assert mg.argmax(net(x), axis=-1).tolist() == [0, 1, 1, 0]
+
+
+def test_a_network_of_images_learns_where_a_bar_lies(draw):
+    mg.random.seed(1)
+    images, labels = np.zeros((40, 1, 6, 6)), np.arange(40) % 2
+    for image, label, place in zip(images, labels, draw.integers(0, 6, size=40), strict=True):
+        image[0, place] = 1
+        image[0] = image[0].T if label else image[0]
+    net = nn.Sequential(
+        nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 2)
+    )
+    adam = optim.AdamW(net.parameters(), lr=0.02)
+    for _ in range(60):
+        adam.zero_grad()
+        loss = F.cross_entropy(net(mg.tensor(images)), mg.tensor(labels))
+        loss.backward()
+        adam.step()
+    assert loss.item() < 0.1

@@ -1,0 +1,199 @@
+"""The notebooks: stored clean, run from the first cell to the last, and every figure in their text is printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import matplotlib.font_manager  # noqa: F401 - what a machine's first import says is no notebook's
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+NAMES = ["01_first_walk.ipynb", "02_train_a_network.ipynb"]
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
+NOT_TEXT = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)", re.DOTALL)
+"""Code, and where a link leads."""
+
+
+class Run:
+    """A notebook that was run in a folder of its own."""
+
+    def __init__(self, name: str, folder: Path):
+        shutil.copy(NOTEBOOKS / name, folder)
+        self.folder, self.book = folder, nbformat.read(folder / name, as_version=4)
+        NotebookClient(self.book, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
+
+    def outputs(self) -> list[Any]:
+        """What every cell showed, in order."""
+        return [output for cell in self.book.cells for output in outputs_of(cell)]
+
+    def sections(self) -> list[list[Any]]:
+        """The cells from each heading to the next."""
+        parts: list[list[Any]] = []
+        for cell in self.book.cells:
+            if not parts or (cell.cell_type == "markdown" and cell.source.startswith("#")):
+                parts.append([])
+            parts[-1].append(cell)
+        return parts
+
+
+def outputs_of(cell: Any) -> list[Any]:
+    """What a cell showed; cells of text show nothing."""
+    return cell.get("outputs", [])
+
+
+def printed(cells: list[Any]) -> str:
+    """All that some cells show as text."""
+    shown = [output for cell in cells for output in outputs_of(cell)]
+    return "\n".join(output.text if output.output_type == "stream" else output.data.get("text/plain", "")
+                     for output in shown)  # fmt: skip
+
+
+def figures(text: str) -> list[float]:
+    """The numbers that are written in figures."""
+    return [float(number) for number in NUMBER.findall(text)]
+
+
+def figures_in_text(cells: list[Any]) -> list[float]:
+    """The same, of the cells of text, without the code in them."""
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return figures(NOT_TEXT.sub(" ", text))
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return Run(NAMES[0], tmp_path_factory.mktemp("first"))
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return Run(NAMES[1], tmp_path_factory.mktemp("second"))
+
+
+@pytest.fixture(params=["first", "second"])
+def run(request: pytest.FixtureRequest) -> Run:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_is_stored_as_if_it_had_never_been_run(name):
+    stored = json.loads((NOTEBOOKS / name).read_text(encoding="utf-8"))
+    nbformat.validate(nbformat.from_dict(stored))
+    assert (stored["nbformat"], stored["nbformat_minor"]) == (4, 5)
+    assert set(stored["metadata"]) <= {"kernelspec", "language_info"}
+    assert stored["metadata"]["kernelspec"]["name"] == "python3"
+    for cell in stored["cells"]:
+        assert cell["metadata"] == {}
+        assert not cell.get("outputs")
+        assert cell.get("execution_count") is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_cells_of_a_notebook_are_short(name):
+    for cell in nbformat.read(NOTEBOOKS / name, as_version=4).cells:
+        assert len(cell.source.splitlines()) <= 22, cell.source
+
+
+def test_every_notebook_there_is_is_tested():
+    assert sorted(path.name for path in NOTEBOOKS.glob("*.ipynb")) == NAMES
+
+
+def test_a_notebook_runs_without_an_error_or_a_warning(run):
+    assert all(cell.execution_count for cell in run.book.cells if cell.cell_type == "code")
+    assert [output for output in run.outputs() if output.output_type == "error"] == []
+    assert [output.text for output in run.outputs() if output.get("name") == "stderr"] == []
+
+
+def test_every_figure_in_the_text_is_one_that_a_cell_of_its_section_prints(run):
+    for cells in run.sections():
+        missing = set(figures_in_text(cells)) - set(figures(printed(cells)))
+        assert not missing, f"{cells[0].source.splitlines()[0]}: no cell prints {sorted(missing)}"
+
+
+def test_figures_are_found_in_text_but_not_in_code_names_or_links():
+    cells = [nbformat.v4.new_markdown_cell("Of 1797, `x[3]` and W1 [two](02_x.ipynb), **97.5** % are 4 × 4.")]
+    assert figures_in_text(cells) == [1797, 97.5, 4, 4]
+
+
+def test_every_walk_at_the_end_of_a_cell_is_a_player(run):
+    walks = [cell for cell in run.book.cells
+             if cell.cell_type == "code" and cell.source.splitlines()[-1] in ("trace", "inside")]  # fmt: skip
+    assert len(walks) >= 2
+    for cell in walks:
+        data = cell.outputs[-1].data
+        assert set(data) == {"text/plain", "text/html"}
+        assert data["text/plain"].startswith("Backward walk: ")
+        assert data["text/html"].startswith('<div data-mgp="')
+        assert "\n" not in data["text/html"]
+        assert '<script type="module">' in data["text/html"]
+
+
+def test_every_question_is_asked_before_its_walk_is_shown_and_answered_after_it(run):
+    cells = [cell.source for cell in run.book.cells]
+    asked = [i for i, source in enumerate(cells) if source == 'my_answer = "?"']
+    assert asked
+    for i in asked:
+        assert "**Before you press play" in cells[i - 1]
+        shown = cells.index("trace", i)
+        assert shown - i <= 2
+        assert '"you said", my_answer' in cells[shown + 1]
+
+
+def test_the_first_notebook_finds_the_gradients_that_a_hand_finds(first):
+    text = printed(first.book.cells)
+    assert "the walk found 28.0" in text                      # of (2x + 1)² at 3: 2 · 7 · 2
+    assert "at a: 25.0\nat b: 19.0" in text                   # y = a + b + ab + (a + b)ab at 2, 3
+    assert "24.7041\n138.8338\n645.5773" in text              # micrograd's README
+
+
+def test_the_first_notebook_shows_what_is_refused_in_the_engines_own_words(first):
+    text = printed(first.book.cells)
+    for words in (
+        "would put a result in the place of a leaf",
+        "a result cannot be assigned to",
+        "NumPy would lose the graph of this tensor",
+        "the data of a Value was changed (to 10.0) after multiply had used it",
+    ):
+        assert words in text
+
+
+def test_the_first_notebook_steps_inside_softmax_in_the_lines_it_is_written_in(first):
+    text = printed(first.book.cells)
+    assert re.search(r"exp +micrograd_plus/ops/neural\.py:\d+: e = xp\.exp", text)
+
+
+def test_the_network_reads_95_of_100_new_digits_and_parts_the_moons(second):
+    text = printed(second.book.cells)
+    reached = [float(share) for share in re.findall(r"test accuracy: +([\d.]+)%", text)]
+    assert reached[0] < 25
+    assert reached[-1] >= 95
+    assert float(re.search(r"parted rightly: ([\d.]+)%", text)[1]) >= 95
+
+
+def test_both_trainings_show_a_progress_bar_that_reaches_its_end_and_a_plot_of_the_loss(second):
+    cells = second.book.cells
+    bars = [cell for cell in cells if "tqdm(range" in cell.source]
+    plots = [cell for cell in cells if 'title="The loss falls"' in cell.source]
+    assert len(bars) == len(plots) == 2
+    assert all("training: 100%|" in printed([cell]) for cell in bars)
+    assert all("image/png" in cell.outputs[0].data for cell in plots)
+
+
+def test_the_walked_training_step_lowers_the_loss_and_is_kept_as_a_page(second):
+    text = printed(second.book.cells)
+    before, after = map(float, re.findall(r"loss (?:before|after) the step: +([\d.]+)", text))
+    assert after < before
+    page = (second.folder / "walk.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "default-src 'none'" in page
+
+
+def test_the_parameters_of_both_networks_are_called_by_their_names(second):
+    text = printed(second.book.cells)
+    for name in ("net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias", "out7"):
+        assert f"  {name}: gradient" in text

@@ -1,0 +1,256 @@
+"""Optimisers, schedules and clipping: what they do to parameters, and what they refuse."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import nn, optim
+
+KINDS = [
+    lambda p: optim.SGD(p, lr=0.1),
+    lambda p: optim.SGD(p, lr=0.05, momentum=0.9, nesterov=True, weight_decay=0.01),
+    lambda p: optim.Adam(p, lr=0.1, amsgrad=True),
+    lambda p: optim.AdamW(p, lr=0.1),
+    lambda p: optim.RMSprop(p, lr=0.05, momentum=0.5, centered=True),
+]
+EVERY_KIND = pytest.mark.parametrize("make", KINDS, ids=["sgd", "nesterov", "amsgrad", "adamw", "rmsprop"])
+
+
+@pytest.fixture
+def x():
+    return mg.tensor([3.0, -2.0], requires_grad=True)
+
+
+def downhill(optimizer, *parameters, steps=1):
+    """Steps down a bowl whose lowest point is 0."""
+    for _ in range(steps):
+        optimizer.zero_grad()
+        sum((parameter * parameter).sum() for parameter in parameters).backward()
+        optimizer.step()
+
+
+@EVERY_KIND
+def test_every_optimiser_gets_to_the_bottom_of_a_bowl(make, x):
+    downhill(make([x]), x, steps=400)
+    assert np.abs(x.numpy()).max() < 0.05
+
+
+@EVERY_KIND
+def test_a_step_replaces_values_so_that_a_graph_keeps_the_ones_it_saved(make, x):
+    before = x.numpy()
+    optimizer = make([x])
+    downhill(optimizer, x)
+    loss = (x * x).sum()
+    held, after = x._data, x.numpy()
+    optimizer.step()
+    assert x._data is not held
+    np.testing.assert_array_equal(held, after)
+    assert not np.array_equal(after, before)
+    x.grad = None
+    loss.backward()
+    np.testing.assert_allclose(x.grad.numpy(), 2 * after)
+
+
+@EVERY_KIND
+def test_single_precision_and_single_numbers_stay_what_they_are(make):
+    narrow = mg.tensor([1.0, 2.0], requires_grad=True, dtype="float32")
+    single = mg.tensor(4.0, requires_grad=True)
+    optimizer = make([narrow, single])
+    optimizer.param_groups[0]["lr"] = np.float64(0.1)
+    downhill(optimizer, narrow, single, steps=3)
+    assert (narrow.dtype, narrow.shape, single.shape) == (np.float32, (2,), ())
+    assert single.item() < 4
+    assert single.data.dtype == np.float64
+
+
+@EVERY_KIND
+def test_an_optimiser_that_is_stored_goes_on_as_if_nothing_had_happened(make, x):
+    downhill(make([x]), x, steps=3)
+    first = make([x])
+    downhill(first, x, steps=3)
+    y = copy.deepcopy(x)
+    second = make([y])
+    second.load_state_dict(first.state_dict())
+    downhill(first, x, steps=3)
+    downhill(second, y, steps=3)
+    assert x.tolist() == y.tolist()
+
+
+def test_a_state_is_a_copy(x):
+    optimizer = optim.SGD([x], momentum=0.9)
+    downhill(optimizer, x)
+    state = optimizer.state_dict()
+    before = state["state"]["0"]["momentum_buffer"].tolist()
+    downhill(optimizer, x)
+    assert state["state"]["0"]["momentum_buffer"].tolist() == before
+    assert state["param_groups"][0]["params"] == [0]
+
+
+def test_a_state_of_other_parameters_is_refused(x):
+    optimizer = optim.SGD([x], momentum=0.9)
+    downhill(optimizer, x)
+    other = mg.tensor([1.0], requires_grad=True)
+    with pytest.raises(ValueError, match=r"groups of \[2\] parameters here, of \[1\] in the state"):
+        optim.SGD([other, x]).load_state_dict(optimizer.state_dict())
+    with pytest.raises(
+        ValueError, match=r"momentum_buffer of parameter 0 has shape \(2,\), the parameter \(1,\)"
+    ):
+        optim.SGD([other]).load_state_dict(optimizer.state_dict())
+
+
+def test_parameters_without_a_gradient_stay_where_they_are(x):
+    still, frozen = mg.tensor([1.0], requires_grad=True), mg.tensor([1.0])
+    optimizer = optim.Adam([x, still, frozen])
+    downhill(optimizer, x)
+    assert still.tolist() == frozen.tolist() == [1.0]
+
+
+def test_groups_have_their_own_settings(x):
+    slow = mg.tensor([1.0], requires_grad=True)
+    optimizer = optim.SGD([{"params": [x]}, {"params": slow, "lr": 0.0}], lr=0.5)
+    downhill(optimizer, x, slow)
+    assert (x.tolist(), slow.tolist()) == ([0.0, 0.0], [1.0])
+    assert repr(optimizer).startswith("SGD(2 parameters, lr=0.5")
+
+
+def test_a_model_that_the_user_writes_into_is_stepped_from_what_was_written(x):
+    optimizer = optim.SGD([x], lr=0.1)
+    (x * x).sum().backward()
+    held = x.data
+    held[:] = [10.0, 10.0]
+    optimizer.step()
+    np.testing.assert_allclose(x.numpy(), [9.4, 10.4])
+    assert held.tolist() == [10.0, 10.0]
+
+
+def test_zero_grad_forgets_or_fills_with_0(x):
+    optimizer = optim.SGD([x])
+    (x * x).sum().backward()
+    optimizer.zero_grad(set_to_none=False)
+    assert x.grad.tolist() == [0.0, 0.0]
+    optimizer.zero_grad()
+    assert x.grad is None
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "sentence"),
+    [
+        (lambda x: optim.SGD([]), ValueError, "no parameters; an iterator that was used up is empty"),
+        (optim.SGD, TypeError, r"write \[x\] for one"),
+        (lambda x: optim.SGD([x.numpy()]), TypeError, "parameter 0 is ndarray; an optimiser trains tensors"),
+        (
+            lambda x: optim.SGD([x, x * 2]),
+            ValueError,
+            r"parameter 1, of shape \(2,\), is a result, not a leaf",
+        ),
+        (lambda x: optim.SGD([x, x]), ValueError, r"parameter 1, of shape \(2,\), is given twice"),
+        (
+            lambda x: optim.SGD([{"params": [x], "rate": 1}]),
+            ValueError,
+            "SGD has no setting rate; it has lr, momentum",
+        ),
+        (lambda x: optim.SGD([x], lr=-1), ValueError, "SGD: lr must not be negative, got -1"),
+        (lambda x: optim.SGD([x], nesterov=True), ValueError, "nesterov=True needs a momentum"),
+        (
+            lambda x: optim.Adam([x], betas=(0.9, 1.0)),
+            ValueError,
+            r"betas are two numbers, at least 0 and below 1; got \(0.9, 1.0\)",
+        ),
+        (lambda x: optim.RMSprop([x], alpha=2), ValueError, "alpha must be between 0 and 1, got 2"),
+        (
+            lambda x: optim.Optimizer([x], {}).updated(1, 1, {}, {}),
+            NotImplementedError,
+            "Optimizer has no updated",
+        ),
+    ],
+)
+def test_optimisers_explain_what_they_cannot_train(make, kind, sentence, x):
+    with pytest.raises(kind, match=sentence):
+        make(x)
+
+
+# Schedules --------------------------------------------------------------------------------------------------
+
+
+def rates(optimizer, schedule, steps):
+    found = []
+    for _ in range(steps):
+        found.append(optimizer.param_groups[0]["lr"])
+        schedule.step()
+    return found
+
+
+def test_a_schedule_multiplies_what_each_group_started_with(x):
+    y = mg.tensor(1.0, requires_grad=True)
+    optimizer = optim.SGD([{"params": [x]}, {"params": [y], "lr": 2.0}], lr=1.0)
+    schedule = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    assert rates(optimizer, schedule, 5) == [1.0, 1.0, 0.5, 0.5, 0.25]
+    assert schedule.get_last_lr() == [0.25, 0.5]
+
+
+def test_a_schedule_that_is_stored_goes_on_at_its_step(x):
+    first = optim.lr_scheduler.CosineAnnealingLR(optim.SGD([x], lr=1.0), T_max=7)
+    for _ in range(3):
+        first.step()
+    optimizer = optim.SGD([x], lr=1.0)
+    second = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=7)
+    second.load_state_dict(first.state_dict())
+    assert optimizer.param_groups[0]["lr"] == first.get_last_lr()[0]
+    assert rates(optimizer, second, 4) == rates(first.optimizer, first, 4)
+
+
+def test_a_warm_up_ends_and_the_next_schedule_starts(x):
+    optimizer = optim.SGD([x], lr=1.0)
+    parts = [
+        optim.lr_scheduler.LinearLR(optimizer, 0.5, total_iters=2),
+        optim.lr_scheduler.ExponentialLR(optimizer, 0.1),
+    ]
+    schedule = optim.lr_scheduler.SequentialLR(optimizer, parts, milestones=[2])
+    np.testing.assert_allclose(rates(optimizer, schedule, 5), [0.5, 0.75, 1.0, 0.1, 0.01])
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda o, s: s.StepLR(o, 0), "StepLR: step_size is a number of steps, at least 1, got 0"),
+        (lambda o, s: s.CosineAnnealingLR(o, 0), "T_max is a number of steps"),
+        (lambda o, s: s.LinearLR(o, total_iters=0), "total_iters is a number of steps"),
+        (lambda o, s: s.LambdaLR(o, [abs, abs]), "2 functions for 1 groups"),
+        (
+            lambda o, s: s.SequentialLR(o, [s.ExponentialLR(o, 0.5)], [3]),
+            "1 schedules meet at 0 milestones, got 1",
+        ),
+        (lambda o, s: s.SequentialLR(o, [s.ExponentialLR(copy.copy(o), 0.5)], []), "of the same optimiser"),
+        (
+            lambda o, s: s.ExponentialLR(o, 0.5).load_state_dict({"base_lrs": [1, 2]}),
+            "the optimiser has 1 groups, the state 2",
+        ),
+    ],
+)
+def test_schedules_explain_what_makes_no_sense(make, sentence, x):
+    with pytest.raises(ValueError, match=sentence):
+        make(optim.SGD([x]), optim.lr_scheduler)
+
+
+# Clipping ---------------------------------------------------------------------------------------------------
+
+
+def test_clipping_shortens_long_gradients_by_one_factor_and_leaves_short_ones(x):
+    y = mg.tensor(0.0, requires_grad=True)
+    x.grad, y.grad = [3.0, 0.0], 4.0
+    assert nn.utils.clip_grad_norm_([x, y], 1.0).item() == 5.0
+    np.testing.assert_allclose([*x.grad.numpy(), y.grad.item()], [0.6, 0.0, 0.8], rtol=1e-6)
+    kept = x.grad.tolist()
+    nn.utils.clip_grad_norm_([x, y], 10.0)
+    assert x.grad.tolist() == kept
+    nn.utils.clip_grad_value_(x, 0.5)
+    assert x.grad.tolist() == [0.5, 0.0]
+    assert nn.utils.clip_grad_norm_([mg.tensor(1.0, requires_grad=True)], 1.0).item() == 0
+
+
+def test_clipping_can_refuse_gradients_that_are_not_finite(x):
+    x.grad = [np.nan, 1.0]
+    with pytest.raises(RuntimeError, match="the norm of the gradients is nan"):
+        nn.utils.clip_grad_norm_(x, 1.0, error_if_nonfinite=True)

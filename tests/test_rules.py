@@ -1,0 +1,136 @@
+"""Rules that break their word: refused when they are defined, or named when they are applied."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus.variable import modes
+
+
+def leaf(values, **options):
+    return mg.tensor(values, requires_grad=True, **options)
+
+
+def numbers(x):
+    return x.tolist()
+
+
+@pytest.mark.usefixtures("own_operations")
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_rule_that_sends_the_wrong_shape_is_named_with_both_shapes(watched):
+    @mg.op
+    def shortened(xp, x):
+        return x * 2
+
+    @shortened.rule("x")
+    def _(xp, upstream):
+        return xp.sum(upstream, axis=0)
+
+    x = leaf(np.ones((2, 3)))
+    y = shortened(x)
+    if watched:
+        y.register_hook(lambda gradient: None)
+    sentence = r"the rule shortened\.x sent shape \(3,\), but the input x of shortened has shape \(2, 3\)"
+    with pytest.raises(RuntimeError, match=sentence):
+        y.backward(np.ones((2, 3)))
+
+
+@pytest.mark.usefixtures("own_operations")
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_rule_that_sends_the_wrong_number_of_contributions_is_named(watched):
+    @mg.op
+    def lonely(xp, a, b):
+        return a * b
+
+    @lonely.rule("a", "b")
+    def _(upstream, a, b):
+        return (upstream * b,)
+
+    a, b = leaf([1.0]), leaf([2.0])
+    y = lonely(a, b)
+    if watched:
+        y.register_hook(lambda gradient: None)
+    with pytest.raises(RuntimeError, match=r"the rule lonely\.a\+b returned 1 contributions for 2 inputs"):
+        y.backward()
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_a_joining_rule_that_forgets_a_part_is_named():
+    @mg.joining(parts=lambda xp, upstream: [upstream])
+    def forgetful(xp, parts):
+        return parts[0] + parts[1]
+
+    y = forgetful([leaf([1.0]), leaf([2.0])])
+    with pytest.raises(RuntimeError, match=r"rule forgetful\.parts returned 1 contributions for 2 inputs"):
+        y.backward()
+
+
+@pytest.mark.usefixtures("own_operations")
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_rule_that_raises_in_the_middle_of_a_walk_leaves_nothing_behind(watched):
+    @mg.op
+    def stubborn(xp, x):
+        return x * 2
+
+    @stubborn.rule("x")
+    def _(upstream):
+        raise ArithmeticError("not today")
+
+    x, other = leaf([1.0]), leaf([2.0])
+    middle = stubborn(x)
+    y = (middle * other).sum()
+    if watched:
+        middle.register_hook(lambda gradient: None)
+    with pytest.raises(ArithmeticError, match="not today"):
+        y.backward()
+    assert x.grad is None
+    assert other.grad is None
+    assert all(node.accumulator is None for node in (y.node, middle.node, x.node, other.node))
+    assert modes.special == 0
+    (other * 3).backward()
+    assert numbers(other.grad) == [3.0]
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_an_operation_without_a_rule_says_how_to_give_one():
+    @mg.op
+    def mystery(xp, x):
+        return xp.nextafter(x, 0.0)
+
+    assert numbers(mystery(mg.tensor([0.0]))) == [0.0]
+    with pytest.raises(RuntimeError, match=r"mystery has no gradient rule.*@mystery\.rule\('x'\).*stop_grad"):
+        mystery(leaf([1.0]))
+
+
+@pytest.mark.usefixtures("own_operations")
+@pytest.mark.parametrize(("kind", "promise", "rule", "reads"), [
+    (mg.elementwise, "elementwise", lambda upstream: upstream, "upstream"),
+    (mg.linear, "linear", lambda upstream, x: upstream * x, "x"),
+    (mg.linear, "linear", lambda upstream, out: upstream * out, "out"),
+    (mg.multilinear, "multilinear", lambda upstream, x: upstream * x, "x"),
+])  # fmt: skip
+def test_a_rule_that_reads_what_its_kind_may_not_is_refused_when_it_is_defined(kind, promise, rule, reads):
+    def unruly(xp, x):
+        return x * 2
+
+    with pytest.raises(TypeError, match=f"the rule unruly.x may not read '{reads}': unruly is {promise}: "):
+        kind(x=rule)(unruly)
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_a_rule_that_reads_what_nobody_gives_it_is_refused_with_what_there_is():
+    def puzzled(xp, x):
+        return x * 2
+
+    with pytest.raises(TypeError, match=r"puzzled\.x reads 'wish'; it may read .*out.*upstream.*x_shape"):
+        mg.elementwise(x=lambda wish: wish)(puzzled)
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_a_rule_for_an_input_that_is_not_there_is_refused():
+    @mg.op
+    def single(xp, x):
+        return x * 2
+
+    with pytest.raises(TypeError, match="single has no input 'y' to give a rule for; it has x"):
+        single.rule("y")(lambda upstream: upstream)

@@ -1,0 +1,272 @@
+"""Keeping values in files: both formats, other programs' files, and files made to do harm."""
+
+import io
+import json
+import stat
+import zipfile
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+import micrograd_plus as mg
+from micrograd_plus import nn, optim
+
+FORMATS = pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+NUMBERS = ["bool", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"]
+
+
+def equal(one, other):
+    """Nested states with the same keys in the same places, the same dtypes and the same values."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
+    if hasattr(one, "dtype"):
+        same = one.dtype == other.dtype and one.shape == other.shape
+        return same and np.array_equal(np.asarray(one.tolist()), np.asarray(other.tolist()), equal_nan=True)
+    return one == other and type(one) is type(other)
+
+
+@FORMATS
+def test_a_nested_state_comes_back_as_it_was(tmp_path, suffix):
+    state = {
+        "weights": {
+            "0.weight": mg.tensor(np.arange(6.0).reshape(2, 3)),
+            "none": mg.tensor(np.zeros((0, 4), np.float32)),
+        },
+        "single": np.float64(3.5),
+        "special": np.array([np.nan, np.inf, -0.0]),
+        "fortran": np.asfortranarray([[1, 2], [3, 4]]),
+        "step": 7,
+        "lr": 1e-3,
+        "name": "first try ∂",
+        "flags": [True, None, {"a": [1, 2]}],
+        "empty": {},
+    }
+    mg.save(state, tmp_path / f"state{suffix}")
+    back = mg.load(tmp_path / f"state{suffix}")
+    assert equal(back, state)
+    assert not back["weights"]["0.weight"].requires_grad
+
+
+@FORMATS
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_every_kind_of_number_comes_back(tmp_path, suffix, kind):
+    state = {"x": np.array([[0, 1], [1, 1]]).astype(kind)}
+    mg.save(state, tmp_path / f"state{suffix}")
+    assert equal(mg.load(tmp_path / f"state{suffix}"), state)
+
+
+@FORMATS
+def test_training_goes_on_after_a_file_as_if_nothing_had_happened(tmp_path, suffix):
+    def step(net, adam):
+        adam.zero_grad()
+        nn.functional.mse_loss(net(mg.tensor([[1.0, 2.0]])), mg.tensor([[3.0]])).backward()
+        adam.step()
+
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    adam = optim.Adam(net.parameters())
+    step(net, adam)
+    mg.save({"model": net.state_dict(), "optimizer": adam.state_dict()}, tmp_path / f"run{suffix}")
+    other = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    other_adam = optim.Adam(other.parameters())
+    state = mg.load(tmp_path / f"run{suffix}")
+    other.load_state_dict(state["model"])
+    other_adam.load_state_dict(state["optimizer"])
+    step(net, adam)
+    step(other, other_adam)
+    assert [p.tolist() for p in net.parameters()] == [p.tolist() for p in other.parameters()]
+
+
+def test_the_safetensors_package_reads_what_is_saved(tmp_path):
+    state = {
+        "x": np.arange(6.0).reshape(2, 3),
+        "y": np.array(True),
+        "z": np.arange(3, dtype=np.int8),
+        "none": np.zeros((0, 2)),
+    }
+    mg.save(state, tmp_path / "x.safetensors")
+    read = safetensors.numpy.load_file(tmp_path / "x.safetensors")
+    assert read.keys() == state.keys()
+    for name, array in state.items():
+        assert read[name].dtype == array.dtype
+        np.testing.assert_array_equal(read[name], array)
+
+
+def test_what_the_safetensors_package_saves_is_read(tmp_path):
+    state = {f"x.{kind}": np.array([[0, 1, 2]]).astype(kind) for kind in NUMBERS} | {
+        "single": np.float32([5])[0]
+    }
+    arrays = {name: np.asarray(array) for name, array in state.items()}
+    safetensors.numpy.save_file(arrays, tmp_path / "x.safetensors", metadata={"format": "np"})
+    assert equal(mg.load(tmp_path / "x.safetensors"), {**state, "format": "np"})
+
+
+def test_numpy_reads_what_is_saved_and_what_numpy_saves_is_read(tmp_path):
+    mg.save({"a": {"b": mg.tensor([1.0, 2.0])}}, tmp_path / "ours.npz")
+    with np.load(tmp_path / "ours.npz", allow_pickle=False) as read:
+        assert read["a/b"].tolist() == [1.0, 2.0]
+    np.savez(tmp_path / "theirs.npz", x=np.eye(2), y=np.float32(3))
+    assert equal(mg.load(tmp_path / "theirs.npz"), {"x": np.eye(2), "y": np.float32(3)})
+
+
+@FORMATS
+def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, suffix):
+    path = tmp_path / f"state{suffix}"
+    mg.save({"x": mg.tensor([1.0])}, path)
+    with pytest.raises(TypeError, match="'y'"):
+        mg.save({"x": mg.tensor([2.0]), "y": np.array(["a", None], dtype=object)}, path)
+    assert mg.load(path)["x"].tolist() == [1.0]
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+@FORMATS
+def test_a_file_has_the_rights_that_files_have(tmp_path, suffix):
+    (tmp_path / "plain").write_bytes(b"")
+    mg.save({"x": mg.tensor([1.0])}, tmp_path / f"state{suffix}")
+    assert stat.S_IMODE((tmp_path / f"state{suffix}").stat().st_mode) == stat.S_IMODE(
+        (tmp_path / "plain").stat().st_mode
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "kind", "sentence"),
+    [
+        ({"a/b": 1}, ValueError, "the key 'a/b' must be text without '/'"),
+        ({"a": {3: 1}}, ValueError, "the key 3 must be text"),
+        ({"a": {1, 2}}, TypeError, "'a' is set; a state holds tensors, arrays, dicts"),
+        ({"a": [np.zeros(2)]}, TypeError, "'a' is list; a state holds"),
+    ],
+)
+def test_what_cannot_be_kept_is_named(tmp_path, state, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        mg.save(state, tmp_path / "x.npz")
+
+
+def test_other_endings_are_refused(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"model.pkl: a file of values ends in .npz or .safetensors, not '.pkl'"
+    ):
+        mg.load(tmp_path / "model.pkl")
+
+
+# Files made to do harm --------------------------------------------------------------------------------------
+
+
+def packed(header, data=b"", length=None):
+    """A .safetensors file with any header."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return (len(text) if length is None else length).to_bytes(8, "little") + text + data
+
+
+def entry(start, end, shape=(1,), dtype="F64", **more):
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": [start, end], **more}
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "it claims a header of 0 bytes"),
+        (packed(b"{}", length=2**63), "it claims a header of 9,223,372,036,854,775,808 bytes"),
+        (packed(b"[1]"), "its header is not a JSON object"),
+        (packed(b" {}"), "its header is not a JSON object"),
+        (packed(b"{"), "its header is not JSON"),
+        (packed(b"\xff\xfe"), "its header is not JSON"),
+        (packed(b'{"a":' * 100_000), "its header is not JSON"),
+        (packed(b'{"a": 1, "a": 2}'), "a name stands in it twice"),
+        (packed({"__metadata__": {"a": 1}}), "__metadata__ is not a dict of text"),
+        (packed({"x": [1]}), "'x' must have dtype, shape and data_offsets"),
+        (packed({"x": entry(0, 8, more=1)}, bytes(8)), "'x' must have dtype, shape and data_offsets"),
+        (packed({"x": entry(0, 8, dtype="O")}, bytes(8)), "'x' is of dtype O; known are BOOL"),
+        (packed({"x": entry(0, 8, dtype=["F64"])}, bytes(8)), r"'x' is of dtype \['F64'\]"),
+        (packed({"x": entry(0, 8, shape=(-1, -1))}, bytes(8)), r"'x' has shape \[-1, -1\]"),
+        (packed({"x": entry(0, 8, shape=(True,))}, bytes(8)), r"'x' has shape \[True\]"),
+        (packed({"x": entry(8, 0)}, bytes(8)), r"data_offsets \[8, 0\]"),
+        (packed({"x": entry(0, 8.0)}, bytes(8)), r"data_offsets \[0, 8.0\]"),
+        (
+            packed({"x": entry(0, 8, shape=(2**62,))}, bytes(8)),
+            "'x' needs 36893488147419103232 bytes and claims those from 0 to 8",
+        ),
+        (
+            packed({"x": entry(0, 2**63, shape=(2**60,))}, bytes(8)),
+            "its tensors take 9223372036854775808 bytes and 8 follow",
+        ),
+        (packed({"x": entry(0, 8), "y": entry(0, 8)}, bytes(8)), "tensors overlap at byte 0"),
+        (packed({"x": entry(0, 8), "y": entry(16, 24)}, bytes(24)), "tensors leave a gap at byte 8"),
+        (packed({"x": entry(0, 8)}, bytes(9)), "its tensors take 8 bytes and 9 follow"),
+        (packed({"x": entry(0, 8)}, bytes(7)), "its tensors take 8 bytes and 7 follow"),
+    ],
+)
+def test_a_hostile_safetensors_file_is_refused_with_the_reason(tmp_path, content, sentence):
+    (tmp_path / "x.safetensors").write_bytes(content)
+    with pytest.raises(ValueError, match=r"x.safetensors cannot be read as .safetensors: .*" + sentence):
+        mg.load(tmp_path / "x.safetensors")
+
+
+def npy(header, data=b"", version=(1, 0)):
+    """A .npy entry with any header."""
+    text = header.encode() + b"\n"
+    return b"\x93NUMPY" + bytes(version) + len(text).to_bytes(2, "little") + text + data
+
+
+def zipped(name, content, method=zipfile.ZIP_STORED):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        archive.writestr(name, content)
+    return file.getvalue()
+
+
+def pickled():
+    file = io.BytesIO()
+    np.savez(file, x=np.array([{}], dtype=object), allow_pickle=True)
+    return file.getvalue()
+
+
+def flipped(content, mark):
+    """The same bytes, but for one bit just before a mark."""
+    place = content.index(mark) - 1
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+FLOATS = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"nothing of the kind", "not a zip file"),
+        (pickled(), "'x.npy' holds Python objects, which could run code"),
+        (zipped("x.npy", npy(FLOATS % "(1000,)", bytes(8))), "'x.npy' claims 1000 entries and holds 1"),
+        (zipped("x.npy", npy(FLOATS % "(2**62, 8)", bytes(8))), ""),
+        (
+            zipped("x.npy", npy(FLOATS % "(4611686018427387904, 8)", bytes(8))),
+            "claims 36893488147419103232 entries and holds 1",
+        ),
+        (zipped("x.npy", npy(FLOATS % "(-1,)", bytes(8))), r"claims the shape \(-1,\)"),
+        (zipped("x.npy", npy(FLOATS % "(1,)", bytes(7))), ""),
+        (zipped("x.npy", npy("{'descr': __import__('os'), 'fortran_order': False, 'shape': ()}")), ""),
+        (zipped("x.npy", npy(FLOATS % "(1,)", bytes(8), (9, 0))), ""),
+        (zipped("x.npy", b"\x93NUMPY\x03\x00" + bytes(40)), r"'x.npy' is of an unknown version \(3, 0\)"),
+        (
+            zipped("x.npy", npy(FLOATS % "(125000,)", bytes(1_000_000)), zipfile.ZIP_DEFLATED),
+            "claim more bytes than it has",
+        ),
+        (flipped(zipped("x.npy", npy(FLOATS % "(1,)", bytes(8))), b"PK\x01\x02"), "Bad CRC-32"),
+        (zipped("readme.txt", "hello"), ""),
+    ],
+)
+def test_a_hostile_npz_file_is_refused_with_the_reason(tmp_path, content, sentence):
+    (tmp_path / "x.npz").write_bytes(content)
+    with pytest.raises(ValueError, match=rf"x.npz cannot be read as .npz: .*{sentence}"):
+        mg.load(tmp_path / "x.npz")
+
+
+def test_values_that_are_no_numbers_and_names_that_collide_are_refused(tmp_path):
+    np.savez(tmp_path / "text.npz", x=np.array(["a"]))
+    with pytest.raises(ValueError, match="the file holds 'x' of dtype <U1: a tensor is made of numbers"):
+        mg.load(tmp_path / "text.npz")
+    np.savez(tmp_path / "twice.npz", **{"x": np.zeros(1), "x/y": np.zeros(1)})
+    with pytest.raises(ValueError, match="holds a value 'x' and values below it, as in 'x/y'"):
+        mg.load(tmp_path / "twice.npz")
+    np.savez(tmp_path / "remarks.npz", __metadata__=np.array('{"a": 1}'))
+    with pytest.raises(ValueError, match="its remarks are not a dict of text"):
+        mg.load(tmp_path / "remarks.npz")

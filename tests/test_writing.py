@@ -1,0 +1,259 @@
+"""Writing, copying, and arrays from outside: nothing a user does afterwards changes a gradient."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus.variable import modes
+
+
+def leaf(values, **options):
+    return mg.tensor(values, requires_grad=True, **options)
+
+
+def numbers(x):
+    return x.tolist()
+
+
+# Writing ----------------------------------------------------------------------------------------------------
+
+
+def assign_data(x):
+    x.data = x.data - 1
+
+
+def subtract_from_data(x):
+    x.data -= 1
+
+
+def write_an_entry(x):
+    x.data[0] = 5
+
+
+def write_a_view(x):
+    x.data[:1][0] = 5
+
+
+def write_in_no_grad(x):
+    with mg.no_grad():
+        x -= 1
+
+
+def write_an_entry_in_no_grad(x):
+    with mg.no_grad():
+        x[0] = 5
+
+
+def assign(x):
+    x.assign([7.0, 7.0])
+
+
+def write_a_transpose(x):
+    with mg.no_grad():
+        x.T.data[0] = 5
+
+
+WRITES = [
+    assign_data, subtract_from_data, write_an_entry, write_a_view, write_in_no_grad,
+    write_an_entry_in_no_grad, assign, write_a_transpose,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_a_write_after_the_forward_never_changes_the_gradient(write, requires_grad):
+    x, other = mg.tensor([1.0, 2.0], requires_grad=requires_grad), leaf([3.0, 4.0])
+    y = (x * x * other).sum()
+    write(x)
+    y.backward()
+    assert numbers(other.grad) == [1.0, 4.0]
+    if requires_grad:
+        assert numbers(x.grad) == [6.0, 16.0]
+
+
+@pytest.mark.parametrize("write", [write for write in WRITES if write is not write_a_transpose])
+def test_a_write_is_seen_by_what_is_computed_next(write):
+    x = leaf([1.0, 2.0])
+    (x * x).sum().backward()
+    write(x)
+    assert numbers(x) != [1.0, 2.0]
+    x.grad = None
+    (x * x).sum().backward()
+    assert numbers(x.grad) == [2 * value for value in numbers(x)]
+
+
+@pytest.mark.parametrize("first", [[], [9.0]])
+def test_a_reference_to_the_data_from_before_cannot_reach_the_graph(first):
+    x = leaf([1.0, 2.0])
+    kept = x.data
+    for number in first:
+        kept[0] = number
+    start = numbers(x)
+    y = (x * x).sum()
+    kept[0] = 5
+    y.backward()
+    assert numbers(x.grad) == [2 * value for value in start]
+    assert numbers(x) == start
+
+
+def test_a_view_kept_from_before_cannot_reach_the_graph():
+    x = leaf([1.0, 2.0])
+    view = x.data[:1]
+    y = (x * x).sum()
+    view[0] = 5
+    y.backward()
+    assert numbers(x.grad) == [2.0, 4.0]
+
+
+def test_an_array_given_to_an_operation_cannot_reach_the_graph_later():
+    array, x = np.array([1.0, 2.0]), leaf([3.0, 4.0])
+    y = (array * x).sum()
+    array[:] = 9
+    y.backward()
+    assert numbers(x.grad) == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("index", [np.array([0, 1]), mg.tensor([0, 1])])
+def test_an_index_changed_after_its_use_cannot_reach_the_graph(index):
+    x = leaf([1.0, 2.0, 3.0])
+    kept = index.data if isinstance(index, mg.Tensor) else index
+    y = (x[index] * 2).sum()
+    kept[:] = 2
+    y.backward()
+    assert numbers(x.grad) == [2.0, 2.0, 0.0]
+
+
+def test_two_gradients_never_share_memory():
+    x = leaf([[1.0, 2.0], [3.0, 4.0]])
+    line = x.reshape(4).retain_grad()
+    (line * line).sum().backward()
+    x.grad.data[:] = 0
+    assert numbers(line.grad) == [2.0, 4.0, 6.0, 8.0]
+
+
+def test_the_data_of_a_result_is_read_only_and_cannot_be_assigned():
+    y = leaf([1.0, 2.0]) * 2
+    assert not y.data.flags.writeable
+    with pytest.raises(RuntimeError, match="a result cannot be assigned to"):
+        y.data = [1.0, 2.0]
+
+
+def test_each_write_to_a_leaf_is_counted():
+    x = leaf([1.0, 2.0])
+    assert x.version == 0
+    x.assign([3.0, 4.0])
+    with mg.no_grad():
+        x -= 1
+    x.data = [1.0, 1.0]
+    assert x.version == 3
+    assert mg.tensor([1.0]).version == 0
+
+
+def test_the_array_is_handed_out_again_until_the_next_operation():
+    x = leaf([1.0, 2.0])
+    x.data[0] = 5
+    x.data[1] = 6
+    assert x.data is x.data
+    assert numbers(x * 1) == [5.0, 6.0]
+    assert modes.special == 0
+
+
+def test_training_by_hand_reaches_the_minimum_by_every_idiom():
+    def through_data(x):
+        x.data -= 0.1 * x.grad.data
+
+    def in_no_grad(x):
+        with mg.no_grad():
+            x -= 0.1 * x.grad
+
+    def by_assigning(x):
+        x.assign(x.data - 0.1 * x.grad.data)
+
+    for step in (through_data, in_no_grad, by_assigning):
+        x = leaf([3.0, -2.0])
+        for _ in range(100):
+            x.grad = None
+            ((x - 1) ** 2).sum().backward()
+            step(x)
+        np.testing.assert_allclose(x.numpy(), [1.0, 1.0], atol=1e-8)
+
+
+# Copies -----------------------------------------------------------------------------------------------------
+
+
+def test_tensor_copies_what_it_is_given():
+    array = np.array([1.0, 2.0])
+    x = mg.tensor(array)
+    array[0] = 9
+    assert numbers(x) == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])  # noqa: S301 - our own bytes
+def test_a_copy_is_a_leaf_of_its_own(copied):
+    x = leaf([1.0, 2.0], dtype="float32")
+    other = copied(x)
+    assert (other.dtype, other.requires_grad, numbers(other)) == (x.dtype, True, [1.0, 2.0])
+    other.data[0] = 9
+    (other * other).sum().backward()
+    assert numbers(x) == [1.0, 2.0]
+    assert x.grad is None
+
+
+def test_a_deep_copy_of_a_structure_keeps_what_is_shared_and_the_gradients():
+    x = leaf([1.0, 2.0])
+    (x * x).sum().backward()
+    tied = copy.deepcopy({"a": x, "b": x})
+    assert tied["a"] is tied["b"]
+    assert numbers(tied["a"].grad) == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_result_cannot_be_copied_apart_from_its_graph(copied):
+    with pytest.raises(RuntimeError, match="apart from its graph"):
+        copied(leaf([1.0]) * 2)
+
+
+def test_detach_leaves_the_graph_and_clone_joins_it():
+    x = leaf([1.0, 2.0])
+    (x.detach() * 3 + x.clone() * 5).sum().backward()
+    assert numbers(x.grad) == [5.0, 5.0]
+    x.detach().data[0] = 9
+    assert numbers(x) == [1.0, 2.0]
+
+
+# NumPy on the left ------------------------------------------------------------------------------------------
+
+LEFT_OPERANDS = {
+    "array": np.array([2.0, 3.0]), "float64": np.float64(2.0), "float32": np.float32(2.0),
+    "int64": np.int64(2), "0-d array": np.array(2.0), "number": 2.0, "integer": 2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("left", LEFT_OPERANDS.values(), ids=LEFT_OPERANDS)
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "**", "%"])
+def test_an_operator_with_numpy_on_its_left_is_ours(left, symbol):
+    apply = {
+        "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b,
+        "**": lambda a, b: a**b, "%": lambda a, b: a % b,
+    }[symbol]  # fmt: skip
+    x = leaf([1.5, 0.7])
+    y = apply(left, x)
+    assert isinstance(y, mg.Tensor)
+    np.testing.assert_allclose(y.numpy(), apply(left, np.array([1.5, 0.7])))
+    assert mg.gradcheck(lambda x: apply(left, x), (x,))
+
+
+def test_a_matrix_product_with_an_array_on_its_left_is_ours():
+    matrix, x = np.arange(6.0).reshape(2, 3), leaf([1.0, 2.0, 3.0])
+    y = matrix @ x
+    y.backward([1.0, 10.0])
+    assert numbers(y) == (matrix @ [1.0, 2.0, 3.0]).tolist()
+    assert numbers(x.grad) == (np.array([1.0, 10.0]) @ matrix).tolist()
+
+
+def test_comparisons_with_an_array_on_the_left_are_entry_by_entry():
+    assert numbers(np.array([1.0, 3.0]) < leaf([2.0, 2.0])) == [True, False]
+    assert numbers(np.array([1.0, 2.0]) == leaf([2.0, 2.0])) == [False, True]

@@ -1,0 +1,319 @@
+"""A small program run with NumPy as it is written down, and the trace of the walk back through it.
+
+It makes traces in the form of docs/trace.md without the engine, so that what is shown can be tested against
+numbers that another program computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+def mi(name: str) -> str:
+    """A symbol that stands for a value."""
+    return f'<mi data-name="{name}">{name}</mi>'
+
+
+def equation(right: str) -> str:
+    """A rule's MathML with `contribution` on its left."""
+    return (
+        f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">'
+        f"<mrow>{mi('contribution')}<mo>=</mo>{right}</mrow></math>"
+    )
+
+
+UP = mi("upstream")
+
+
+class Rule(NamedTuple):
+    """A gradient rule: its function, the local derivative where it has one, what it reads, and its formula."""
+
+    contribution: Callable[..., Any]
+    reads: str
+    text: str
+    mathml: str
+    local: Callable[..., Any] | None = None
+
+
+class Operation(NamedTuple):
+    """An operation: its kind, the names of its inputs, its forward and a rule for each input that has one."""
+
+    kind: str
+    names: str
+    forward: Callable[..., Any]
+    rules: dict[str, Rule]
+
+
+def one_minus_square(x: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """The derivative of tanh."""
+    return 1 - out * out
+
+
+def softmax(x: np.ndarray) -> np.ndarray:
+    """Positive weights along the last axis that add up to one."""
+    weights = np.exp(x - x.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def cross_entropy(x: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The mean over rows of minus the logarithm of the weight that softmax gives the target."""
+    return -np.mean(np.sum(target * np.log(softmax(x)), axis=-1))
+
+
+def passed_on() -> Rule:
+    """The rule of an addition."""
+    return Rule(lambda up, *_: up, "", "contribution = upstream", UP)
+
+
+def times(other: str, read: Callable[..., Any]) -> Rule:
+    """The rule of a product, for one factor: upstream times the other."""
+    return Rule(read, other, f"contribution = upstream · {other}", f"{UP}<mo>·</mo>{mi(other)}")
+
+
+SQUARE = f"<mrow><mo>(</mo><mn>1</mn><mo>−</mo><msup>{mi('out')}<mn>2</mn></msup><mo>)</mo></mrow>"
+ERROR = f"<mrow><mi>softmax</mi><mo>(</mo>{mi('x')}<mo>)</mo><mo>−</mo>{mi('target')}</mrow>"
+OPS = {
+    "add": Operation("linear", "a b", np.add, {"a": passed_on(), "b": passed_on()}),
+    "mul": Operation("multilinear", "a b", np.multiply, {
+        "a": times("b", lambda up, a, b, out: up * np.conj(b)),
+        "b": times("a", lambda up, a, b, out: up * np.conj(a)),
+    }),
+    "matmul": Operation("multilinear", "a b", np.matmul, {
+        "a": Rule(lambda up, a, b, out: up @ b.T, "b", "contribution = upstream @ bᵀ",
+                  f"{UP}<mo>@</mo><msup>{mi('b')}<mo>⊤</mo></msup>"),
+        "b": Rule(lambda up, a, b, out: a.T @ up, "a", "contribution = aᵀ @ upstream",
+                  f"<msup>{mi('a')}<mo>⊤</mo></msup><mo>@</mo>{UP}"),
+    }),
+    "tanh": Operation("elementwise", "x", np.tanh, {
+        "x": Rule(lambda up, x, out: up * (1 - out * out), "out", "contribution = upstream · (1 − out²)",
+                  f"{UP}<mo>·</mo>{SQUARE}", one_minus_square),
+    }),
+    "exp": Operation("elementwise", "x", np.exp, {
+        "x": Rule(lambda up, x, out: up * out, "out", "contribution = upstream · out",
+                  f"{UP}<mo>·</mo>{mi('out')}", lambda x, out: out),
+    }),
+    "log": Operation("elementwise", "x", np.log, {
+        "x": Rule(lambda up, x, out: up / x, "x", "contribution = upstream / x",
+                  f"<mfrac>{UP}{mi('x')}</mfrac>", lambda x, out: 1 / x),
+    }),
+    "reciprocal": Operation("elementwise", "x", np.reciprocal, {
+        "x": Rule(lambda up, x, out: -up * out * out, "out", "contribution = −upstream · out²",
+                  f"<mo>−</mo>{UP}<mo>·</mo><msup>{mi('out')}<mn>2</mn></msup>", lambda x, out: -out * out),
+    }),
+    "sum": Operation("linear", "x", np.sum, {
+        "x": Rule(lambda up, x, out: np.broadcast_to(up, x.shape).copy(), "",
+                  "contribution = upstream, repeated", UP),
+    }),
+    "softmax_cross_entropy": Operation("op", "x target", cross_entropy, {
+        "x": Rule(lambda up, x, target, out: up * (softmax(x) - target) / len(x), "x target",
+                  "contribution = upstream · (softmax(x) − target) / n",
+                  f"{UP}<mo>·</mo><mfrac>{ERROR}<mi>n</mi></mfrac>"),
+    }),
+}
+
+
+def entry(x: object) -> object:
+    """One number as the trace writes it."""
+    if isinstance(x, (complex, np.complexfloating)):
+        return [entry(float(x.real)), entry(float(x.imag))]
+    if isinstance(x, (bool, np.bool_)):
+        return bool(x)
+    if isinstance(x, (int, np.integer)):
+        return int(x)
+    x = float(x)
+    return x if np.isfinite(x) else "nan" if np.isnan(x) else "inf" if x > 0 else "-inf"
+
+
+def small(matrix: np.ndarray) -> dict:
+    """Shape and entries, nothing else: the form of a corner and of a thumbnail."""
+    return {"shape": list(matrix.shape), "data": [entry(x) for x in matrix.ravel()]}
+
+
+def thumbnail(x: np.ndarray) -> dict:
+    """At most 16 x 16 means of the cells of x seen as a matrix of its last axis."""
+    matrix = np.asarray(np.abs(x) if np.iscomplexobj(x) else x, float).reshape(-1, x.shape[-1])
+    rows = np.array_split(matrix, min(16, len(matrix)), axis=0)
+    return small(
+        np.array(
+            [[part.mean() for part in np.array_split(row, min(16, matrix.shape[1]), axis=1)] for row in rows]
+        )
+    )
+
+
+def value(x: np.ndarray) -> dict:
+    """One array in the form of docs/trace.md."""
+    x = np.asarray(x)
+    finite = np.abs(x)[np.isfinite(x)] if np.iscomplexobj(x) else np.asarray(x, float)[np.isfinite(x)]
+    whole = x.size <= 64
+    corner = x[(0,) * (x.ndim - 2)][:4, :4] if x.ndim >= 2 else x[:4] if x.ndim else x
+    return {
+        "shape": list(x.shape),
+        "dtype": str(x.dtype),
+        "device": "cpu",
+        "data": [entry(e) for e in x.ravel()] if whole else None,
+        "corner": None if whole else small(corner),
+        "thumbnail": None if whole else thumbnail(x),
+        "statistics": {
+            "min": float(finite.min()),
+            "max": float(finite.max()),
+            "mean": float(finite.mean()),
+            "norm": float(np.sqrt((finite**2).sum())),
+        }
+        if finite.size
+        else None,
+    }
+
+
+class Program:
+    """A small program, run as it is written down, and the walk back through it."""
+
+    def __init__(self, file: str = "walk.py") -> None:
+        self.file, self.line = file, 1
+        self.nodes, self.steps, self.rules, self.values, self.arrays = [], [], {}, [], []
+
+    def keep(self, x: np.ndarray) -> int:
+        """The place of x in `values`."""
+        self.values.append(value(x))
+        return len(self.values) - 1
+
+    def leaf(self, label: str | None, x: object, requires_grad: bool = True) -> int:
+        """A value that the program starts from."""
+        x = np.asarray(x)
+        self.arrays.append(x)
+        self.nodes.append(
+            {
+                "id": len(self.nodes),
+                "kind": "leaf",
+                "op": None,
+                "summary": None,
+                "inputs": [],
+                "params": {},
+                "label": label,
+                "requires_grad": requires_grad,
+                "value": self.keep(x),
+                "site": None,
+                "inside": None,
+            }
+        )
+        return len(self.nodes) - 1
+
+    def apply(self, op: str, *inputs: int, text: str | None = None, inside: dict | None = None) -> int:
+        """One application; `text` is the source line it was written in, its expression between « and »."""
+        kind, names, forward, rules = OPS[op]
+        with np.errstate(all="ignore"):
+            out = np.asarray(forward(*[self.arrays[i] for i in inputs]))
+        self.line += 1
+        text = text or f"    v{len(self.nodes)} = «{op}({', '.join(self.called(i) for i in inputs)})»"
+        start, end = text.index("«"), text.index("»") - 1
+        self.arrays.append(out)
+        self.nodes.append(
+            {
+                "id": len(self.nodes),
+                "kind": "application",
+                "op": op,
+                "summary": f"The operation {op}.",
+                "inputs": [{"name": name, "node": i} for name, i in zip(names.split(), inputs, strict=True)],
+                "params": {},
+                "label": None,
+                "requires_grad": any(self.nodes[i]["requires_grad"] for i in inputs),
+                "value": self.keep(out),
+                "inside": inside,
+                "site": {
+                    "file": self.file,
+                    "line": self.line,
+                    "column": start,
+                    "end_line": self.line,
+                    "end_column": end,
+                    "text": text.replace("«", "").replace("»", ""),
+                    "function": "train",
+                },
+            }
+        )
+        for name, (_, _, reads, spelled, mathml) in rules.items():
+            self.rules[f"{op}.{name}"] = {
+                "op": op,
+                "input": name,
+                "kind": kind,
+                "reads": ["upstream", *reads],
+                "reason": None,
+                "source": f"{name}=lambda xp, {', '.join(['upstream', *reads])}: …",
+                "file": "rules.py",
+                "line": 31,
+                "text": spelled,
+                "latex": None,
+                "mathml": equation(mathml),
+            }
+        return len(self.nodes) - 1
+
+    def called(self, i: int) -> str:
+        """The name of node i in the program's text."""
+        return self.nodes[i]["label"] or f"v{i}"
+
+    def walk(self, root: int) -> dict:
+        """The trace of the walk back from `root`."""
+        seed = np.ones_like(self.arrays[root])
+        seed_place = self.keep(seed)
+        received, places = {root: seed}, {root: seed_place}
+        for node in reversed(self.nodes):
+            i = node["id"]
+            if node["kind"] == "leaf" or i not in received:
+                continue
+            xs = [self.arrays[e["node"]] for e in node["inputs"]]
+            reads = {e["name"]: self.nodes[e["node"]]["value"] for e in node["inputs"]} | {
+                "out": node["value"]
+            }
+            for e, x in zip(node["inputs"], xs, strict=True):
+                target = e["node"]
+                rule = OPS[node["op"]][3].get(e["name"])
+                if rule is None or not self.nodes[target]["requires_grad"]:
+                    continue
+                with np.errstate(all="ignore"):
+                    raw = np.asarray(rule[0](received[i], *xs, self.arrays[i]))
+                    local = rule[1](*xs, self.arrays[i]) if rule[1] else None
+                extra = raw.ndim - x.ndim
+                axes = list(range(extra)) + [
+                    k + extra for k, n in enumerate(x.shape) if n == 1 and raw.shape[k + extra] > 1
+                ]
+                sent = raw.sum(axis=tuple(axes)).reshape(x.shape) if axes else raw
+                before, before_place = received.get(target), places.get(target)
+                with np.errstate(all="ignore"):
+                    received[target] = sent if before is None else before + sent
+                raw_place = self.keep(raw)
+                sent_place = self.keep(sent) if axes else raw_place
+                after_place = sent_place if before is None else self.keep(received[target])
+                self.steps.append(
+                    {
+                        "index": len(self.steps),
+                        "node": i,
+                        "input": e["name"],
+                        "target": target,
+                        "rule": f"{node['op']}.{e['name']}",
+                        "upstream": places[i],
+                        "local": None if local is None else self.keep(local),
+                        "raw": raw_place,
+                        "summed_axes": axes,
+                        "contribution": sent_place,
+                        "before": before_place,
+                        "after": after_place,
+                        "reads": {name: reads[name] for name in rule[2]},
+                        "accumulates": before is not None,
+                    }
+                )
+                places[target] = after_place
+        return {
+            "format": "micrograd_plus/trace",
+            "version": 1,
+            "walk": {"direction": "backward", "root": root, "seed": seed_place},
+            "nodes": self.nodes,
+            "steps": self.steps,
+            "rules": self.rules,
+            "gradients": [
+                {"node": n["id"], "value": places[n["id"]]}
+                for n in self.nodes
+                if n["kind"] == "leaf" and n["id"] in places
+            ],
+            "values": self.values,
+        }

@@ -1,0 +1,281 @@
+"""What is handed to a notebook, a page, an image or a file."""
+
+import base64
+import gzip
+import hashlib
+import html
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+import sample_traces
+from PIL import Image
+
+import micrograd_plus_viz as viz
+from micrograd_plus_viz import film, notebook, page, payload, player
+
+
+def shown(trace):
+    """What a notebook gets."""
+    return viz.show(trace)._repr_mimebundle_()
+
+
+def inside_html(text):
+    """The payload that an HTML output or page carries."""
+    packed = re.search(r'<script type="application/octet-stream"[^>]*>([^<]*)</script>', text)[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+@pytest.mark.parametrize("make", [*sample_traces.EVERY, lambda: sample_traces.random_graph(300)])
+def test_a_notebook_gets_text_and_one_line_of_html_and_nothing_else(make):
+    bundle = shown(make())
+    assert list(bundle) == ["text/plain", "text/html"]
+    assert "\n" not in bundle["text/html"]
+    assert "\r" not in bundle["text/html"]
+
+
+def test_the_text_tells_the_gradients():
+    assert shown(sample_traces.diamond())["text/plain"] == (
+        "Backward walk: 7 nodes, 10 steps, add (y) = 41\n  a: gradient 25\n  b: gradient 19"
+    )
+
+
+def test_equal_traces_give_equal_outputs_and_other_traces_other_ids():
+    assert shown(sample_traces.perceptron()) == shown(sample_traces.perceptron())
+    ids = {re.search(r'data-mgp="(\w+)"', shown(make())["text/html"])[1] for make in sample_traces.EVERY}
+    assert len(ids) == len(sample_traces.EVERY)
+
+
+@pytest.mark.parametrize(("applications", "image"), [(20, "animation"), (100, "still"), (400, None)])
+def test_the_fallback_moves_when_small_rests_when_larger_and_is_text_when_large(applications, image):
+    text = shown(sample_traces.random_graph(applications))["text/html"]
+    found = re.search(r'<img alt="Graph of a program[^"]*"[^>]*base64,([^"]*)"', text)
+    assert (found is not None) == (image is not None)
+    if image:
+        svg = base64.b64decode(found[1]).decode()
+        assert ("@keyframes" in svg) == (image == "animation")
+    else:
+        assert "save the walk as a page of its own" in text
+
+
+def test_the_payload_holds_the_numbers_of_the_trace_and_the_walk_inside():
+    trace = sample_traces.perceptron()
+    data = inside_html(shown(trace)["text/html"])
+    assert data["values"] == trace["values"]
+    assert len(data["steps"]) == len(trace["steps"])
+    assert list(data["insides"]) == ["12"]
+    assert data["insides"]["12"]["values"] == trace["nodes"][12]["inside"]["values"]
+
+
+def test_packing_leaves_out_the_time_and_names_the_payload_by_its_hash():
+    data = payload.payload(sample_traces.diamond())
+    packed, name = payload.packed(data)
+    assert base64.b64decode(packed)[4:8] == bytes(4)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    assert name == "w" + hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def test_hostile_names_never_become_markup_in_a_page_or_an_output():
+    trace = sample_traces.hostile()
+    for text in (page.document(trace, title=sample_traces.HOSTILE[3]), shown(trace)["text/html"]):
+        assert "<img src=x" not in text
+        assert "<script>window" not in text
+        assert text.count("<script") == text.count("</script>") == 2
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node checks the syntax: install nodejs")
+@pytest.mark.parametrize("source", ["page", "notebook"])
+def test_the_module_in_one_line_is_javascript(tmp_path, source):
+    trace = sample_traces.diamond()
+    text = page.document(trace) if source == "page" else notebook.html(trace)
+    code = re.search(r'<script type="module">(.*?)</script>', text)[1]
+    assert "\n" not in code
+    (tmp_path / "player.mjs").write_text(code, encoding="utf-8")
+    checked = subprocess.run(
+        ["node", "--check", tmp_path / "player.mjs"], capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_one_line_of_code_means_what_the_lines_meant():
+    assert (
+        player.one_line("// a remark\n  const a = 'x // y';\n\n  // b\n  f(a);\n")
+        == "const a = 'x // y'; f(a);"
+    )
+    for room in player.ROOMS:
+        for number, line in enumerate(player.text(room).splitlines(), start=1):
+            assert line.count("`") % 2 == 0, f"{room}:{number} ends inside a template"
+            assert line.lstrip().startswith("//") or not re.search(r"\s//", line), (
+                f"{room}:{number} ends in a remark"
+            )
+
+
+def test_no_text_in_the_code_can_end_the_element_it_stands_in():
+    assert player.in_script("f('</script>', '<!--');") == "f('<\\/script>', '<\\!--');"
+
+
+def test_the_policy_of_a_page_names_the_hashes_of_its_own_code_and_style():
+    text = page.document(sample_traces.diamond())
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    for tag, directive in (('script type="module"', "script-src"), ("style", "style-src")):
+        content = (
+            re.search(rf"<{tag}>(.*?)</", text, flags=re.DOTALL)[1]
+            if tag == "style"
+            else re.search(r'<script type="module">(.*?)</script>', text)[1]
+        )
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none';")
+
+
+def test_marimo_gets_the_page_in_a_titled_frame():
+    kind, text = viz.show(sample_traces.diamond())._mime_()
+    assert kind == "text/html"
+    framed = html.unescape(re.search(r'srcdoc="([^"]*)"', text)[1])
+    assert framed == page.document(sample_traces.diamond())
+    assert 'title="Backward walk' in text
+
+
+@pytest.mark.parametrize("make", sample_traces.EVERY)
+@pytest.mark.parametrize("suffix", viz.SUFFIXES)
+def test_every_kind_of_trace_is_saved_under_every_suffix(tmp_path, make, suffix):
+    path = viz.save(make(), tmp_path / f"walk{suffix}")
+    content = path.read_bytes()
+    if suffix == ".json":
+        assert json.loads(content) == make()
+    elif suffix == ".svg":
+        assert ET.fromstring(content).tag.endswith("svg")  # noqa: S314 - our own picture
+    elif suffix == ".html":
+        assert inside_html(content.decode())["values"] == make()["values"]
+    elif suffix == ".dot":
+        assert content.decode().startswith("digraph walk {")
+    else:
+        with Image.open(io.BytesIO(content)) as image:
+            frames = 1 if suffix == ".png" else len(make()["steps"]) + 1
+            assert getattr(image, "n_frames", 1) in range(max(1, frames - 2), frames + 1)
+
+
+def test_an_unknown_suffix_is_refused_with_the_known_ones(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"cannot save a walk as 'walk.mp4': .* one of .html, .svg, .png, .gif"
+    ):
+        viz.save(sample_traces.diamond(), tmp_path / "walk.mp4")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_film_of_too_many_steps_is_refused_with_a_way_out(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"a film of 500 steps is too long \(at most 400\): save the walk as .html"
+    ):
+        viz.save(sample_traces.chain(500), tmp_path / "walk.gif")
+    assert viz.save(sample_traces.chain(500), tmp_path / "walk.gif", length=3).exists()
+
+
+@pytest.mark.parametrize(
+    ("module", "call", "extra"),
+    [
+        ("resvg_py", lambda folder: viz.save(sample_traces.diamond(), folder / "walk.png"), "film"),
+        ("anywidget", lambda folder: viz.widget(sample_traces.diamond()), "lab"),
+    ],
+)
+def test_a_missing_extra_is_named(tmp_path, monkeypatch, module, call, extra):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ModuleNotFoundError, match=rf"pip install 'micrograd_plus\[{extra}\]'"):
+        call(tmp_path)
+
+
+def test_a_picture_in_pixels_has_its_text_and_is_the_same_every_time():
+    svg = viz.draw(sample_traces.diamond()).svg
+    with_ours = film.png(svg)
+    assert film.png(svg) == with_ours
+    without_text = film.png(re.sub(r"<text.*?</text>", "", svg))
+    assert len(without_text) < len(with_ours) * 0.8
+
+
+def test_a_film_shows_a_gradient_only_when_it_has_arrived():
+    trace = sample_traces.diamond()
+    assert ">grad 25<" not in film.frame(trace, 0)
+    assert ">grad 25<" in film.frame(trace, len(trace["steps"]))
+    assert "Step 3 of 10." in film.frame(trace, 3)
+
+
+def test_a_film_plays_once_and_rests_where_less_motion_is_asked_for():
+    svg = film.animated(sample_traces.diamond())
+    assert "infinite" not in svg
+    assert "@media (prefers-reduced-motion: reduce) { * { animation: none !important; } }" in svg
+
+
+def test_a_drawing_shows_itself_as_an_image_that_untrusted_notebooks_keep():
+    drawing = viz.draw(sample_traces.diamond())
+    bundle = drawing._repr_mimebundle_()
+    assert list(bundle) == ["text/plain", "text/html"]
+    assert base64.b64encode(drawing.svg.encode()).decode() in bundle["text/html"]
+    assert drawing.dot.startswith("digraph walk {")
+
+
+def test_a_live_widget_carries_the_players_module_and_the_payload():
+    widget = viz.widget(sample_traces.diamond(), index=4)
+    assert (widget.index, widget.synced) == (4, False)
+    assert json.loads(gzip.decompress(base64.b64decode(widget.payload)))["summary"].startswith(
+        "Backward walk"
+    )
+    assert "export default" in str(widget._esm)
+
+
+def run(code, *paths):
+    """What a fresh Python prints and complains about, with folders put first on its path."""
+    path = os.pathsep.join(map(str, [*paths, Path(viz.__file__).parent.parent]))
+    command, environment = [sys.executable, "-P", "-c", code], os.environ | {"PYTHONPATH": path}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr
+
+
+def test_importing_the_package_tells_the_engine_how_a_trace_is_shown(tmp_path):
+    (tmp_path / "micrograd_plus").mkdir()
+    (tmp_path / "micrograd_plus" / "__init__.py").touch()
+    (tmp_path / "micrograd_plus" / "trace.py").write_text(
+        "class Trace:\n"
+        "    @classmethod\n"
+        "    def shown_by(cls, mimebundle, *, marimo):\n"
+        "        cls.bundle, cls.frame = mimebundle, marimo\n"
+    )
+    (tmp_path / "walk.json").write_text(json.dumps(sample_traces.diamond()))
+    code = f"""import micrograd_plus_viz
+from micrograd_plus.trace import Trace
+trace = {str(tmp_path / "walk.json")!r}
+print(*Trace.bundle(trace), Trace.frame(trace)[0])"""
+    assert run(code, tmp_path)[0] == "text/plain text/html text/html"
+
+
+def test_a_walk_recorded_by_the_engine_shows_itself():
+    from micrograd_plus.trace import load_trace
+
+    trace = load_trace(sample_traces.recorded())
+    assert trace._repr_mimebundle_() == shown(trace) == shown(sample_traces.recorded())
+    assert trace._mime_() == viz.show(trace)._mime_()
+
+
+def test_the_package_works_without_the_engine():
+    without = "import sys; sys.modules['micrograd_plus'] = None; "
+    assert run(without + "import micrograd_plus_viz as viz; print(viz.save)")[0].startswith("<function save")
+
+
+def test_no_thread_and_no_memory_of_graphviz_is_left_to_complain_when_python_ends():
+    code = "from micrograd_plus_viz import graphviz_run as g; print(len(g.svg('digraph { a -> b }')) > 500)"
+    assert run(code) == ("True", "")
+
+
+def test_the_package_holds_no_path_and_no_address_to_fetch():
+    for path in Path(viz.__file__).parent.rglob("*"):
+        if path.suffix in {".js", ".css"}:
+            text = path.read_text(encoding="utf-8")
+            assert set(re.findall(r"https?://[^\s\"'`]+", text)) <= {"http://www.w3.org/2000/svg"}
+            assert "@import" not in text

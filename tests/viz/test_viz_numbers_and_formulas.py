@@ -1,0 +1,263 @@
+"""Numbers, names, sentences and formulas, as the pictures spell them."""
+
+import math
+
+import pytest
+import sample_traces
+
+from micrograd_plus_viz import digits, formula, words
+from micrograd_plus_viz.source import trace_data
+
+
+@pytest.mark.parametrize(
+    ("x", "shown"),
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (2.0, "2"),
+        (-3, "−3"),
+        (0.5, "0.5"),
+        (1 / 3, "0.3333"),
+        (1.0625, "1.063"),
+        (-1.0625, "−1.063"),
+        (123456, "123456"),
+        (12345.6, "12350"),
+        (1234567.0, "1.235e6"),
+        (-1e-5, "−1e−5"),
+        (9.9996e-5, "1e−4"),
+        (1e300, "1e300"),
+        (True, "True"),
+        (False, "False"),
+        ("nan", "nan"),
+        ("inf", "inf"),
+        ("-inf", "−inf"),
+        (math.nan, "nan"),
+        (-math.inf, "−inf"),
+        ([1.0, -2.5], "1 − 2.5i"),
+        ([0, "nan"], "0 + nani"),
+    ],
+)
+def test_a_number_has_four_significant_digits_and_a_true_minus(x, shown):
+    assert digits.number(x) == shown
+
+
+def test_a_result_is_named_by_its_operation_and_by_the_name_the_program_gives_it():
+    assert words.names(sample_traces.diamond()) == [
+        "a",
+        "b",
+        "add (c)",
+        "mul (d)",
+        "add (e)",
+        "mul (f)",
+        "add (y)",
+    ]
+
+
+def test_a_part_of_a_longer_expression_is_not_called_by_the_name_of_the_whole():
+    called = words.names(sample_traces.perceptron())
+    assert "tanh (hidden)" in called
+    assert "matmul #1" in called
+    assert "0.01" in called
+
+
+def test_a_keyword_argument_is_not_taken_for_a_name():
+    site = {"line": 1, "end_line": 1, "column": 15, "end_column": 20, "text": "loss = f(scale=a + b)"}
+    assert words.assigned(site) is None
+
+
+def test_every_step_is_told_in_a_sentence_with_the_numbers_of_the_trace():
+    told = words.sentences(sample_traces.diamond())
+    assert told[0] == "Step 1 of 10. add (y) sends 1 to add (e), the first gradient to arrive there."
+    assert told[9] == "Step 10 of 10. add (c) sends 7 to b, which had 12 and now holds 19."
+
+
+def test_the_summed_axes_are_told_with_both_shapes():
+    trace = sample_traces.broadcast()
+    step = next(s for s in trace["steps"] if s["summed_axes"] == [0])
+    assert words.summed(trace, step) == (
+        "Broadcasting had repeated the input along axis 0, so raw, of shape (2, 3), is summed there: "
+        "the contribution has shape (3,)."
+    )
+
+
+def test_several_summed_axes_are_named_together():
+    trace = sample_traces.broadcast()
+    trace["steps"][-1]["summed_axes"] = [0, 1, 3]
+    assert "along axes 0, 1 and 3," in words.summed(trace, trace["steps"][-1])
+
+
+def test_a_forward_walk_speaks_of_tangents_and_follows_the_edges():
+    trace = sample_traces.forward()
+    edge, start, end = words.ways(trace)[0]
+    assert (trace["nodes"][start]["label"], trace["nodes"][end]["op"], words.edges(trace)[edge]) == (
+        "a",
+        "add",
+        (0, 2, "a"),
+    )
+    assert "the first tangent" in words.sentences(trace)[0]
+
+
+def test_a_walk_knows_what_every_node_holds_before_its_first_step():
+    assert words.started(sample_traces.diamond()) == {
+        6: 7,
+        4: None,
+        5: None,
+        2: None,
+        3: None,
+        0: None,
+        1: None,
+    }
+
+
+def test_an_application_with_several_outputs_holds_no_gradient_of_its_own():
+    trace = sample_traces.one_of_several()
+    assert trace["steps"][1]["node"] == 1, "its rule is applied, although no step reached it"
+    assert words.started(trace)[1] is None
+    assert words.names(trace)[2] == "exp[0]"
+
+
+@pytest.mark.parametrize("make", sample_traces.EVERY)
+def test_every_kind_of_trace_has_its_names_sentences_and_formulas(make):
+    trace = make()
+    assert len(words.names(trace)) == len(trace["nodes"])
+    assert all(text.endswith(".") for text in words.sentences(trace))
+    for step in trace["steps"]:
+        filled = formula.with_numbers(trace, step)
+        assert (filled is None) == (trace["rules"][step["rule"]]["mathml"] is None)
+
+
+def step_of(op: str, **shapes: object) -> tuple[dict, dict]:
+    """A trace with one application of `op` to the values given, and the step of its first rule."""
+    program = sample_traces.Program()
+    leaves = [program.leaf(name, x) for name, x in shapes.items()]
+    trace = program.walk(program.apply(op, *leaves))
+    return trace, trace["steps"][0]
+
+
+def test_scalars_take_the_places_of_the_symbols_and_the_result_stands_below():
+    trace, step = step_of("mul", a=2.0, b=3.0)
+    assert formula.with_numbers(trace, step) == (
+        '<math display="block"><mrow><mi data-name="contribution">contribution</mi><mo>=</mo>'
+        '<mn data-name="upstream">1</mn><mo>·</mo><mn data-name="b">3</mn></mrow></math>'
+        '<math display="block" class="result"><mrow><mo form="infix">=</mo><mn>3</mn></mrow></math>'
+    )
+
+
+def test_a_negative_number_after_a_sign_stands_in_parentheses():
+    trace, step = step_of("mul", a=2.0, b=-3.0)
+    assert '<mo>(</mo><mn data-name="b">−3</mn><mo>)</mo>' in formula.with_numbers(trace, step)
+
+
+def test_a_negative_base_of_a_power_stands_in_parentheses():
+    trace, step = step_of("tanh", x=-0.5)
+    assert (
+        '<msup><mrow><mo>(</mo><mn data-name="out">−0.4621</mn><mo>)</mo></mrow><mn>2</mn></msup>'
+        in formula.with_numbers(trace, step)
+    )
+
+
+def test_a_fraction_needs_no_parentheses():
+    trace, step = step_of("log", x=-0.5)
+    assert '<mn data-name="x">−0.5</mn></mfrac>' in formula.with_numbers(trace, step)
+
+
+def test_a_power_of_ten_is_set_as_one():
+    trace, step = step_of("log", x=2.5e-7)
+    assert "<mn>2.5</mn><mo>×</mo><msup><mn>10</mn><mn>−7</mn></msup>" in formula.with_numbers(trace, step)
+
+
+@pytest.mark.parametrize(
+    ("shape", "columns", "dots"), [((2, 3), 3, 0), ((5, 4), 4, 7), ((3,), 3, 0), ((9,), 4, 1)]
+)
+def test_a_matrix_shows_at_most_three_rows_and_columns_and_dots_for_the_rest(shape, columns, dots):
+    program = sample_traces.Program()
+    x = sample_traces.np.arange(1.0, 1 + sample_traces.np.prod(shape)).reshape(shape)
+    trace = program.walk(program.apply("sum", program.leaf("x", x)))
+    shown = formula.with_numbers(trace, trace["steps"][0])
+    first_row = shown[shown.index("<mtable") : shown.index("</mtr>")]
+    assert first_row.count("<mtd>") == columns
+    assert sum(shown.count(f"<mo>{dot}</mo>") for dot in "…⋮⋱") == dots
+
+
+def test_two_matrices_show_two_rows_and_columns_each():
+    np = sample_traces.np
+    trace, step = step_of("matmul", a=np.ones((3, 4)), b=np.ones((4, 5)))
+    rows = formula.with_numbers(trace, step).split("</mtable>")[0].count("<mtr>")
+    assert rows == 3, "two rows and one of dots"
+
+
+def test_a_large_array_stands_by_name_with_its_shape():
+    np = sample_traces.np
+    trace, step = step_of("tanh", x=np.ones((20, 30)))
+    assert '<mtext class="by-name" data-name="out">out (20, 30)</mtext>' in formula.with_numbers(trace, step)
+
+
+def test_where_axes_were_summed_the_formula_gives_raw():
+    trace = sample_traces.broadcast()
+    step = next(s for s in trace["steps"] if s["summed_axes"] == [0])
+    assert '<mi data-name="contribution">raw</mi>' in formula.with_numbers(trace, step)
+
+
+def test_a_parameter_stands_as_python_prints_it():
+    trace, step = step_of("tanh", x=1.0)
+    trace["nodes"][1]["params"] = {"axis": "-1"}
+    trace["rules"]["tanh.x"]["mathml"] = '<math><mi data-name="axis">axis</mi></math>'
+    assert '<mn data-name="axis">−1</mn>' in formula.with_numbers(trace, step)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (
+            '<math><mi onclick="x()" style="color:red" href="javascript:x()" data-name="b">b</mi></math>',
+            '<math><mi data-name="b">b</mi></math>',
+        ),
+        ("<math><script>x()</script><mi>a</mi></math>", "<math><mi>a</mi></math>"),
+        ("<math><mtext>&lt;img src=x&gt;</mtext></math>", "<math><mtext>&lt;img src=x&gt;</mtext></math>"),
+        (
+            '<math><mi class="tall">a</mi><mi class="player">b</mi></math>',
+            '<math><mi class="tall">a</mi><mi>b</mi></math>',
+        ),
+        ("<svg><mi>a</mi></svg>", None),
+        ("<math><mi>", None),
+        ("not markup", None),
+        (None, None),
+        ('<!DOCTYPE math [<!ENTITY a "aaaa">]><math><mi>&a;</mi></math>', None),
+        ("<mrow>" * 5000 + "</mrow>" * 5000, None),
+    ],
+    ids=range(10),
+)
+def test_a_formula_keeps_what_is_known_to_be_harmless_and_nothing_else(given, kept):
+    assert formula.with_symbols(given) == kept
+
+
+@pytest.mark.parametrize("make", sample_traces.EVERY)
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_the_samples_are_traces_as_the_engine_reads_them(make):
+    from micrograd_plus.trace import load_trace
+
+    assert len(load_trace(make()).steps) == len(make()["steps"])
+
+
+def test_what_is_no_trace_is_refused_with_a_sentence():
+    with pytest.raises(TypeError, match=r"a trace is wanted .* not int"):
+        trace_data(3)
+    with pytest.raises(ValueError, match="its format is None"):
+        trace_data({})
+    with pytest.raises(ValueError, match="this trace has version 2; this program reads version 1"):
+        trace_data(sample_traces.diamond() | {"version": 2})
+
+
+def test_a_trace_is_read_from_an_object_that_can_tell_its_data_and_from_a_file(tmp_path):
+    class Recorded:
+        def to_dict(self):
+            return sample_traces.diamond()
+
+    import json
+
+    (tmp_path / "walk.json").write_text(json.dumps(sample_traces.diamond()))
+    assert (
+        trace_data(Recorded())
+        == trace_data(tmp_path / "walk.json")
+        == trace_data(str(tmp_path / "walk.json"))
+    )

@@ -1,0 +1,47 @@
+"""Numbers as a reader wants them: four significant digits and a true minus sign.
+
+`static/show.js` follows the same rules: a number reads the same in a sentence, in a formula and in the panel.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_HALF_UP, Context
+from typing import Any
+
+MINUS = "−"
+_FOUR = Context(prec=4, rounding=ROUND_HALF_UP)
+_WORDS = {"nan": "nan", "inf": "inf", "-inf": MINUS + "inf"}
+
+
+def scientific(x: Any) -> tuple[str, int] | None:
+    """Mantissa and power of ten of a number too large or too small to be spelled out, else None."""
+    if not isinstance(x, (int, float)) or isinstance(x, bool) or x == 0 or not math.isfinite(x):
+        return None
+    if 1e-4 <= abs(x) < 1e5 or (x == int(x) and abs(x) < 1e6):
+        return None
+    rounded = _FOUR.create_decimal(x).normalize(_FOUR)
+    return f"{rounded.scaleb(-rounded.adjusted()):f}".replace("-", MINUS), rounded.adjusted()
+
+
+def number(x: Any) -> str:
+    """One entry of a trace's value (a number, a word for what is not finite, or a complex pair) as text."""
+    if isinstance(x, bool):
+        return str(x)
+    if isinstance(x, str):
+        return _WORDS.get(x, x)
+    if isinstance(x, (list, tuple)):
+        return complex_number(number(x[0]), number(x[1]))
+    if not math.isfinite(x):
+        return _WORDS[str(float(x))]
+    if parts := scientific(x):
+        return f"{parts[0]}e{str(parts[1]).replace('-', MINUS)}"
+    if x == int(x) and abs(x) < 1e6:
+        return str(int(x)).replace("-", MINUS)
+    return f"{_FOUR.create_decimal(x).normalize(_FOUR):f}".replace("-", MINUS)
+
+
+def complex_number(real: str, imaginary: str) -> str:
+    """A complex number from the texts of its two parts."""
+    sign, size = ("−", imaginary[1:]) if imaginary.startswith(MINUS) else ("+", imaginary)
+    return f"{real} {sign} {size}i"

@@ -1,0 +1,116 @@
+"""A trace as a Graphviz graph: node i has the id `n<i>`, edge j the id `e<j>`.
+
+Leaves are boxes, applications rounded boxes, one of several outputs a hexagon; the root has a double line.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import graphviz
+
+from .digits import number
+from .words import clipped, edges, names, scalar, shape, spaced, started, ways
+
+Trace = dict[str, Any]
+LONGEST = 34
+GRAPH = {"rankdir": "LR", "nodesep": "0.22", "ranksep": "0.42", "pad": "0.08"}
+NODE = {"fontname": "Arial", "fontsize": "12", "margin": "0.16,0.07", "height": "0.3", "width": "0.4"}
+INCHES_A_CHARACTER = 0.085
+"""The width of a digit at 12 points, near enough for a line of digits."""
+SHAPES = {
+    "leaf": {"shape": "box"},
+    "application": {"shape": "box", "style": "rounded"},
+    "output": {"shape": "hexagon", "margin": "0,0"},
+}
+
+
+def received(trace: Trace, steps: int | None = None) -> dict[int, int]:
+    """What every node has received after a number of steps (unless told, all), where anything arrived."""
+    travelled = ways(trace)
+    held = started(trace, travelled)
+    for step, (_, _, end) in zip(trace["steps"][:steps], travelled[:steps], strict=True):
+        held[end] = step["after"]
+    return {node: place for node, place in held.items() if place is not None}
+
+
+class Label(NamedTuple):
+    """What is written in a node: its name, its value in brief, and a gradient where one arrived."""
+
+    name: str
+    value: str | None
+    gradient: str | None
+
+    def lines(self) -> list[str]:
+        """The lines that there are, from the top."""
+        return [line for line in self if line is not None]
+
+
+def labels(trace: Trace, steps: int | None = None) -> list[Label]:
+    """What is written in every node after a number of steps; unless told, when the walk is over.
+
+    Where a gradient will only arrive later its line is there and empty, so that no line ever moves.
+    """
+    final = received(trace)
+    held, written = final if steps is None else received(trace, steps), []
+    for node, name in zip(trace["nodes"], names(trace), strict=True):
+        i, value = node["id"], _value_line(trace, node["value"])
+        gradient = gradient_line(trace, held[i]) if i in held else "" if i in final else None
+        written.append(Label(clipped(spaced(name), LONGEST), value if value != name else None, gradient))
+    return written
+
+
+def gradient_line(trace: Trace, place: int) -> str:
+    """A gradient or tangent in a node: its number, or the norm of an array."""
+    word = "tangent" if trace["walk"]["direction"] == "forward" else "grad"
+    if only := scalar(trace, place):
+        return f"{word} {only}"
+    statistics = trace["values"][place]["statistics"]
+    return f"|{word}| {number(statistics['norm'])}" if statistics else f"{word} empty"
+
+
+def _value_line(trace: Trace, place: int | None) -> str | None:
+    if place is None:
+        return None
+    return scalar(trace, place) or f"{shape(trace['values'][place])} {trace['values'][place]['dtype']}"
+
+
+def longest_lines(trace: Trace, written: list[Label]) -> list[int]:
+    """The length of every node's longest line, those of gradients that are still growing included."""
+    lengths = [max(map(len, label.lines())) for label in written]
+    travelled = ways(trace)
+    shown = [*started(trace, travelled).items()]
+    shown += [(end, step["after"]) for step, (_, _, end) in zip(trace["steps"], travelled, strict=True)]
+    for node, place in shown:
+        if place is not None:
+            lengths[node] = max(lengths[node], len(gradient_line(trace, place)))
+    return lengths
+
+
+def digraph(trace: Trace) -> graphviz.Digraph:
+    """The graph of a trace, laid from left to right in the order of execution."""
+    graph = graphviz.Digraph("walk", graph_attr=GRAPH, node_attr=NODE, edge_attr={"arrowsize": "0.6"})
+    written = labels(trace)
+    for node, label, longest in zip(trace["nodes"], written, longest_lines(trace, written), strict=True):
+        look = dict(SHAPES[node["kind"]])
+        if node["id"] == trace["walk"]["root"]:
+            look["peripheries"] = "2"
+        if longest > max(map(len, label.lines())):
+            look["width"] = f"{longest * INCHES_A_CHARACTER + 0.3:.2f}"
+        graph.node(f"n{node['id']}", _lines(label.lines()), id=f"n{node['id']}", **look)
+    for j, (start, end, _) in enumerate(edges(trace)):
+        graph.edge(f"n{start}", f"n{end}", id=f"e{j}")
+    return graph
+
+
+def source(trace: Trace) -> str:
+    """The same as text in the DOT language."""
+    return digraph(trace).source
+
+
+def _lines(lines: list[str]) -> str:
+    """Plain text, each line's own backslashes and angle brackets taken as they are.
+
+    Not Graphviz's HTML-like labels: the WebAssembly build has no XML parser and measures them as empty.
+    """
+    return graphviz.nohtml("\\n".join(graphviz.escape(line) for line in lines))

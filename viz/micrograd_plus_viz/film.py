@@ -1,0 +1,184 @@
+"""The walk as a film: an animated SVG that needs nothing, and frames of it as GIF, WebP or PNG.
+
+The SVG moves by CSS alone, so it plays inside an `<img>`, where no script may run. It plays once and rests on
+the last step (a film that never ends would need a pause button, WCAG 2.2.2); where the reader asks for less
+motion it shows the end at once.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from html import escape
+from typing import Any
+
+from . import layout, picture, words
+from .dot import gradient_line, labels
+from .picture import LINE, near
+from .static_files import FONTS, style
+
+Trace = dict[str, Any]
+SECONDS = 1.5
+ARRIVAL = 0.6
+"""When within a step the contribution has arrived, as a part of the step."""
+CAPTION_LINE = 17.0
+NARROWEST = 430.0
+MOST_FRAMES = 400
+
+
+class Scenes:
+    """A trace laid out, with what a film asks about every step."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace, self.placing = trace, layout.placed(trace)
+        self.ways = words.ways(trace)
+        self.labels, self.started = labels(trace), words.started(trace)
+        self.last = {node: i for i, (_, start, end) in enumerate(self.ways) for node in (start, end)}
+        self.width = max(self.placing.width, NARROWEST)
+        longest = int((self.width - 24) / 6.4)
+        self.captions = [textwrap.wrap(sentence, longest) for sentence in words.sentences(trace)]
+        most = max((len(lines) for lines in self.captions), default=1)
+        self.height = self.placing.height + most * CAPTION_LINE + 14
+
+    def finished(self, i: int) -> list[int]:
+        """The nodes that no later step than i concerns, sorted."""
+        return sorted({node for node in self.ways[i][1:] if self.last[node] == i})
+
+    def lit(self, i: int) -> str:
+        """What step i lights: the edge, the node whose rule is applied and the one that receives."""
+        edge, start, end = self.ways[i]
+        kind = "accumulates" if self.trace["steps"][i]["accumulates"] else "receives"
+        around = [
+            picture.outline(self.trace["nodes"][node]["kind"], self.placing.boxes[node], f"{name} over")
+            for node, name in ((start, "active"), (end, kind))
+        ]
+        return "".join(around) + f'<path class="lit" d="{self.placing.curves[edge]}"/>'
+
+    def said(self, lines: list[str]) -> str:
+        """A caption's lines below the picture."""
+        first = self.placing.height + 16
+        return "".join(
+            f'<text class="caption" x="12" y="{near(first + k * CAPTION_LINE)}">{escape(line)}</text>'
+            for k, line in enumerate(lines)
+        )
+
+    def framed(self, inner: str) -> str:
+        """The SVG document of this film's size."""
+        return picture.framed(self.width, self.height, inner, picture.alt(self.trace))
+
+    def passing_lines(self, node: int, times: list[int]) -> list[str]:
+        """The gradient lines a node shows before its last one; it receives at the steps `times`."""
+        box, count = self.placing.boxes[node], len(self.labels[node].lines())
+        place = f'x="{near(box.x)}" y="{near(picture.first_line(box, count) + LINE * (count - 1))}"'
+        held = [self.started[node], *(self.trace["steps"][i]["after"] for i in times[:-1])]
+        since = [0.0, *(i + ARRIVAL for i in times)]
+        return [
+            _during(
+                f'<text class="gradient" {place}>{escape(gradient_line(self.trace, value))}</text>',
+                start,
+                stop,
+            )
+            for value, start, stop in zip(held, since[:-1], since[1:], strict=True)
+            if value is not None
+        ]
+
+
+def animated(trace: Trace) -> str:
+    """The whole walk as one SVG that plays by itself, once."""
+    scenes = Scenes(trace)
+    looks = [style("picture.css"), style("film.css"), style("motion.css")]
+    moving, arrivals = [], {}
+    for i, (edge, _, end) in enumerate(scenes.ways):
+        stop = i + 1 if i + 1 < len(scenes.ways) else None
+        moving += [_during(scenes.lit(i), i, i + 1), _during(scenes.said(scenes.captions[i]), i, stop)]
+        moving.append(_bead(scenes.placing.curves[edge], i, trace["walk"]["direction"] == "backward"))
+        looks += [_at(f"#e{edge} path:first-child", "line", i + 1), _at(f"#e{edge} .head", "head", i + 1)]
+        looks += [_at(f"#n{node} .body", "fill", i + 1) for node in scenes.finished(i)]
+        arrivals.setdefault(end, []).append(i)
+    for node, times in arrivals.items():
+        looks.append(_at(f"#n{node} .gradient", "from", times[-1] + ARRIVAL))
+        moving += scenes.passing_lines(node, times)
+    return scenes.framed(
+        f"<style>{''.join(looks)}</style>{picture.body(trace, scenes.placing)}{''.join(moving)}"
+    )
+
+
+def frame(trace: Trace, steps: int) -> str:
+    """The picture after a number of steps, as a still SVG with the last step's sentence below it."""
+    return _frame(Scenes(trace), steps)
+
+
+def _frame(scenes: Scenes, steps: int) -> str:
+    looks = [style("picture.css"), style("film.css")]
+    for i, (edge, _, _) in enumerate(scenes.ways[:steps]):
+        looks.append(f"#e{edge} path{{stroke:#0072b2}}#e{edge} .head{{fill:#0072b2;stroke:none}}")
+        looks += [f"#n{node} .body{{fill:#d8edfa;stroke:#0072b2}}" for node in scenes.finished(i)]
+    lit = scenes.lit(steps - 1) if steps else ""
+    said = scenes.said(scenes.captions[steps - 1] if steps else [words.summary(scenes.trace)])
+    body = picture.body(scenes.trace, scenes.placing, steps)
+    return scenes.framed(f"<style>{''.join(looks)}</style>{body}{lit}{said}")
+
+
+def png(svg: str, zoom: float = 2.0) -> bytes:
+    """An SVG of ours as a PNG, set in the font that comes with this package.
+
+    ModuleNotFoundError with what to install where the rasteriser is missing.
+    """
+    try:
+        import resvg_py
+    except ModuleNotFoundError as missing:
+        said = "a picture in pixels needs resvg_py and pillow: pip install 'micrograd_plus[film]'"
+        raise ModuleNotFoundError(said) from missing
+    fonts = {"font_files": FONTS, "font_family": "Arimo", "sans_serif_family": "Arimo"}
+    set_in_ours = svg.replace(picture.FONT, "Arimo")
+    return bytes(
+        resvg_py.svg_to_bytes(svg_string=set_in_ours, dpi=96, zoom=zoom, background="#ffffff", **fonts)
+    )
+
+
+def frames(trace: Trace, kind: str, zoom: float = 1.0) -> bytes:
+    """The walk as an animated image, `kind` GIF or WEBP: one frame a step, played once.
+
+    ValueError for a walk of more than 400 steps, ModuleNotFoundError where the film extra is missing.
+    """
+    count = len(trace["steps"])
+    if count > MOST_FRAMES:
+        raise ValueError(
+            f"a film of {count} steps is too long (at most {MOST_FRAMES}): save the walk as .html, "
+            "which holds any number, or name a part with start= and length="
+        )
+    scenes = Scenes(trace)
+    shots = [png(_frame(scenes, k), zoom) for k in range(count + 1)]
+    from PIL import Image
+
+    images = [Image.open(io.BytesIO(shot)).convert("RGB") for shot in shots]
+    if kind == "GIF":
+        images = [image.quantize(64, dither=Image.Dither.NONE) for image in images]
+    step = int(SECONDS * 1000)
+    options: dict[str, Any] = {"lossless": True, "loop": 1} if kind == "WEBP" else {}
+    film = io.BytesIO()
+    images[0].save(
+        film, kind, save_all=True, append_images=images[1:], duration=[step] * count + [3 * step], **options
+    )
+    return film.getvalue()
+
+
+def _bead(curve: str, i: int, back: bool) -> str:
+    """A dot that rolls along an edge: a dash of no length with round ends, moved by its offset."""
+    ends = (-1, 0) if back else (0, -1)
+    timing = f"roll {SECONDS * 0.7:.2f}s {i * SECONDS:.2f}s"
+    marks = f"--a:{ends[0]};--b:{ends[1]};animation:{timing}"
+    return f'<path class="bead" d="{curve}" pathLength="1" style="{marks}"/>'
+
+
+def _during(markup: str, start: float, stop: float | None) -> str:
+    """Markup that is seen from one step to another; or from a step on, also where nothing moves."""
+    if stop is None:
+        return f'<g style="animation:from .01s {start * SECONDS:.2f}s both">{markup}</g>'
+    timing = f"animation-duration:{(stop - start) * SECONDS:.2f}s;animation-delay:{start * SECONDS:.2f}s"
+    return f'<g class="during" style="{timing}">{markup}</g>'
+
+
+def _at(selector: str, keyframes: str, i: float) -> str:
+    """The rule that changes something when step i begins."""
+    return f"{selector}{{animation:{keyframes} .3s {i * SECONDS:.2f}s both}}"

@@ -1,0 +1,173 @@
+"""A rule's formula as MathML: with its symbols, and with numbers in the symbols' places.
+
+MathML that comes with a trace is rebuilt from a list of known elements, so nothing else in it ever reaches a
+page. Matrix brackets are not characters but borders, drawn by the style sheet (class `matrix`): without a
+font made for mathematics a browser does not stretch a bracket.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from typing import Any
+
+from .digits import MINUS, number, scientific
+from .words import clipped, shape, spaced
+
+TOKENS = {"mi", "mo", "mn", "mtext", "mspace"}
+SCRIPTS = {"msup", "msub", "msubsup", "mover", "munder", "munderover"}
+ELEMENTS = {"math", "mrow", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd"} | TOKENS | SCRIPTS
+ATTRIBUTES = {"data-name", "mathvariant", "form", "accent", "display", "displaystyle", "lspace", "rspace"}
+CLASSES = {"tall", "cases", "formula", "overlined"}
+ALONE = {"mfrac", "msqrt", "mtd"}
+"""Parents whose parts need no parentheses."""
+
+Trace = dict[str, Any]
+
+
+def with_symbols(mathml: str | None) -> str | None:
+    """A rule's MathML, rebuilt from known elements; None where there is none or it is not well-formed."""
+    tree = _rebuilt(mathml)
+    return None if tree is None else _text(tree)
+
+
+def with_numbers(trace: Trace, step: Trace) -> str | None:
+    """The formula of a step's rule with what the rule read in the symbols' places, then what came out of it.
+
+    Matrices show at most 3 x 3 entries, 2 x 2 where the formula has several; those the trace keeps only in
+    part, and arrays of more axes, stand by name with their shape. None where the rule has no formula.
+    """
+    tree = _rebuilt(trace["rules"][step["rule"]]["mathml"])
+    if tree is None:
+        return None
+    sent = step["raw"] if step["raw"] is not None else step["contribution"]
+    places = step["reads"] | {name: step[name] for name in ("upstream", "local")}
+    values = {name: trace["values"][place] for name, place in places.items() if place is not None}
+    named = {element.get("data-name") for element in tree.iter()}
+    most = 2 if sum(_is_matrix(value) for name, value in values.items() if name in named) > 1 else 3
+    _fill(tree, values | trace["nodes"][step["node"]]["params"], most)
+    if sent is None:
+        return _text(tree)
+    name = "contribution" if step["raw"] in (None, step["contribution"]) else "raw"
+    for symbol in tree.iter():
+        if symbol.get("data-name") == "contribution":
+            symbol.text = name
+    return _text(tree) + _text(_result(trace["values"][sent], name, most))
+
+
+def _rebuilt(mathml: str | None) -> ET.Element | None:
+    """The tree of a formula with known elements and attributes alone, without namespaces."""
+    if not mathml or "<!" in mathml:
+        return None
+    try:
+        tree = _known(ET.fromstring(mathml))  # noqa: S314 - without declarations nothing can expand
+    except (ET.ParseError, RecursionError):
+        return None
+    return tree if tree is not None and tree.tag == "math" else None
+
+
+def _known(element: ET.Element) -> ET.Element | None:
+    tag = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else None
+    if tag not in ELEMENTS:
+        return None
+    kept = ET.Element(tag, {k: v for k, v in element.attrib.items() if k in ATTRIBUTES})
+    if element.get("class") in CLASSES:
+        kept.set("class", element.get("class", ""))
+    kept.text = element.text
+    kept.extend([child for child in map(_known, element) if child is not None])
+    return kept
+
+
+def _text(tree: ET.Element) -> str:
+    return ET.tostring(tree, encoding="unicode", short_empty_elements=False)
+
+
+def _fill(element: ET.Element, values: dict[str, Trace | str], most: int) -> None:
+    """Put numbers in the places of the symbols below an element; a parameter stands as Python prints it."""
+    for i, child in enumerate(list(element)):
+        name = child.get("data-name", "")
+        value = values.get(name)
+        if value is None:
+            _fill(child, values, most)
+        else:
+            shown = (
+                _leaf("mn", value.replace("-", MINUS))
+                if isinstance(value, str)
+                else _symbol(value, name, most)
+            )
+            shown.set("data-name", name)
+            element[i] = (
+                _row(_leaf("mo", "("), shown, _leaf("mo", ")")) if _misleads(shown, element, i) else shown
+            )
+
+
+def _misleads(shown: ET.Element, parent: ET.Element, position: int) -> bool:
+    """Whether a number in that place would be misread without parentheses round it."""
+    if shown.get("class") or parent.tag in ALONE:
+        return False
+    written = "".join(shown.itertext())
+    base = parent.tag in ("msup", "msubsup") and position == 0
+    free = position == 0 or parent[position - 1].text in ("=", "(", ",")
+    several = shown.tag == "mrow" or " " in written
+    return (written.startswith(MINUS) and (base or not free)) or (several and (base or " " in written))
+
+
+def _symbol(value: Trace, name: str, most: int) -> ET.Element:
+    """A value: a number, a matrix in brackets, or its name with its shape."""
+    data = value["data"]
+    if data is not None and len(data) == 1:
+        return _number(data[0])
+    if _is_matrix(value):
+        return _matrix(value, most)
+    return _leaf("mtext", f"{clipped(spaced(name), 24)} {shape(value)}", {"class": "by-name"})
+
+
+def _is_matrix(value: Trace) -> bool:
+    """Whether a value can be written out: it is kept whole, has entries, and at most two axes."""
+    return bool(value["data"]) and len(value["data"]) > 1 and 1 <= len(value["shape"]) <= 2
+
+
+def _matrix(value: Trace, most: int) -> ET.Element:
+    """Rows of numbers with dots for what is left out; the class draws the brackets."""
+    rows, columns = value["shape"] if len(value["shape"]) == 2 else (1, value["shape"][0])
+    table = ET.Element("mtable", {"class": "matrix"})
+    dots = {(False, True): "…", (True, False): "⋮", (True, True): "⋱"}
+    shown_columns = list(range(columns)) if columns <= most else [*range(most), None]
+    for r in list(range(rows)) if rows <= most else [*range(most), None]:
+        row = ET.SubElement(table, "mtr")
+        for c in shown_columns:
+            entry = (
+                _leaf("mo", dots[r is None, c is None])
+                if r is None or c is None
+                else _number(value["data"][r * columns + c])
+            )
+            ET.SubElement(row, "mtd").append(entry)
+    return table
+
+
+def _number(x: object) -> ET.Element:
+    """A number; a power of ten is set as one."""
+    parts = scientific(x)
+    if not parts:
+        return _leaf("mn", number(x))
+    power = ET.Element("msup")
+    power.extend([_leaf("mn", "10"), _leaf("mn", str(parts[1]).replace("-", MINUS))])
+    return _row(_leaf("mn", parts[0]), _leaf("mo", "×"), power)
+
+
+def _result(value: Trace, name: str, most: int) -> ET.Element:
+    """The line `= result` below a formula."""
+    line = ET.Element("math", {"display": "block", "class": "result"})
+    line.append(_row(_leaf("mo", "=", {"form": "infix"}), _symbol(value, name, most)))
+    return line
+
+
+def _leaf(tag: str, text: str, attributes: dict[str, str] | None = None) -> ET.Element:
+    element = ET.Element(tag, attributes or {})
+    element.text = text
+    return element
+
+
+def _row(*children: ET.Element) -> ET.Element:
+    row = ET.Element("mrow")
+    row.extend(children)
+    return row

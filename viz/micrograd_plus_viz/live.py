@@ -1,0 +1,35 @@
+"""The walk as an anywidget, for two-way work from Python and for marimo; it needs a running kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .payload import packed, payload
+from .player import player_source
+from .window import window
+
+
+def widget(trace: dict[str, Any], index: int = 0, synced: bool = False) -> Any:
+    """A widget that shows a trace; setting its `index` moves the walk.
+
+    With `synced` the player writes its step back to `index`. ModuleNotFoundError with what to install where
+    anywidget is missing.
+    """
+    try:
+        import anywidget
+        import traitlets
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError(
+            "a live widget needs anywidget: pip install 'micrograd_plus[lab]'"
+        ) from missing
+
+    class WalkWidget(anywidget.AnyWidget):
+        """One recorded walk; `index` is the number of steps taken."""
+
+        _esm = player_source()
+        payload = traitlets.Unicode().tag(sync=True)
+        index = traitlets.Int(0).tag(sync=True)
+        synced = traitlets.Bool(False).tag(sync=True)
+
+    shown, note = window(trace)
+    return WalkWidget(payload=packed(payload(shown, note))[0], index=index, synced=synced)

@@ -1,0 +1,133 @@
+"""A laid-out graph as SVG, written by us whoever laid it out, and styled by classes alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any, NamedTuple
+
+from .dot import Label, labels
+from .static_files import style
+from .words import edges
+
+Trace = dict[str, Any]
+FONT = "Arial, 'Liberation Sans', Arimo, Helvetica, sans-serif"
+LINE = 14.5
+
+
+class Box(NamedTuple):
+    """A node's place: its centre, its width and its height."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Where everything lies, in pixels from the upper left corner."""
+
+    width: float
+    height: float
+    boxes: list[Box]
+    curves: list[str]
+    heads: list[tuple[float, float, float, float]]
+    """For every edge the tip of its arrow and the point where the curve ends before it."""
+
+
+def near(x: float) -> str:
+    """A coordinate to a tenth of a pixel."""
+    return f"{x:.1f}".removesuffix(".0")
+
+
+def body(trace: Trace, placing: Placing, steps: int | None = None) -> str:
+    """The picture's elements after a number of steps, edges below nodes, without the `<svg>` around them."""
+    drawn = []
+    for j, (start, _, _) in enumerate(edges(trace)):
+        carries = trace["nodes"][start]["requires_grad"]
+        drawn.append(_edge(j, carries, placing.curves[j], placing.heads[j]))
+    root = trace["walk"]["root"]
+    for node, box, label in zip(trace["nodes"], placing.boxes, labels(trace, steps), strict=True):
+        drawn.append(_node(node, box, label, node["id"] == root))
+    return "".join(drawn)
+
+
+def still(trace: Trace, placing: Placing) -> str:
+    """The whole picture, on its own light ground, as a file or an image."""
+    return framed(
+        placing.width,
+        placing.height,
+        f"<style>{style('picture.css')}</style>" + body(trace, placing),
+        alt(trace),
+    )
+
+
+def framed(width: float, height: float, inner: str, title: str) -> str:
+    """An SVG document on a white ground."""
+    w, h = near(width), near(height)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img">'
+        f"<title>{escape(title)}</title>"
+        f'<rect width="{w}" height="{h}" rx="6" fill="#fff"/>{inner}</svg>'
+    )
+
+
+def alt(trace: Trace) -> str:
+    """What the picture shows, for who cannot see it."""
+    leaves = sum(n["kind"] == "leaf" for n in trace["nodes"])
+    results = len(trace["nodes"]) - leaves
+    return f"Graph of a program with {leaves} leaves, {results} results and {len(edges(trace))} edges"
+
+
+def _edge(j: int, carries: bool, curve: str, head: tuple[float, float, float, float]) -> str:
+    """An edge, drawn faintly where no gradient can ever travel it."""
+    kind = "edge" if carries else "edge faint"
+    return f'<g id="e{j}" class="{kind}"><path d="{curve}"/>{_arrow(head)}</g>'
+
+
+def _arrow(head: tuple[float, float, float, float]) -> str:
+    """A small triangle from where the curve ends to its tip."""
+    x, y, from_x, from_y = head
+    across_x, across_y = (from_y - y) * 0.38, (x - from_x) * 0.38
+    corners = ((x, y), (from_x + across_x, from_y + across_y), (from_x - across_x, from_y - across_y))
+    return '<path class="head" d="M' + "L".join(f"{near(a)},{near(b)}" for a, b in corners) + 'Z"/>'
+
+
+def _node(node: Trace, box: Box, label: Label, root: bool) -> str:
+    shown = outline(node["kind"], box, "body")
+    if root:
+        shown += outline(node["kind"], Box(box.x, box.y, box.width + 6, box.height + 6), "ring")
+    y = first_line(box, len(label.lines()))
+    for kind, line in label._asdict().items():
+        if line:
+            shown += f'<text class="{kind}" x="{near(box.x)}" y="{near(y)}">{escape(line)}</text>'
+            y += LINE
+    constant = "" if node["requires_grad"] else " constant"
+    return f'<g id="n{node["id"]}" class="node {node["kind"]}{constant}">{shown}</g>'
+
+
+def first_line(box: Box, lines: int) -> float:
+    """The base line of the first of a node's lines."""
+    return box.y - LINE * (lines - 1) / 2 + 4
+
+
+def outline(kind: str, box: Box, name: str) -> str:
+    """The shape that tells a node's kind: a box, a rounded box, or a hexagon."""
+    x, y, w, h = box.x - box.width / 2, box.y - box.height / 2, box.width, box.height
+    if kind == "output":
+        slant = min(10.0, w / 5)
+        points = (
+            (x, y + h / 2),
+            (x + slant, y),
+            (x + w - slant, y),
+            (x + w, y + h / 2),
+            (x + w - slant, y + h),
+            (x + slant, y + h),
+        )
+        return f'<path class="{name}" d="M' + "L".join(f"{near(a)},{near(b)}" for a, b in points) + 'Z"/>'
+    radius = near(min(16.0, h / 2)) if kind == "application" else "1.5"
+    return (
+        f'<rect class="{name}" x="{near(x)}" y="{near(y)}" width="{near(w)}" height="{near(h)}" '
+        f'rx="{radius}"/>'
+    )

@@ -1,0 +1,144 @@
+// The drawn graph: what is lit at a step, beads along an edge, and a window that follows the walk.
+
+const SVG = "http://www.w3.org/2000/svg";
+const SMALLEST = 0.72;
+const LARGEST = 1.25;
+const BEADS = 3;
+
+const svgElement = (tag, attributes) => {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+};
+
+function gradientText(data, place) {
+  if (place === null || place === undefined) return "";
+  const value = data.values[place];
+  const word = data.direction === "forward" ? "tangent" : "grad";
+  if (isScalar(value)) return `${word} ${number(value.data[0])}`;
+  return value.statistics ? `|${word}| ${number(value.statistics.norm)}` : `${word} empty`;
+}
+
+function drawGraph(data, onNode) {
+  const parsed = new DOMParser().parseFromString(`<svg xmlns="${SVG}">${data.drawing}</svg>`, "image/svg+xml");
+  const svg = svgElement("svg", { role: "group", "aria-label": data.alt, viewBox: `0 0 ${data.width} ${data.height}` });
+  svg.append(...Array.from(document.importNode(parsed.documentElement, true).childNodes));
+  const frame = make("div", "graph", svg);
+  const nodes = data.nodes.map((_, i) => svg.querySelector(`#n${i}`));
+  const edges = data.edges.map((_, j) => svg.querySelector(`#e${j}`));
+  const lines = nodes.map((node) => node.querySelector(".gradient"));
+  const badge = svgElement("g", { class: "badge", "aria-hidden": "true" });
+  badge.append(svgElement("rect", { width: 26, height: 16, rx: 8, x: -13, y: -8 }), svgElement("text", { y: 4 }));
+  badge.lastChild.textContent = "+=";
+  svg.append(badge);
+  const lit = svgElement("path", { class: "lit", "aria-hidden": "true" });
+  svg.insertBefore(lit, nodes[0] ?? badge);
+  let beads = [];
+  let frameRequest = 0;
+  let open = 0;
+
+  nodes.forEach((node, i) => {
+    node.setAttribute("role", "button");
+    node.setAttribute("tabindex", "-1");
+    node.setAttribute("aria-label", `${data.names[i]}, ${data.nodes[i].kind}`
+      + (data.insides[i] ? ", has a walk inside" : ""));
+    node.addEventListener("click", () => onNode(i, "click"));
+    node.addEventListener("dblclick", () => onNode(i, "enter"));
+    node.addEventListener("focus", () => { rove(i); onNode(i, "focus"); });
+    if (data.insides[i]) markInside(node);
+  });
+
+  function rove(i) {
+    nodes[open]?.setAttribute("tabindex", "-1");
+    open = i;
+    nodes[open]?.setAttribute("tabindex", "0");
+  }
+
+  function light(step, on) {
+    if (!step) return;
+    nodes[step.from].classList.toggle("active", on);
+    nodes[step.to].classList.toggle(step.accumulates ? "accumulates" : "receives", on);
+    edges[step.edge].classList.toggle("active", on);
+    lit.setAttribute("d", on ? edges[step.edge].querySelector("path").getAttribute("d") : "");
+    if (on) {
+      const box = nodes[step.to].querySelector(".body").getBBox();
+      badge.setAttribute("transform", `translate(${box.x + box.width - 4} ${box.y - 1})`);
+    }
+    badge.classList.toggle("shown", on && step.accumulates);
+  }
+
+  const travelled = (edge, on) => edges[edge].classList.toggle("done", on);
+  const finish = (node, on) => nodes[node].classList.toggle("done", on);
+
+  function hold(i, place) {
+    if (lines[i]) lines[i].textContent = gradientText(data, place);
+    nodes[i].classList.toggle("reached", place !== null && place !== undefined);
+  }
+
+  function stopBeads() {
+    cancelAnimationFrame(frameRequest);
+    beads.forEach((bead) => bead.remove());
+    beads = [];
+  }
+
+  function sendBeads(step, duration, onEnd) {
+    stopBeads();
+    const path = edges[step.edge].querySelector("path");
+    const length = path.getTotalLength();
+    const back = data.direction === "backward";
+    beads = Array.from({ length: BEADS }, () => svgElement("circle", { class: "bead", r: 4, "aria-hidden": "true" }));
+    svg.append(...beads);
+    const started = performance.now();
+    const move = (now) => {
+      const t = (now - started) / duration;
+      beads.forEach((bead, k) => {
+        const along = Math.min(1, Math.max(0, t * 1.4 - k * 0.2));
+        const point = path.getPointAtLength(length * (back ? 1 - along : along));
+        bead.setAttribute("cx", point.x);
+        bead.setAttribute("cy", point.y);
+        bead.style.opacity = along > 0 && along < 1 ? "1" : "0";
+      });
+      if (t < 1) frameRequest = requestAnimationFrame(move);
+      else { stopBeads(); onEnd(); }
+    };
+    frameRequest = requestAnimationFrame(move);
+  }
+
+  // Fit the width, but never so small that it cannot be read: then the frame scrolls after the walk.
+  function fit() {
+    const room = frame.clientWidth - 2;
+    if (room <= 0) return;
+    const scale = Math.min(LARGEST, Math.max(SMALLEST, room / data.width));
+    svg.setAttribute("width", String(data.width * scale));
+    svg.setAttribute("height", String(data.height * scale));
+    const scrolls = data.width * scale > room + 1 || svg.getAttribute("height") > frame.clientHeight + 1;
+    if (scrolls) frame.tabIndex = 0;
+    else frame.removeAttribute("tabindex");
+  }
+
+  function follow(...shown) {
+    if (frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight) return;
+    const around = frame.getBoundingClientRect();
+    const boxes = shown.map((i) => nodes[i].getBoundingClientRect());
+    const x = boxes.reduce((sum, box) => sum + box.x + box.width / 2, 0) / boxes.length;
+    const y = boxes.reduce((sum, box) => sum + box.y + box.height / 2, 0) / boxes.length;
+    frame.scrollTo({ left: frame.scrollLeft + x - around.x - frame.clientWidth / 2,
+      top: frame.scrollTop + y - around.y - frame.clientHeight / 2 });
+  }
+
+  function select(i) {
+    svg.querySelector(".node.selected")?.classList.remove("selected");
+    if (i !== null) nodes[i].classList.add("selected");
+  }
+
+  return { frame, nodes, rove, light, travelled, finish, hold, sendBeads, stopBeads, fit, follow, select };
+}
+
+// A node that can be stepped into carries a small plus at its corner.
+function markInside(node) {
+  const box = node.querySelector(".body");
+  const [x, y] = ["x", "y"].map((name) => Number(box.getAttribute(name)));
+  const mark = svgElement("g", { class: "opens", transform: `translate(${x + 11} ${y + 1})`, "aria-hidden": "true" });
+  mark.append(svgElement("circle", { r: 6.5 }), svgElement("path", { d: "M-3,0H3M0,-3V3" }));
+  node.append(mark);
+}

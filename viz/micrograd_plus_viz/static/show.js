@@ -1,0 +1,174 @@
+// Values, formulas and source lines as elements. Every text goes in as text; only the drawing and the formulas,
+// which Python rebuilt from known elements, are parsed.
+
+const make = (tag, name, ...children) => {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  element.append(...children.filter((child) => child !== null));
+  return element;
+};
+
+const MINUS = "\u2212";
+const minus = (text) => text.replaceAll("-", MINUS);
+
+// Four significant digits, as digits.py writes them.
+function number(x) {
+  if (typeof x === "boolean") return x ? "True" : "False";
+  if (typeof x === "string") return minus(x);
+  if (Array.isArray(x)) return complexNumber(number(x[0]), number(x[1]));
+  if (Number.isInteger(x) && Math.abs(x) < 1e6) return minus(String(x));
+  if (Math.abs(x) < 1e5 && Math.abs(x) >= 1e-4) return minus(String(Number(x.toPrecision(4))));
+  const [mantissa, power] = x.toExponential(3).split("e");
+  return minus(`${Number(mantissa)}e${Number(power)}`);
+}
+
+function complexNumber(real, imaginary) {
+  const negative = imaginary.startsWith(MINUS);
+  return `${real} ${negative ? MINUS : "+"} ${negative ? imaginary.slice(1) : imaginary}i`;
+}
+
+const exact = (x) => Array.isArray(x) ? complexNumber(minus(String(x[0])), minus(String(x[1]))) : minus(String(x));
+const shapeText = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+const isScalar = (value) => value.data !== null && value.data.length === 1;
+const magnitude = (x) => Array.isArray(x) ? Math.hypot(Number(x[0]), Number(x[1])) : Number(x);
+
+// A value seen as a matrix of its last axis.
+function asMatrix(part) {
+  const columns = part.shape.length ? part.shape[part.shape.length - 1] : 1;
+  return { rows: columns ? part.data.length / columns : 0, columns, data: part.data };
+}
+
+// Nine steps of a diverging scale: 0 is white; blue is positive, orange negative, and a minus sign says so too.
+function heat(x, largest) {
+  const size = magnitude(x);
+  if (!Number.isFinite(size)) return "odd";
+  const level = largest > 0 ? Math.round(4 * Math.min(1, Math.abs(size) / largest)) : 0;
+  return level === 0 ? "h0" : `${size < 0 ? "n" : "p"}${level}`;
+}
+
+const largestOf = (data) => data.map((x) => Math.abs(magnitude(x))).filter(Number.isFinite)
+  .reduce((a, b) => Math.max(a, b), 0);
+
+function numberTable(matrix, headed, caption) {
+  const largest = largestOf(matrix.data);
+  const table = make("table", "numbers");
+  if (caption) table.append(make("caption", "", caption));
+  if (headed) {
+    const top = make("tr", "", make("td", ""));
+    for (let c = 0; c < matrix.columns; c += 1) top.append(header(c, "col"));
+    table.append(top);
+  }
+  for (let r = 0; r < matrix.rows; r += 1) {
+    const row = make("tr", "");
+    if (headed) row.append(header(r, "row"));
+    for (let c = 0; c < matrix.columns; c += 1) {
+      const x = matrix.data[r * matrix.columns + c];
+      const cell = make("td", heat(x, largest), number(x));
+      cell.title = exact(x);
+      row.append(cell);
+    }
+    table.append(row);
+  }
+  return table;
+}
+
+function header(i, scope) {
+  const cell = make("th", "", String(i));
+  cell.scope = scope;
+  return cell;
+}
+
+function heatMap(matrix, label) {
+  const largest = largestOf(matrix.data);
+  const grid = make("div", matrix.rows > 16 || matrix.columns > 16 ? "heat fine" : "heat");
+  grid.setAttribute("role", "img");
+  grid.setAttribute("aria-label", label);
+  grid.style.setProperty("--columns", String(Math.min(matrix.columns, 32)));
+  for (const x of matrix.data) {
+    const cell = make("span", heat(x, largest), magnitude(x) < 0 ? MINUS : "");
+    cell.title = exact(x);
+    grid.append(cell);
+  }
+  return grid;
+}
+
+function statistics(value) {
+  const s = value.statistics;
+  return s && make("p", "statistics", `min ${number(s.min)}, max ${number(s.max)}, mean ${number(s.mean)}, `
+    + `norm ${number(s.norm)}`);
+}
+
+// A value as small as it can be read: a number, a table of at most 4 by 4, else a heat map.
+function brief(value) {
+  if (value === null) return make("p", "missing", "not recorded");
+  if (isScalar(value)) return scalar(value);
+  if (value.shape.includes(0)) return make("p", "missing", "empty");
+  const part = value.data ? value : value.thumbnail;
+  if (!part) return statistics(value) ?? make("p", "missing", "no numbers kept");
+  const matrix = asMatrix(part);
+  if (value.data && matrix.rows <= 4 && matrix.columns <= 4) return numberTable(matrix, false);
+  const s = value.statistics;
+  return heatMap(matrix, `Heat map of a ${shapeText(value.shape)} array`
+    + (s ? ` from ${number(s.min)} to ${number(s.max)}` : ""));
+}
+
+function scalar(value) {
+  const shown = make("p", "scalar", number(value.data[0]));
+  shown.title = exact(value.data[0]);
+  return shown;
+}
+
+// A value with every number the trace kept, as a table with numbered rows and columns.
+function inFull(value) {
+  if (value === null) return [make("p", "missing", "not recorded")];
+  if (isScalar(value)) return [scalar(value)];
+  const part = value.data && value.data.length ? value : value.corner;
+  const table = part && part.data.length
+    ? numberTable(asMatrix(part), true, value.data ? null : "the first entries of the last two axes") : null;
+  const whole = table && scroller("", `Numbers of a ${shapeText(value.shape)} array`, table);
+  return [value.data ? null : brief(value), whole ?? make("p", "missing", "empty"), statistics(value)];
+}
+
+// A value under its word, with its shape; pointing at a number tells it exactly.
+function card(word, value) {
+  const about = value && !isScalar(value) ? shapeText(value.shape) : "";
+  const shown = make("figure", "card", make("figcaption", "", make("b", "", word), about && make("span", "", about)));
+  shown.append(brief(value));
+  return shown;
+}
+
+// A formula in a box of its own; the markup was rebuilt in Python from known elements.
+function formula(mathml, name, label) {
+  const holder = scroller(name, label);
+  holder.innerHTML = mathml;
+  return holder;
+}
+
+// A box that scrolls when what it holds is too wide; a keyboard reaches it.
+function scroller(name, label, ...children) {
+  const holder = make("div", `scroller ${name}`, ...children);
+  holder.tabIndex = 0;
+  holder.setAttribute("role", "group");
+  holder.setAttribute("aria-label", label);
+  return holder;
+}
+
+// A line of source with the expression between its columns marked; columns count characters, not UTF-16 units.
+function sourceLine(site) {
+  const text = Array.from(site.text);
+  const indent = text.findIndex((c) => c.trim() !== "");
+  const code = make("code", "");
+  if (site.column === null) {
+    code.append(site.text.trim());
+    return code;
+  }
+  const stop = site.end_line > site.line || site.end_column === null ? text.length : site.end_column;
+  code.append(text.slice(Math.max(0, indent), site.column).join(""),
+    make("mark", "", text.slice(site.column, stop).join("")), text.slice(stop).join(""));
+  if (site.end_line > site.line) code.append(" \u2026");
+  return code;
+}
+
+function quoted(title, place, code) {
+  return make("div", "quoted", make("p", "title", title, make("span", "", place)), scroller("source", title, code));
+}
