@@ -5,7 +5,7 @@ PYTHON ?= python3.11 python3.12 python3.13 python3.14 python3
 PYTEST = .venv/bin/python -m pytest -n auto --maxprocesses 4
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: .venv/.lab ## open JupyterLab on the first notebook (more options: LAB_ARGS="--no-browser --port 9000")
 	.venv/bin/python -m jupyterlab notebooks/01_first_walk.ipynb $(AS_ROOT) $(LAB_ARGS)
@@ -24,6 +24,9 @@ lint: .venv/.dev ## ruff and pyright
 	.venv/bin/python -m ruff check .
 	.venv/bin/python -m pyright --pythonpath .venv/bin/python
 
+reference: .venv/.docs ## write docs/reference/ again, from the code
+	.venv/bin/python docs/make_reference.py
+
 docs: .venv/.docs ## build the documentation into site/
 	.venv/bin/python -m mkdocs build --strict
 
@@ -31,7 +34,7 @@ clean: ## remove .venv and everything made by the targets above
 	rm -rf .venv site build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help lab test parity bench lint docs clean
+.PHONY: help lab test parity bench lint reference docs clean
 .DEFAULT_GOAL := help
 
 # Several test processes share the cores, so each gets one thread for its linear algebra.

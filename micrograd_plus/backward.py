@@ -16,7 +16,7 @@ from typing import Any
 from . import variable
 from .op import Contribution, deposit
 from .readings import arrays, vocabulary
-from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks
+from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, modes
 
 Observer = Callable[[Node, Contribution, Any, Any, Any], None]
 """Told a step: the node, the contribution, the upstream, and the accumulator before and after."""
@@ -66,18 +66,27 @@ def words_beside(upstream: Any) -> Any:
     return vocabulary.device_of(some).words
 
 
-def watched_walk(xp: Any, order: Sequence[Node], observe: Sequence[Observer], lift: Callable[[Node], Any]) -> None:
+def watched_walk(
+    xp: Any,
+    order: Iterable[Node],
+    observe: Sequence[Observer],
+    lift: Callable[[Node], Any],
+    *,
+    call_hooks: bool = True,
+) -> None:
     """The same walk, every rule by name and every step told. `lift` gives what a node saved, as `xp` reads it; without
     `xp` a rule is read where its upstream lives."""
     for node in order:
         upstream, node.accumulator = node.accumulator, None
-        upstream = hooked(node, upstream)
+        if hooks.ever and call_hooks:
+            upstream = hooked(node, upstream)
         if type(node) is Part:
             deposit(node.parents[0], Upstreams({node.index: upstream}))
             continue
-        if node.saved is None:
+        saved = lift(node)
+        if saved is None:
             raise freed(node)
-        for contribution in node.op.contributions(xp or words_beside(upstream), node, upstream, lift(node)):
+        for contribution in node.op.contributions(xp or words_beside(upstream), node, upstream, saved):
             parent: Any = node.parents[contribution.index]
             before = parent.accumulator
             deposit(parent, contribution.value)
@@ -117,7 +126,10 @@ def gradients(
     """The gradient that each leaf receives (and each node of `through`), as arrays; as tensors with `create_graph`."""
     start: Any = root.node
     recorders = variable.recorders.get()
-    observe = [told for each in recorders if (told := each.observer(root, upstream)) is not None] if recorders else ()
+    watched = hooks.ever and hooks.alive()
+    observe = [
+        told for each in recorders if (told := each.observer(root, upstream, not (create_graph or watched))) is not None
+    ]
     stops = {id(node) for node in through}
     order, leaves = program(start)
     collected: dict[Node, Any] = {}
@@ -126,8 +138,8 @@ def gradients(
         if create_graph:
             with variable.enable_grad():
                 watched_walk(vocabulary.tensors, _collecting(order, stops, collected), observe, lifted)
-        elif observe or stops or hooks.ever:
-            watched_walk(None, _collecting(order, stops, collected), observe, saved)
+        elif observe or stops or watched or (modes.special and variable.by_name.get()):
+            watched_walk(None, _collecting(order, stops, collected), observe, saved_by)
         elif vocabulary.several_devices():
             walk_between_devices(order)
         else:
@@ -135,15 +147,29 @@ def gradients(
         for leaf in leaves:
             received, leaf.accumulator = leaf.accumulator, None
             if received is not EMPTY:
-                collected[leaf] = hooked(leaf, received) if hooks.ever else received
+                collected[leaf] = hooked(leaf, received) if watched else received
     except BaseException:
         for node in (*order, *leaves):
             node.accumulator = None
         raise
     if not retain_graph:
+        for recorder in recorders:
+            recorder.will_free(order)
         for node in order:
             node.saved = None if type(node) is Node else ()
     return collected
+
+
+def replay(root: Node, upstream: Any, observe: Sequence[Observer], kept: dict[Node, Any]) -> None:
+    """A walk that was made before, once more and watched. Nobody's gradient is touched and no hook is called; `kept` is
+    what nodes had saved that have been freed since."""
+    order, leaves = program(root)
+    root.accumulator = upstream
+    try:
+        watched_walk(None, order, observe, lambda node: kept.get(node, node.saved), call_hooks=False)
+    finally:
+        for node in (*order, *leaves):
+            node.accumulator = None
 
 
 def _collecting(order: Sequence[Node], stops: set[int], collected: dict[Node, Any]) -> Any:
@@ -154,19 +180,21 @@ def _collecting(order: Sequence[Node], stops: set[int], collected: dict[Node, An
         yield node
 
 
-def saved(node: Node) -> Any:
+def saved_by(node: Node) -> Any:
     """What a node's rules read, as it was saved."""
     return node.saved
 
 
-def lifted(node: Node) -> list[Any]:
+def lifted(node: Node) -> list[Any] | None:
     """What a node's rules read, as tensors that know where they came from, so that a gradient has a gradient.
 
     A saved input is a tensor of the parent's node, the output one of this node. What the forward kept is kept again,
     from the inputs; masks and indices are constants.
     """
+    if node.saved is None:
+        return None
     op, public = node.op, Variable.public
-    values: dict[str, Any] = dict(zip(op.saves, node.saved or (), strict=True))
+    values: dict[str, Any] = dict(zip(op.saves, node.saved, strict=True))
 
     def tensor(value: Any, parent: Node | None) -> Any:
         return public.of(value, parent) if hasattr(value, "dtype") else value

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
-from .op import REQUIRED, Op, Rule, explained, writer
+from .op import REQUIRED, TAKE_NUMBERS, Op, Rule, explained, writer
 from .readings import arrays, floats
-from .variable import EMPTY, Leaf, Node, Variable, birth, modes
+from .variable import EMPTY, Leaf, Node, Variable, birth, modes, tell
 
 
 def write_caller(op: Op) -> None:
@@ -26,7 +26,7 @@ def write_caller(op: Op) -> None:
     namespace = op.call.__globals__
     namespace.update(
         _apply=op.apply, _birth=birth, _EMPTY=EMPTY, _explained=explained, _fit=fit, _forward=op.forward, _modes=modes,
-        _new=object.__new__, _Leaf=Leaf, _Node=Node, _pull=pull(op), _Tensor=Variable.public, _xp=arrays, _op=op,
+        _new=object.__new__, _Leaf=Leaf, _Node=Node, _pull=pull(op), _tell=tell, _Tensor=Variable.public, _xp=arrays, _op=op,
     )  # fmt: skip
     namespace.update({f"_default_{name}": value for name, value in op.params.items()})
     op.call.__code__ = _compiled(op.name, caller_text(op), namespace).__code__
@@ -93,6 +93,7 @@ def caller_text(op: Op) -> str:
             "    _result._data = _out",
             f"    if {' and '.join(f'_{name}_node is None' for name in tracked) or 'True'}:",
             "        _result.node = None",
+            f"        {_tell(op)}",
             "        return _result",
             *(["    _shape, _dtype = _out.shape, _out.dtype"] if op.kind == "elementwise" else []),
             "    _node = _new(_Node)",
@@ -100,9 +101,15 @@ def caller_text(op: Op) -> str:
             f"    _node.saved = ({', '.join(_saved(op, name, tracked) for name in op.saves)},)" if op.saves else "    _node.saved = ()",
             "    _node.pull, _node.serial, _node.accumulator = _pull, _birth(), None",
             "    _result.node = _node",
+            f"    {_tell(op)}",
             "    return _result",
         ]
     )
+
+
+def _tell(op: Op) -> str:
+    inputs, data = (f"({', '.join(f'{mark}{name}' for name in op.inputs)},)" for mark in ("", "_"))
+    return f"if _modes.recording: _tell(_op, {inputs}, {data}, {_params_dict(op)}, _result)"
 
 
 def _signature(op: Op) -> Iterator[str]:
@@ -125,7 +132,7 @@ def _take(op: Op, name: str, tracked: bool) -> Iterator[str]:
     nothing = f"_{name} = _{name}_node = None" if tracked else f"_{name} = None"
     if name in op.optional:
         yield f"elif {name} is None: {nothing}"
-    if op.kind == "elementwise" and len(op.inputs) > 1:
+    if op.kind in TAKE_NUMBERS and len(op.inputs) > 1:
         others = " or ".join(f"type({other}) is _Tensor" for other in op.inputs if other != name)
         number = f"_{name}, _{name}_node = {name}, None" if tracked else f"_{name} = {name}"
         yield f"elif (type({name}) is float or type({name}) is int) and ({others}): {number}"

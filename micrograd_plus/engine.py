@@ -117,7 +117,7 @@ class Value:
         """
         earlier: list[tuple[Value, Any]] = []
         order = self._order(earlier)
-        observers = [seen for each in variable.recorders.get() if (seen := each.observer(self, 1.0))]
+        observers = [seen for each in variable.recorders.get() if (seen := each.observer(self, 1.0, False))]
         try:
             self.grad = 1
             if observers:
@@ -369,7 +369,7 @@ def one(op: Op, symbol: str) -> Callable[[Value], Value]:
         out = new(Value)
         out._data, out.made_by, out.first, out.second = forward(floats, x._data), made, x, None
         out.grad, out.serial = 0, birth()
-        if modes.special:
+        if modes.special or modes.recording:
             tell(op, (x,), out)
         return out
 
@@ -382,13 +382,13 @@ def two(op: Op, symbol: str) -> Callable[[Value, Any], Value]:
 
     def call(a: Value, b: Any) -> Value:
         if type(b) is not Value:
-            if type(b) is not float and type(b) is not int and getattr(b, "ndim", None) != 0:
+            if type(b) is not float and not isinstance(b, int) and getattr(b, "ndim", None) != 0:
                 return NotImplemented
             b = Value(b)
         out = new(Value)
         out._data, out.made_by, out.first, out.second = forward(floats, a._data, b._data), made, a, b
         out.grad, out.serial = 0, birth()
-        if modes.special:
+        if modes.special or modes.recording:
             tell(op, (a, b), out)
         return out
 
@@ -404,7 +404,7 @@ def power(base: Value, exponent: Any) -> Value:
     out = new(Value)
     out._data, out.made_by = floats.power(base._data, exponent), _by_constant
     out.first, out.second, out.grad, out.serial = base, exponent, 0, birth()
-    if modes.special:
+    if modes.special or modes.recording:
         tell(_by_constant.op, (base, exponent), out)
     return out
 
@@ -413,8 +413,7 @@ def tell(op: Op, inputs: tuple[Any, ...], out: Value) -> None:
     """Tell who records; in `no_grad`, forget where the number came from."""
     if not variable.recording_gradients.get():
         out.made_by = out.first = out.second = None
-    for recorder in variable.recorders.get():
-        recorder.applied(op, list(inputs), {}, out)
+    variable.tell(op, inputs, [_get(x) for x in inputs], {}, out)
 
 
 def _operation(call: Any) -> Op:

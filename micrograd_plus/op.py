@@ -38,6 +38,10 @@ KINDS = {
 }
 
 
+TAKE_NUMBERS = ("elementwise", "linear", "constant")
+"""Kinds in which a Python number beside an array stays a number, and so takes the array's dtype and device."""
+
+
 class Rule:
     """One gradient rule: the function, the inputs that it serves, and what it reads. A `mask` is taken as the operation
     is applied, and saved under `INPUT_mask` in the place of what it reads."""
@@ -213,8 +217,7 @@ class Op:
         elif self.kind != "joining":
             nodes = [n if self.differentiable(name) else None for n, name in zip(nodes, self.inputs, strict=True)]
         result = self.wrap(xp, out, kept, nodes, data, bound)
-        for recorder in variable.recorders.get():
-            recorder.applied(self, flat, bound, result)
+        variable.tell(self, flat, data, bound, result)
         return result
 
     def parts_of(self, given: Any) -> list[Any]:
@@ -463,7 +466,7 @@ def admit(value: Any, op: Op, name: str, numbers_only: bool = False) -> Any:
     """An input as an operation takes it: a variable, a Python number beside one, or an array of the operation's own."""
     if isinstance(value, Variable) or (value is None and name in op.optional):
         return value
-    if type(value) in (float, int, bool, complex) and not numbers_only and op.kind == "elementwise":
+    if type(value) in (float, int, bool, complex) and not numbers_only and op.kind in TAKE_NUMBERS:
         return value
     return Variable.public.constant(value, f"{op.name}: {name}")
 

@@ -5,7 +5,7 @@
 >>> reference.summary(tanh), reference.signature(tanh)
 ('The hyperbolic tangent: a smooth step from -1 to 1.', 'mg.tanh(x)')
 >>> [rule.text for rule in reference.rules(tanh)]
-['contribution = upstream · (1 − out · out)']
+['contribution = upstream · (1 − out²)']
 """
 
 from __future__ import annotations

@@ -300,6 +300,7 @@ def _samples_of_networks() -> None:
     sample(ops.scaled_dot_product_attention, real(2, 1, 3, 4), real(1, 5, 4), real(5, 6), real(3, 5), scale=0.7)
     sample(ops.mse, real(3, 4), real(3, 4))
     sample(ops.softmax_cross_entropy, real(3, 4), positive(3, 4))
+    sample(ops.mean_class_cross_entropy, real(3, 4), [2, 0, 2])
     sample(ops.binary_cross_entropy_with_logits, real(3, 4), inner(3, 4))
 
 

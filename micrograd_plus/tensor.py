@@ -259,11 +259,11 @@ class Tensor(Variable):
         if create_graph and isinstance(gradient, Tensor):
             given: Any = gradient
         else:
-            given = library.array(_values(gradient, None, "backward: gradient"))
+            given = _values(gradient, None, "backward: gradient")
+            _refuse_other_device(self, given)
             if given.dtype.kind == "c" and data.dtype.kind != "c":
                 raise TypeError(f"the upstream gradient is {given.dtype}, the tensor {data.dtype}; take its real part")
-            given = given.astype(data.dtype)
-            common_device_of(self, given)
+            given = library.array(given, data.dtype)
         if given.shape != self.shape:
             raise ValueError(f"the upstream gradient has shape {given.shape}, the tensor {self.shape}; they must be equal")
         return given
@@ -563,10 +563,11 @@ class TensorByName(Tensor):
 Variable.public = Tensor
 
 
-def common_device_of(where: Tensor, given: Any) -> None:
-    """Refuse an upstream gradient that lives on another device."""
-    if vocabulary.device_of(given).name != where.device:
-        raise RuntimeError(f"the upstream gradient is on {vocabulary.device_of(given).name}, the tensor on {where.device}")
+def _refuse_other_device(where: Tensor, given: Any) -> None:
+    """Refuse an upstream gradient that lives on another device; one from the host is sent along."""
+    found = vocabulary.device_of(given).name
+    if found not in ("cpu", where.device):
+        raise RuntimeError(f"the upstream gradient is on {found}, the tensor on {where.device}: gradient.to({where.device!r})")
 
 
 def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:

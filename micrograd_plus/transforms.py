@@ -112,7 +112,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     with _differentiating():
         inputs = [_variables(value, f"argument {i} of {_name(f)}") for i, value in enumerate(primals)]
         applied = Applications()
-        with variable.mode(variable.recorders, (*variable.recorders.get(), applied)):
+        with applied:
             out = f(*inputs)
         moving: dict[Node, Any] = {}
         flat = [leaf for made in inputs for leaf in _leaves(made)]
@@ -129,19 +129,15 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         return out, _mapped(out, lambda value: moving[value.node] if value.node in moving else _zeros(value))
 
 
-class Applications:
+class Applications(variable.Recorder):
     """A recorder of what was applied, in order."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[Op, list[Any], dict[str, Any], Any]] = []
 
-    def applied(self, op: Op, inputs: list[Any], params: dict[str, Any], result: Any) -> None:
+    def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
         """Note one application."""
-        self.steps.append((op, inputs, params, result))
-
-    def observer(self, root: Any, upstream: Any) -> None:
-        """Walks are of no interest here."""
-        return None
+        self.steps.append((op, list(inputs), params, result))
 
 
 def push(op: Op, inputs: list[Any], params: dict[str, Any], result: Any, moving: dict[Node, Any]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -105,12 +105,12 @@ class Variable:
 
 class Modes:
     """What changes how operations are applied. `special` counts the modes that are open in any thread, and while it is 0
-    nobody looks at anything else: one test of one number pays for them all."""
+    nobody looks at anything else: one test of one number pays for them all. `recording` counts the recorders."""
 
-    __slots__ = ("_lock", "special")
+    __slots__ = ("_lock", "recording", "special")
 
     def __init__(self) -> None:
-        self.special = 0
+        self.special = self.recording = 0
         self._lock = threading.Lock()
 
     def count(self, change: int) -> None:
@@ -118,11 +118,47 @@ class Modes:
         with self._lock:
             self.special += change
 
+    def count_recorders(self, change: int) -> None:
+        """One recorder more (1), or one less (-1)."""
+        with self._lock:
+            self.recording += change
+
 
 modes = Modes()
 recording_gradients: ContextVar[bool] = ContextVar("recording_gradients", default=True)
 unfusing: ContextVar[bool] = ContextVar("unfusing", default=False)
-recorders: ContextVar[tuple[Any, ...]] = ContextVar("recorders", default=())
+by_name: ContextVar[bool] = ContextVar("by_name", default=False)
+recorders: ContextVar[tuple[Recorder, ...]] = ContextVar("recorders", default=())
+
+
+class Recorder:
+    """Who is told what happens in a block: `with recorder: ...`, in this thread and task alone."""
+
+    def __enter__(self) -> Recorder:
+        self._token = recorders.set((*recorders.get(), self))
+        modes.count_recorders(1)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        modes.count_recorders(-1)
+        recorders.reset(self._token)
+
+    def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+        """An operation was applied to `inputs`, whose arrays were `data`."""
+
+    def observer(self, root: Any, upstream: Any, can_replay: bool) -> Callable[..., None] | None:
+        """A walk begins. Who wants its steps now returns a function to be told each; `can_replay` says that the same
+        walk can also be had later, from what the nodes saved."""
+        return None
+
+    def will_free(self, order: Sequence[Node]) -> None:
+        """What these nodes saved is about to be freed."""
+
+
+def tell(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+    """Tell this thread's recorders of an application."""
+    for recorder in recorders.get():
+        recorder.applied(op, inputs, data, params, result)
 
 
 @contextmanager
@@ -164,7 +200,12 @@ class Hooks:
 
     def __init__(self) -> None:
         self.of: WeakKeyDictionary[Node, list[Callable[..., Any]]] = WeakKeyDictionary()
-        self.ever = False  # nobody asks a dictionary while no hook has ever been added
+        self.ever = False
+
+    def alive(self) -> bool:
+        """Whether any node has a hook. While none ever had one, nobody asks the dictionary."""
+        self.ever = self.ever and len(self.of) > 0
+        return self.ever
 
     def add(self, node: Node, hook: Callable[..., Any]) -> Callable[[], None]:
         """Add `hook`, and return the function that takes it away again."""

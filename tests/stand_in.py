@@ -1,9 +1,10 @@
-"""A stand-in for the array library of another device: NumPy's arithmetic in arrays that NumPy may not look into.
+"""A stand-in for the array library of another device: NumPy's sums in arrays that NumPy may not see into.
 
-On a GPU an array that is silently brought home is slow, or an error. Here it is always an error: an array of this
-library refuses to become a NumPy array, a number or a truth, and refuses to be mixed with NumPy's arrays. What is
-asked for by name (`get`, `item`, `tolist`) is given, and counted in `copies`. As in CuPy, a sum is an array of no
-axes and never a scalar, an array from the host may be an index, and only sums and products accumulate.
+On a GPU an array that is silently brought home is slow, or an error. Here it is always an error: an array of
+this library refuses to become a NumPy array, a number or a truth, and to be mixed with NumPy's arrays. What
+is asked for by name (`get`, `item`, `tolist`) is given, and counted in `copies`. As in CuPy, a sum is an
+array of no axes and never a scalar, an array from the host may be an index, and only sums and products can be
+running ones.
 """
 
 import operator

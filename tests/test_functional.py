@@ -57,7 +57,7 @@ def test_cross_entropy_explains_classes_that_do_not_fit(draw):
         r"\(2,\), got \(2, 1\)",
     ):
         F.cross_entropy(x, mg.tensor([[0], [1]]))
-    with pytest.raises(IndexError, match="class 3 is out of range: input has 3 classes, from 0 to 2"):
+    with pytest.raises(IndexError, match="class 3 is out of range: there are 3, from 0 to 2"):
         F.cross_entropy(x, mg.tensor([0, 3]))
     with pytest.raises(IndexError, match="class -1 is out of range"):
         F.nll_loss(x, mg.tensor([0, -1]))
@@ -151,6 +151,10 @@ def test_a_hard_gumbel_draw_is_a_single_1_and_its_gradient_is_the_soft_one(draw)
         (
             lambda x: F.max_pool2d(mg.tensor(np.ones((1, 1, 4, 4))), (2, 2, 2)),
             r"kernel_size is one number, or two",
+        ),
+        (
+            lambda x: F.fold(mg.tensor(np.ones((3, 8, 2))), 3, 2),
+            r"fold: input has shape \(3, 8, 2\), expected .* 4 windows",
         ),
         (F.glu, "the axis is cut in two halves, but axis -1 of .* is odd"),
         (lambda x: F.prelu(x, mg.tensor(np.ones(2))), "one for each of 3 channels"),

@@ -36,7 +36,7 @@ ROOMS = {
     "samples": {"readings", "op", "ops"},
     "check": USERS | {"transforms", "samples", "trace"},
     "reference": USERS | {"compiled", "samples", "check", "trace"},
-    "examples": {"__init__", "engine"},             # programs as a reader would write them
+    "examples": {"__init__", "engine", "nn"},             # programs as a reader would write them
     "nn": USERS | {"engine", "random", "transforms"},
     "optim": USERS | {"transforms"},
     "exercises": USERS | {"random", "transforms", "check", "samples", "trace"},

@@ -1,9 +1,14 @@
-"""Both notebooks in a real JupyterLab: every cell run, every player stepped by mouse and keyboard, and reopened."""
+"""Both notebooks in a real JupyterLab: every cell run, every player stepped by mouse and keyboard, and reopened.
+
+The servers keep all that they remember in temporary folders, and the browser resolves no name: what asks for
+anything outside this machine fails, and is written down.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -22,55 +27,68 @@ import pytest
 
 from browser import chromium  # noqa: F401 - a fixture
 
-NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
-NAMES = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
-QUIET = {"fetchNews": "false", "checkForUpdates": False}
-RUN_ALL = """async () => {
-    const app = window.jupyterapp;
-    await app.restored;
-    const panel = app.shell.currentWidget;
-    await panel.context.ready;
-    await panel.sessionContext.ready;
-    return await app.commands.execute("notebook:run-all-cells");
-}"""
+pytest.importorskip("playwright", reason="the browser tests need playwright: pip install 'micrograd_plus[test]'")
+from playwright.sync_api import Locator, Page, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+NAMES = {"01_first_walk.ipynb": 8, "02_train_a_network.ipynb": 2}
+"""The notebooks, and how many walks each of them shows."""
+
+QUIET = {"fetchNews": "false", "checkForUpdates": False}
+PLACES = {
+    "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime",
+    "JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces", "IPYTHONDIR": "ipython",
+}  # fmt: skip
+
+READY = """async () => {
+    const app = window.jupyterapp;
+    await app.restored;
+    await app.shell.currentWidget.context.ready;
+    await app.shell.currentWidget.sessionContext.ready;
+}"""
+COMMAND = "([name, values]) => window.jupyterapp.commands.execute(name, values).then((done) => done ?? null)"
+CELLS = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
+STATE = """(player) => JSON.stringify([
+    [...player.querySelectorAll(".node, .edge")].map(
+        (mark) => [mark.id, mark.getAttribute("class"), mark.querySelector(".gradient")?.textContent]),
+    player.querySelector(".said").textContent, player.querySelector(".panel").textContent,
+    player.querySelector(".slider").value])"""
+
+
+# JupyterLab, and a page in it -------------------------------------------------------------------------------
+
 
 class Lab(NamedTuple):
-    """A JupyterLab that is running: where, on which folder, and the word that opens it."""
+    """A JupyterLab that is running: its address, and the word that opens it."""
 
     address: str
-    folder: Path
     token: str
 
-    def url(self, notebook: str) -> str:
-        return f"{self.address}/lab/tree/{notebook}?token={self.token}"
+    def url(self, path: str) -> str:
+        """Where a path is answered."""
+        return f"{self.address}/{path}?token={self.token}"
 
 
 @contextmanager
 def jupyterlab(folder: Path, home: Path) -> Iterator[Lab]:
     """A JupyterLab on a folder, with all that it remembers in `home`; gone when the block ends."""
-    settings = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
-    settings.parent.mkdir(parents=True)
-    settings.write_text(json.dumps(QUIET), encoding="utf-8")
-    places = {
-        "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime",
-        "JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces", "IPYTHONDIR": "ipython",
-    }  # fmt: skip
-    environment = os.environ | {name: str(home / place) for name, place in places.items()}
-    lab = Lab(f"http://127.0.0.1:{free_port()}", folder, secrets.token_hex(16))
+    plugin = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text(json.dumps(QUIET), encoding="utf-8")
+    lab = Lab(f"http://127.0.0.1:{free_port()}", secrets.token_hex(16))
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1",
-        f"--port={urlsplit(lab.address).port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}",
-        f"--IdentityProvider.token={lab.token}", "--LabApp.expose_app_in_browser=True",
-        "--LabApp.extension_manager=readonly",
+        f"--port={urlsplit(lab.address).port}", "--ServerApp.port_retries=0",
+        f"--ServerApp.root_dir={folder}", f"--IdentityProvider.token={lab.token}",
+        "--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly",
     ]  # fmt: skip
-    log = home / "log.txt"
-    with log.open("w", encoding="utf-8") as written:
-        server = subprocess.Popen(command, env=environment, stdout=written, stderr=written)
+    environment = os.environ | {name: str(home / place) for name, place in PLACES.items()}
+    with (home / "log.txt").open("w", encoding="utf-8") as log:
+        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
         try:
-            wait_until_it_answers(lab, server, log)
+            wait_for(lab, server, home / "log.txt")
             yield lab
         finally:
             server.terminate()
@@ -88,14 +106,160 @@ def free_port() -> int:
         return tried.getsockname()[1]
 
 
-def wait_until_it_answers(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait up to a minute for the server; if it ended or stays silent, fail with what it wrote."""
+def wait_for(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait up to a minute until the server answers; where it does not, fail with what it wrote."""
     for _ in range(300):
         if server.poll() is not None:
             break
         try:
-            with urllib.request.urlopen(f"{lab.address}/api/status?token={lab.token}", timeout=5):
-                return
+            urllib.request.urlopen(lab.url("api/status"), timeout=5).close()  # noqa: S310 - of this machine
+            return
         except urllib.error.URLError:
             time.sleep(0.2)
-    pytest.fail(f"JupyterLab did not start: {log.read_text(encoding='utf-8')[-2000:]}")
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
+
+
+class Opened(NamedTuple):
+    """A notebook that is open in a browser, and what has gone wrong on its page so far."""
+
+    page: Page
+    troubles: list[str]
+
+    def command(self, name: str, **values: Any) -> Any:
+        """Run one of JupyterLab's own commands, as its menus do."""
+        return self.page.evaluate(COMMAND, [name, values])
+
+    def players(self) -> Locator:
+        """The players, in the order of the notebook."""
+        return self.page.locator(".jp-OutputArea .player")
+
+    def pictures(self) -> Locator:
+        """The pictures that stand where no script may run."""
+        return self.page.locator(".jp-OutputArea img[src^='data:image/svg+xml']")
+
+
+@contextmanager
+def opened(chromium: Any, lab: Lab, name: str) -> Iterator[Opened]:
+    """A notebook in a fresh browser; at the end nothing on the page may have gone wrong."""
+    with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
+        page, troubles = context.new_page(), []
+        page.on("pageerror", lambda error: troubles.append(f"error: {error.stack}"))
+        page.on("console", lambda said: said.type == "error" and troubles.append(f"console: {said.text}"))
+        page.on("requestfailed", lambda request: troubles.append(f"request failed: {request.url[:200]}"))
+        for kind in ("request", "websocket"):
+            page.on(kind, lambda sent: outside(sent.url) and troubles.append(f"left the machine: {sent.url}"))
+        page.goto(lab.url(f"lab/tree/{name}"))
+        expect(page.locator(".jp-Notebook")).to_be_visible(timeout=30_000)
+        page.evaluate(READY)
+        yield Opened(page, troubles)
+        assert not troubles
+
+
+def outside(url: str) -> bool:
+    """Whether a request goes to another machine."""
+    parts = urlsplit(url)
+    return parts.scheme in ("http", "https", "ws", "wss") and parts.hostname != "127.0.0.1"
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def ran(request: pytest.FixtureRequest, chromium: Any, tmp_path_factory: Any) -> Iterator[Opened]:  # noqa: F811
+    """Each notebook in turn, run from its first cell to its last and saved, and still open."""
+    folder, home = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("home")
+    shutil.copy(NOTEBOOKS / request.param, folder)
+    with jupyterlab(folder, home) as lab, opened(chromium, lab, request.param) as notebook:
+        assert notebook.command("notebook:run-all-cells") is True
+        expect(notebook.players()).to_have_count(NAMES[request.param])
+        notebook.command("docmanager:save")
+        notebook.page.file = folder / request.param
+        yield notebook
+
+
+def each(players: Locator) -> list[Locator]:
+    """The players one by one."""
+    return [players.nth(k) for k in range(players.count())]
+
+
+# What a reader does -----------------------------------------------------------------------------------------
+
+
+def test_every_player_steps_forward_and_back_by_mouse(ran):
+    for player in each(ran.players()):
+        states = [player.evaluate(STATE)]
+        for _ in range(3):
+            player.locator(".icon.next").click()
+            states.append(player.evaluate(STATE))
+        assert len(set(states)) == 4
+        for k in (2, 1, 0):
+            player.locator(".icon.back").click()
+            assert player.evaluate(STATE) == states[k]
+        expect(player.locator(".icon.back")).to_be_disabled()
+
+
+def test_every_player_steps_forward_and_back_by_keyboard(ran):
+    for player in each(ran.players()):
+        player.focus()
+        states = [player.evaluate(STATE)]
+        for _ in range(3):
+            player.press("ArrowRight")
+            states.append(player.evaluate(STATE))
+        assert len(set(states)) == 4
+        for k in (2, 1, 0):
+            player.press("ArrowLeft")
+            assert player.evaluate(STATE) == states[k]
+        player.press("End")
+        expect(player.locator(".icon.next")).to_be_disabled()
+        player.press("Home")
+        assert player.evaluate(STATE) == states[0]
+
+
+def test_letters_typed_into_a_player_are_no_commands_to_the_notebook(ran):
+    before = ran.page.evaluate(CELLS)
+    ran.players().first.focus()
+    for key in ("b", "a", "d", "d", "x", "m"):
+        ran.page.keyboard.press(key)
+    assert ran.page.evaluate(CELLS) == before
+
+
+def test_a_player_follows_the_theme_of_the_notebook(ran):
+    host = ran.page.locator("[data-mgp]").first
+    for theme, scheme in (("JupyterLab Dark", "dark"), ("JupyterLab Light", "light")):
+        ran.command("apputils:change-theme", theme=theme)
+        expect(host).to_have_css("color-scheme", scheme)
+        expect(ran.page.locator("#jupyterlab-splash")).to_have_count(0)
+
+
+def test_a_composite_is_opened_stepped_and_left(ran):
+    composite = ran.page.locator(".node", has_text=re.compile("softmax|cross_entropy")).first
+    player = ran.players().filter(has=composite)
+    composite.click()
+    player.get_by_role("button", name="Step inside").click()
+    expect(player).to_be_hidden()
+    inner = ran.page.locator(".nested .player")
+    inner.press("ArrowRight")
+    expect(inner.locator(".said")).to_contain_text("Step 1 of")
+    inner.press("Escape")
+    expect(inner).to_have_count(0)
+    expect(player).to_be_focused()
+
+
+def test_a_notebook_from_another_machine_shows_pictures_and_once_trusted_the_players(
+    ran, chromium, tmp_path  # noqa: F811
+):
+    folder, home = tmp_path / "notebooks", tmp_path / "home"
+    folder.mkdir()
+    home.mkdir()
+    name, walks = ran.page.file.name, ran.players().count()
+    shutil.copy(ran.page.file, folder)
+    with jupyterlab(folder, home) as lab, opened(chromium, lab, name) as again:
+        expect(again.pictures()).to_have_count(walks)
+        for picture in [again.pictures().nth(k) for k in range(walks)]:
+            assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100
+        expect(again.players()).to_have_count(0)
+        trusting = again.page.get_by_role("dialog").get_by_role("button", name="Trust")
+        again.page.evaluate("() => void window.jupyterapp.commands.execute('notebook:trust')")
+        trusting.click()
+        expect(again.players()).to_have_count(walks)
+        for player in each(again.players()):
+            player.focus()
+            player.press("ArrowRight")
+            expect(player.locator(".said")).to_contain_text("Step 1 of")

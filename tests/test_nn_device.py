@@ -72,7 +72,7 @@ def images(x):
     """A small network of images; `x` is (N, 3, 6, 6)."""
     weight = x[:2, :, :3, :3]
     x = F.max_pool2d(F.conv2d(x, weight, padding="same"), 2, padding=1)
-    return F.fold(F.unfold(F.avg_pool2d(F.pad(x, (1, 1, 0, 1), mode="reflect"), 2), 2), 3, 2) * 0.1
+    return F.fold(F.unfold(F.avg_pool2d(F.pad(x, (1, 1, 0, 1), mode="reflect"), 2), 2), (2, 3), 2) * 0.1
 
 
 LOSSES = {

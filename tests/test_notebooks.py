@@ -1,4 +1,4 @@
-"""The notebooks: stored clean, run from the first cell to the last, and every figure in their text is printed."""
+"""The notebooks: stored clean, run from first cell to last, and every figure in their text is printed."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ class Module:
     def zero_grad(self) -> None:
         """Forget the gradients of all parameters, before the next walk adds up new ones."""
         for parameter in self.parameters():
-            parameter.grad = None
+            parameter.grad = None if isinstance(parameter, Tensor) else 0  # a Value's gradient starts at 0
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Say whether the parameters are to be trained; frozen ones stay parameters."""

@@ -30,7 +30,7 @@ def clip_grad_norm_(
     length = library.linalg.norm(lengths, norm_type)
     if error_if_nonfinite and not library.isfinite(length).item():
         raise RuntimeError(
-            f"clip_grad_norm_: the norm of the gradients is {length.item()}; a gradient holds an infinity or a NaN"
+            f"clip_grad_norm_: the norm of the gradients is {length.item()}: one of them is not finite"
         )
     factor = library.minimum(max_norm / (length + 1e-6), 1.0)  # PyTorch's guard against a length of 0
     for tensor, gradient in zip(tensors, gradients, strict=True):

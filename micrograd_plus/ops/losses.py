@@ -48,6 +48,25 @@ def _(xp, upstream, log_weights):
     return -xp.expand_dims(upstream, -1) * log_weights
 
 
+@op(keeps=("weights",))
+def mean_class_cross_entropy(xp, logits, classes):
+    """What rows of scores make of their classes on average, in nats: minus the log of the softmax there.
+
+    Shapes: logits (rows, classes), classes (rows,) of whole numbers; the result is one number.
+    """
+    distance = logits - xp.stop_gradient(xp.max(logits, axis=-1, keepdims=True))
+    e = xp.exp(distance)
+    total = xp.sum(e, axis=-1, keepdims=True)
+    chosen = xp.take_along_axis(distance, xp.expand_dims(classes, -1), axis=-1)
+    return xp.mean(xp.log(total) - chosen), e / total
+
+
+@mean_class_cross_entropy.rule("logits")
+def _(xp, upstream, classes, weights, logits_shape):
+    """The softmax, less 1 at the class: shared out among the rows."""
+    return upstream / logits_shape[0] * (weights - xp.one_hot(classes, num_classes=logits_shape[-1]))
+
+
 @op
 def binary_cross_entropy_with_logits(xp, logits, target):
     """What a score makes of a yes (1) or no (0), entry by entry, safe for large scores of either sign."""

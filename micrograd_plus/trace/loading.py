@@ -24,6 +24,13 @@ def load_trace(source: Any, *, check: bool = True) -> Trace:
 
     A file of another version, with missing or unknown fields, with references to nothing, or larger than 64 MiB is
     refused with a sentence. `check` also adds the contributions up again, and compares them with the gradients.
+
+    >>> import micrograd_plus as mg
+    >>> x = mg.tensor(3.0, requires_grad=True)
+    >>> with mg.record() as trace:
+    ...     (x * x).backward()
+    >>> mg.load_trace(trace.to_json()).gradients
+    {0: <value () float64>}
     """
     data = source if isinstance(source, dict) else _parsed(source)
     return _trace(data, "trace", 0, check)

@@ -1,102 +1,98 @@
-"""The recorder: told every application and every step while its block is open, it builds the trace at the end."""
+"""The recorder: while its block is open it notes what happens, as cheaply as it can; the trace is built when looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Any
 
 from .. import variable
-from ..backward import Contribution
-from ..op import Op
-from ..readings import vocabulary
-from ..variable import Leaf, Node, Part, Upstreams, Variable
-from .formulas import at_hand, formula
-from .sites import Site, frame_of, name_in, path_in, rule_source, site_of, user_frame
-from .trace import Rule, Step, Trace, TraceNode
+from ..backward import Contribution, replay
+from .sites import is_ours, ours
+from .trace import Trace
 
+Told = tuple[Any, Sequence[Any], Sequence[Any], dict[str, Any], Any, int, int]
+"""One application: operation, inputs, their arrays, parameters, result, and the frame (by number) and instruction that
+asked for it."""
 
-class Number:
-    """A plain number that an operation was given: a node of its own each time."""
-
-    __slots__ = ("_data",)
-
-    def __init__(self, value: Any):
-        self._data = value
-
-
-class Applied:
-    """One application, as it was told."""
-
-    __slots__ = ("inputs", "names", "op", "outputs", "params", "site")
-
-    def __init__(self, op: Op, inputs: list[Any], params: dict[str, Any], outputs: tuple[Any, ...], site: Site | None):
-        self.op, self.params, self.outputs, self.site = op, params, outputs, site
-        self.inputs = [Number(value) if isinstance(value, (int, float, complex)) else value for value in inputs]
-        self.names = op.flat_names(len(inputs))
+Scope = tuple[CodeType, dict[str, Any], dict[str, Any]]
+"""What a frame of the user's ran, and what it called its values: its own variables, and the module's."""
 
 
 class Walk:
-    """One walk, as it was told: where it began, and its steps."""
+    """One walk: where it began, and its steps; those of a walk that can be replayed are had when they are asked for."""
 
-    def __init__(self, root: Any, seed: Any):
-        self.root, self.seed = root, seed
+    def __init__(self, root: Any, seed: Any, can_replay: bool):
+        self.root, self.seed, self.can_replay = root, seed, can_replay
+        self.kept: dict[Any, Any] = {}
         self.steps: list[tuple[Any, Contribution, Any, Any, Any]] = []
 
     def __call__(self, node: Any, contribution: Contribution, upstream: Any, before: Any, after: Any) -> None:
         self.steps.append((node, contribution, upstream, before, after))
 
+    def complete(self) -> None:
+        """Walk again what was not watched. What rules had saved cannot have changed, so it is the same walk."""
+        if self.can_replay:
+            replay(self.root.node, self.seed, [self], self.kept)
+            self.can_replay = False
+            self.kept.clear()
 
-class Recorder:
-    """References to everything that happened; nothing is copied.
+
+class Recorder(variable.Recorder):
+    """References to everything that happened; no array is copied.
 
     Places are those of the user's program, or, to tell a composite from inside, those `within` its forward.
     """
 
     def __init__(self, within: CodeType | None = None) -> None:
         self.within = within
-        self.applications: list[Applied] = []
-        self.made: dict[int, Applied] = {}
+        self.applications: list[Told] = []
         self.walks: list[Walk] = []
-        self.labels: dict[int, str] = {}
-        self._known: set[int] = set()
+        self.frames: dict[int, FrameType] = {}
+        self.scopes: dict[int, Scope] = {}
 
-    def applied(self, op: Op, inputs: list[Any], params: dict[str, Any], result: Any) -> None:
-        """Note an application, where the user wrote it, and what the user calls its leaves."""
-        frame = user_frame() if self.within is None else frame_of(self.within)
-        outputs = result if op.outputs else (result,)
-        told = Applied(op, inputs, params, outputs, site_of(frame))
-        self.applications.append(told)
-        for output in outputs:
-            self.made[id(key_of(output))] = told
-        for value in inputs:
-            place = id(key_of(value))
-            if value is not None and place not in self._known and place not in self.made:
-                self._known.add(place)
-                if hasattr(value, "_data") and (label := label_of(value, frame)):
-                    self.labels[place] = label
+    def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+        """Note an application, and which instruction of the user's asked for it."""
+        frame: Any = sys._getframe(2)
+        if self.within is None:
+            while frame is not None and (ours.get(id(frame.f_code)) or is_ours(frame.f_code))[0]:
+                frame = frame.f_back
+        else:
+            while frame is not None and frame.f_code is not self.within:
+                frame = frame.f_back
+        if frame is None:
+            self.applications.append((op, inputs, data, params, result, 0, -1))
+        else:
+            self.frames[id(frame)] = frame
+            self.applications.append((op, inputs, data, params, result, id(frame), frame.f_lasti))
 
-    def observer(self, root: Any, upstream: Any) -> Walk:
-        """Who is told the steps of a walk that begins now."""
-        self.walks.append(Walk(root, upstream))
-        return self.walks[-1]
+    def observer(self, root: Any, upstream: Any, can_replay: bool) -> Walk | None:
+        """Note a walk; it is watched now only where it could not be had again."""
+        walk = Walk(root, upstream.copy() if can_replay else upstream, can_replay)
+        self.walks.append(walk)
+        return None if can_replay else walk
+
+    def will_free(self, order: Sequence[Any]) -> None:
+        """Keep what the last walk's nodes saved, if it is still to be replayed."""
+        self.walks[-1].kept.update((node, node.saved) for node in order)
+
+    def close(self, trace: Trace) -> None:
+        """Note what the user's program calls its values, before it goes on and calls them otherwise; then let go of it.
+
+        The trace itself is one of them. It must not be held, or a loop that records every step would leave its garbage
+        to the collector.
+        """
+        for place, frame in self.frames.items():
+            own = dict(frame.f_locals)
+            for name in [name for name, value in own.items() if value is trace]:
+                del own[name]
+            self.scopes[place] = (frame.f_code, own, frame.f_globals)
+        self.frames.clear()
 
 
-def label_of(value: Any, frame: FrameType | None) -> str | None:
-    """What the user calls a value. Variables come last: one left over from a loop may hold any parameter."""
-    return path_in(frame, value) or getattr(value, "label", None) or name_in(frame, value)
-
-
-def key_of(value: Any) -> Any:
-    """What a value is known by: its node, or itself where it has none."""
-    node = getattr(value, "node", None)
-    return value if node is None else node
-
-
-@contextmanager
-def record() -> Iterator[Trace]:
-    """A block whose operations and walks are recorded; the trace is complete when the block ends.
+class record:  # noqa: N801 - it is used as a function is
+    """A block whose operations and walks are recorded: `with mg.record() as trace:`.
 
     Put the forward and the backward inside. Of several walks the last is kept. With only `backward()` inside, the trace
     is built from what the rules had saved, and the rest is marked as not recorded.
@@ -109,246 +105,22 @@ def record() -> Iterator[Trace]:
     >>> [step.contribution.item() for step in trace.steps]
     [3.0, 3.0]
     """
-    trace, recorder = Trace(), Recorder()
-    with variable.mode(variable.recorders, (*variable.recorders.get(), recorder)):
-        yield trace
+
+    def __enter__(self) -> Trace:
+        recorder = self._recorder = Recorder()
+        recorder.__enter__()
+        self._trace = Trace(lambda trace: build(recorder, trace))
+        return self._trace
+
+    def __exit__(self, *error: object) -> None:
+        self._recorder.__exit__(*error)
+        self._recorder.close(self._trace)
+        self._trace.look_again()
+        del self._recorder, self._trace
+
+
+def build(recorder: Recorder, trace: Trace) -> None:
+    """Fill a trace with what a recorder has noted."""
+    from .builder import Builder
+
     Builder(recorder, trace).build()
-
-
-class Builder:
-    """Makes a trace of what a recorder was told."""
-
-    def __init__(self, recorder: Recorder, trace: Trace):
-        self.recorder, self.trace = recorder, trace
-        self.places: dict[int, int] = {}
-        self._kept: list[Any] = []
-        self._upstreams: dict[int, Any] = {}
-
-    def build(self) -> None:
-        """Fill the trace: the nodes that the root depends on, then the steps, then what each leaf received."""
-        walk = self.recorder.walks[-1] if self.recorder.walks else None
-        if walk is None:
-            for told in self.recorder.applications:
-                self._node(key_of(told.outputs[0]))
-            return
-        self._upstreams = {id(node): upstream for node, _, upstream, _, _ in walk.steps}
-        root = key_of(walk.root)
-        self.trace.root, self.trace.seed = self._node(root), _bare(walk.seed)
-        for told in walk.steps:
-            self._step(*told)
-
-    # Nodes --------------------------------------------------------------------------------------------------------------
-
-    def _node(self, root: Any) -> int:
-        """The number of a node; it and all it depends on are added in order of birth."""
-        found: dict[int, Any] = {}
-        todo = [root]
-        while todo:
-            key = todo.pop()
-            if id(key) in self.places or id(key) in found:
-                continue
-            found[id(key)] = key
-            todo.extend(reversed([parent for _, parent in self._inputs(key)]))
-        for key in sorted(found.values(), key=self._born):
-            self._add(key)
-        return self.places[id(root)]
-
-    def _born(self, key: Any) -> tuple[int, int]:
-        """When a value came to be: constants just before the first application that uses them."""
-        serial = getattr(key, "serial", None)
-        if serial is not None and not (self._made(key) is None and not isinstance(key, (Leaf, Node))):
-            return (serial, 1)
-        return self._first_use.get(id(key), (0, 0))
-
-    @property
-    def _first_use(self) -> dict[int, tuple[int, int]]:
-        if not hasattr(self, "_uses"):
-            self._uses: dict[int, tuple[int, int]] = {}
-            last = 0
-            for told in self.recorder.applications:
-                last = max([last, *(getattr(key_of(out), "serial", 0) or 0 for out in told.outputs)])
-                for value in told.inputs:
-                    self._uses.setdefault(id(key_of(value)), (last, 0))
-                for value in told.outputs:
-                    self._uses.setdefault(id(key_of(value)), (last, 2))
-        return self._uses
-
-    def _made(self, key: Any) -> Applied | None:
-        return self.recorder.made.get(id(key))
-
-    def _inputs(self, key: Any) -> list[tuple[str, Any]]:
-        """The inputs of a node, by name."""
-        if isinstance(key, Part):
-            return [("of", key.parents[0])]
-        told = self._made(key) or self._made_parts(key)
-        if told is not None:
-            pairs = zip(told.names, told.inputs, strict=True)
-            return [(name, key_of(value)) for name, value in pairs if value is not None]
-        if isinstance(key, Leaf) or not hasattr(key, "parents"):
-            return []
-        names = key.op.flat_names(len(key.parents)) if isinstance(key, Node) and key.op else [str(i) for i in range(99)]
-        return [(name, parent) for name, parent in zip(names, key.parents, strict=False) if parent is not None]
-
-    def _made_parts(self, key: Any) -> Applied | None:
-        """The application behind a node with several outputs, found by one of them."""
-        if not isinstance(key, Node) or isinstance(key, Leaf) or not getattr(key.op, "outputs", ()):
-            return None
-        for told in self.recorder.applications:
-            if any(getattr(key_of(out), "parents", None) == (key,) for out in told.outputs):
-                return told
-        return None
-
-    def _add(self, key: Any) -> None:
-        inputs = self._inputs(key)
-        place = self.places[id(key)] = len(self.trace.nodes)
-        self._kept.append(key)
-        told = self._made(key) or self._made_parts(key)
-        op = told.op if told else getattr(key, "op", None)
-        params = {name: spelled(value) for name, value in told.params.items()} if told else {}
-        kind = "output" if isinstance(key, Part) else "leaf" if op is None else "application"
-        self.trace.nodes.append(
-            TraceNode(
-                id=place,
-                kind=kind,
-                op=op.name if kind == "application" and op else None,
-                summary=first_line(op) if kind == "application" else None,
-                inputs=[(name, self.places[id(parent)]) for name, parent in inputs if id(parent) in self.places],
-                params=params if kind == "application" else {},
-                label=self.recorder.labels.get(id(key)) or (f"[{key.index}]" if isinstance(key, Part) else None),
-                requires_grad=isinstance(key, Node) or type(key).__name__ == "Value",
-                value=self._value(key, told),
-                site=told.site if told else None,
-                inside=inside(told, self._upstreams.get(id(key))) if told else None,
-            )
-        )
-
-    def _value(self, key: Any, told: Applied | None) -> Any:
-        """What is known of a node's value."""
-        if told is not None:
-            for output in told.outputs:
-                if key_of(output) is key:
-                    return _bare(output)
-            return None
-        if isinstance(key, Number):
-            return key._data
-        if isinstance(key, Leaf) or not isinstance(key, Node):
-            return _bare(self._variable_of.get(id(key), key if hasattr(key, "_data") else None))
-        saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
-        return saved.get("out")
-
-    @property
-    def _variable_of(self) -> dict[int, Any]:
-        if not hasattr(self, "_variables"):
-            self._variables = {
-                id(key_of(value)): value for told in self.recorder.applications for value in told.inputs if value is not None
-            }
-        return self._variables
-
-    # Steps --------------------------------------------------------------------------------------------------------------
-
-    def _step(self, node: Any, contribution: Contribution, upstream: Any, before: Any, after: Any) -> None:
-        rule = contribution.rule
-        parent = node.parents[contribution.index] if isinstance(node, Node) else (node.first, node.second)[contribution.index]
-        target, source = self._node(parent), self._node(node)
-        known = contribution.reads
-        if rule.at_once and (told := self._made(node)) is not None:
-            known = at_hand(rule, told.inputs, told.params, told.outputs[0])
-        arrived, reads = _bare(upstream), {name: _bare(value) for name, value in known.items()}
-        if isinstance(upstream, Upstreams):
-            parts = {f"upstream[{i}]": _bare(part) for i, part in sorted(upstream.parts.items())}
-            arrived, reads = next(iter(parts.values())), {**reads, **parts}
-        self.trace.steps.append(
-            Step(
-                index=len(self.trace.steps),
-                node=source,
-                input=rule.op.flat_names(len(getattr(node, "parents", ())) or 2)[contribution.index],
-                target=target,
-                rule=self._rule(rule, contribution.index, known, upstream),
-                upstream=arrived,
-                local=_bare(contribution.local),
-                raw=_bare(contribution.raw),
-                summed_axes=contribution.summed_axes,
-                contribution=_bare(contribution.value),
-                before=_bare(before),
-                after=_bare(after),
-                reads={name: value for name, value in reads.items() if _is_value(value)},
-                accumulates=before is not None,
-            )
-        )
-        if self.trace.nodes[target].kind == "leaf":
-            self.trace.gradients[target] = _bare(after)
-
-    def _rule(self, rule: Any, index: int, reads: dict[str, Any], upstream: Any) -> str:
-        """The name under which a rule stands; applied with other parameters it may have another formula."""
-        served = rule.inputs[0] if rule.op.kind == "joining" else rule.op.inputs[index]
-        place = index if rule.op.kind == "joining" else rule.inputs.index(served)
-        known = upstream.parts[min(upstream.parts)] if isinstance(upstream, Upstreams) else upstream
-        upstreams = [known] * len(rule.op.outputs) if rule.op.outputs else known
-        written = formula(rule, place, reads, upstreams)
-        name = base = f"{rule.op.name}.{served}"
-        number = 1
-        while name in self.trace.rules and self.trace.rules[name].latex != written["latex"]:
-            number += 1
-            name = f"{base}#{number}"
-        if name not in self.trace.rules:
-            source, file, line = rule_source(rule.function)
-            reads = tuple(read for read in rule.reads if read != "xp")
-            if rule.op.kind == "elementwise":
-                reads = ("upstream", *reads)
-            self.trace.rules[name] = Rule(
-                op=rule.op.name, input=served, kind=rule.op.kind, reads=reads, reason=rule.reason, source=source,
-                file=file, line=line, **written,
-            )  # fmt: skip
-        return name
-
-
-def inside(told: Applied, upstream: Any) -> Callable[[], Trace | None] | None:
-    """How to tell an application as a smaller program, when somebody asks."""
-    op = told.op
-    if not op.composite or upstream is None or not all(isinstance(value, Variable | None) for value in told.inputs):
-        return None
-
-    def tell() -> Trace | None:
-        trace, recorder = Trace(), Recorder(op.forward.__code__)
-        inputs = []
-        for value, name in zip(told.inputs, told.names, strict=True):
-            if value is not None:
-                again = type(value).of(value._data)
-                again.requires_grad = value.node is not None
-                again.label = name
-                value = again
-            inputs.append(value)
-        with variable.enable_grad(), variable.mode(variable.recorders, (recorder,)):
-            out = op.forward(vocabulary.tensors, *inputs, **told.params)
-            out = out[0] if op.keeps else out
-            if isinstance(upstream, Upstreams):
-                return None
-            out.gradients(upstream)
-        Builder(recorder, trace).build()
-        return trace
-
-    return tell
-
-
-def first_line(op: Op | None) -> str | None:
-    """What an operation is, in its own words."""
-    return (op.forward.__doc__ or "").strip().partition("\n")[0] or None if op is not None else None
-
-
-def spelled(value: Any) -> str:
-    """A parameter as Python would print it; arrays by shape."""
-    if hasattr(value, "shape") and getattr(value, "ndim", 0):
-        return f"array of shape {tuple(value.shape)}"
-    return getattr(value, "__name__", None) or str(value)
-
-
-def _is_value(value: Any) -> bool:
-    return hasattr(value, "dtype") or isinstance(value, (int, float, complex))
-
-
-def _bare(value: Any) -> Any:
-    """The array or number itself."""
-    value = getattr(value, "_data", value)
-    return value
-
-

@@ -33,37 +33,27 @@ class Site:
         return f"{self.file}:{self.line}: {(self.text or '').strip()}"
 
 
-def user_frame() -> FrameType | None:
-    """The innermost frame that is not the engine's own."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_ours(frame):
-        frame = frame.f_back
-    return frame
+_HERE = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}{os.sep}"
+ours: dict[int, tuple[bool, CodeType]] = {}
+"""What `is_ours` has said before, by the code's place in memory: code is slow to hash, and kept so that the place stays
+its own."""
 
 
-def frame_of(code: CodeType) -> FrameType | None:
-    """The innermost frame that runs this code: within a composite, where its own forward stands."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code is not code:
-        frame = frame.f_back
-    return frame
+def is_ours(code: CodeType) -> tuple[bool, CodeType]:
+    """Whether code is the engine's own, and not that of its examples, which stand for a user's."""
+    path = code.co_filename
+    mine = path.startswith(_HERE) and not path.startswith(f"{_HERE}examples{os.sep}")
+    return ours.setdefault(id(code), (mine or path.startswith("<written out:"), code))
 
 
-def _is_ours(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == _PACKAGE
-
-
-def site_of(frame: FrameType | None) -> Site | None:
-    """Where a frame is just now."""
-    if frame is None:
-        return None
-    code = frame.f_code
-    line, end_line, column, end_column = _position(code, frame.f_lasti)
-    line = line or frame.f_lineno
-    text = linecache.getline(code.co_filename, line, frame.f_globals).rstrip("\n")
-    end_text = text if end_line in (None, line) else linecache.getline(code.co_filename, end_line, frame.f_globals)
+def site_at(code: CodeType, names: dict[str, Any], instruction: int) -> Site:
+    """Where an instruction of some code stands; `names` are its module's."""
+    line, end_line, column, end_column = _position(code, instruction)
+    line = line or code.co_firstlineno
+    text = linecache.getline(code.co_filename, line, names).rstrip("\n")
+    end_text = text if end_line in (None, line) else linecache.getline(code.co_filename, end_line, names)
     return Site(
-        file=(file_name_of_rule if _is_ours(frame) else file_name)(code.co_filename),
+        file=(file_name_of_rule if is_ours(code)[0] else file_name)(code.co_filename),
         line=line,
         end_line=end_line,
         column=_characters(text, column),
@@ -107,27 +97,24 @@ def _notebook_cells() -> dict[str, int]:
     return getattr(getattr(shell, "compile", None), "_filename_map", {})
 
 
-def name_in(frame: FrameType | None, value: Any) -> str | None:
+def name_in(scopes: tuple[dict[str, Any], ...], value: Any) -> str | None:
     """The variable in which the user's program holds a value."""
-    for name, held in _variables(frame):
-        if held is value and not name.startswith("_"):
-            return name
+    for names in scopes:
+        for name, held in names.items():
+            if held is value and not name.startswith("_"):
+                return name
     return None
 
 
-def path_in(frame: FrameType | None, value: Any) -> str | None:
+def path_in(scopes: tuple[dict[str, Any], ...], value: Any) -> str | None:
     """The path of a parameter from the variable that holds its model, as in `net.0.weight`."""
-    for name, held in _variables(frame):
-        if hasattr(type(held), "named_parameters"):
-            for path, parameter in held.named_parameters():
-                if parameter is value:
-                    return f"{name}.{path}" if name != "self" else path
+    for names in scopes:
+        for name, held in names.items():
+            if hasattr(type(held), "named_parameters"):
+                for path, parameter in held.named_parameters():
+                    if parameter is value:
+                        return f"{name}.{path}" if name != "self" else path
     return None
-
-
-def _variables(frame: FrameType | None) -> list[tuple[str, Any]]:
-    """The variables that a frame sees, its own first."""
-    return [] if frame is None else [*frame.f_locals.items(), *frame.f_globals.items()]
 
 
 # The source of a rule -----------------------------------------------------------------------------------------------------

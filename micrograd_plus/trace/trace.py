@@ -65,14 +65,36 @@ class Trace:
     _mimebundle: Callable[[Trace], dict[str, Any]] | None = None
     _marimo: Callable[[Trace], tuple[str, str]] | None = None
 
-    def __init__(self) -> None:
-        self.direction = "backward"
-        self.root: int | None = None
-        self.seed: Any = None
-        self.nodes: list[TraceNode] = []
-        self.steps: list[Step] = []
-        self.rules: dict[str, Rule] = {}
-        self.gradients: dict[int, Any] = {}
+    direction: str
+    root: int | None
+    seed: Any
+    nodes: list[TraceNode]
+    steps: list[Step]
+    rules: dict[str, Rule]
+    gradients: dict[int, Any]
+
+    def __init__(self, builder: Callable[[Trace], None] | None = None) -> None:
+        """A trace that `builder` fills the first time somebody looks: recording should not cost what nobody reads."""
+        self._builder = builder
+        if builder is None:
+            self._clear()
+
+    def _clear(self) -> None:
+        self.direction, self.root, self.seed = "backward", None, None
+        self.nodes, self.steps, self.rules, self.gradients = [], [], {}, {}
+
+    def look_again(self) -> None:
+        """Forget what somebody saw who looked before the record was complete."""
+        for name in self.__dict__.keys() - {"_builder"}:
+            delattr(self, name)
+
+    def __getattr__(self, name: str) -> Any:
+        """A part that has not been built yet."""
+        if name.startswith("_") or self._builder is None or "nodes" in self.__dict__:
+            raise AttributeError(f"a trace has no {name!r}")
+        self._clear()
+        self._builder(self)
+        return getattr(self, name)
 
     # Looking ------------------------------------------------------------------------------------------------------------
 

@@ -33,11 +33,14 @@ NONE = {
 }
 """Operations that PyTorch has not, each with the reason."""
 
-SAME_NAME = """
-    arccos arccosh arcsin arcsinh arctan arctan2 arctanh ceil conj copysign cos cosh divide erf erfc exp expm1
-    floor fmod hypot lerp log log10 log1p log2 logaddexp maximum minimum moveaxis multiply negative positive real
-    angle reciprocal remainder rsqrt sigmoid sin sinh sqrt square subtract tan tanh trunc where
-""".split()
+SAME_NAME = (
+    "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "ceil", "conj",
+    "copysign", "cos", "cosh", "divide", "erf", "erfc", "exp", "expm1", "floor", "fmod", "hypot",
+    "lerp", "log", "log10", "log1p", "log2", "logaddexp", "maximum", "minimum", "moveaxis", "multiply",
+    "negative", "positive", "real", "reciprocal", "remainder", "rsqrt", "sigmoid", "sin", "sinh",
+    "sqrt", "square", "subtract", "tan", "tanh", "trunc", "where",
+)  # fmt: skip
+"""Functions that PyTorch has under the same name, with parameters of the same names."""
 
 
 def words() -> dict[str, Callable[..., Any]]:
@@ -45,7 +48,8 @@ def words() -> dict[str, Callable[..., Any]]:
     import torch
 
     table = {name: getattr(torch, name) for name in SAME_NAME}
-    for part in (elementwise_words, reduction_words, scan_words, shape_words, indexing_words, network_words):
+    parts = [elementwise_words, reduction_words, scan_words, axis_words, layout_words, indexing_words]
+    for part in [*parts, network_words]:
         table.update(part(torch, torch.nn.functional))
     return table
 
@@ -167,12 +171,12 @@ def scan_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "sort": sort,
         "topk": lambda x, k, axis=-1: tuple(torch.topk(x, k, axis)),
         "quantile": quantile,
-        # torch.median takes the lower of two in the middle; the quantile takes their mean, as NumPy's median does
+        # torch.median takes the lower of two in the middle; the quantile takes their mean, as NumPy's median
         "median": lambda x, axis=None, keepdims=False: quantile(x, 0.5, axis, keepdims),
     }
 
 
-def shape_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
+def axis_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     def expand_dims(x: Any, axis: Any) -> Any:
         named = axis if isinstance(axis, tuple) else (axis,)
         for each in sorted(i % (x.ndim + len(named)) for i in named):
@@ -182,10 +186,36 @@ def shape_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     def squeeze(x: Any, axis: Any = None) -> Any:
         return torch.squeeze(x) if axis is None else torch.squeeze(x, axis)
 
+    def transpose(x: Any, axes: Any = None) -> Any:
+        return torch.permute(x, tuple(range(x.ndim))[::-1] if axes is None else axes)
+
+    def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+        return torch.swapaxes(x, axis1, axis2)
+
+    def broadcast_to(x: Any, shape: Any) -> Any:
+        return torch.broadcast_to(x, shape)
+
     def axes_to_last(x: Any, axis: Any) -> Any:
         moved = torch.movedim(x, axis, tuple(range(-len(axis), 0)))
         return torch.flatten(moved, -len(axis))
 
+    return {
+        "reshape": torch.reshape,
+        "ravel": torch.flatten,
+        "rows": lambda x: torch.flatten(x, 0, -2),
+        "squeeze": squeeze,
+        "expand_dims": expand_dims,
+        "transpose": transpose,
+        "mT": lambda x: x.mT,
+        "swapaxes": swapaxes,
+        "axes_to_last": axes_to_last,
+        "broadcast_to": broadcast_to,
+        "flip": lambda x, axis=None: torch.flip(x, tuple(range(x.ndim)) if axis is None else (axis,)),
+        "roll": lambda x, shift, axis=None: torch.roll(x, shift, axis),
+    }
+
+
+def layout_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0.0) -> Any:
         pairs = np.broadcast_to(pad_width, (x.ndim, 2)).tolist()
         last_first = [n for pair in reversed(pairs) for n in pair]
@@ -205,16 +235,6 @@ def shape_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return torch.diagonal_scatter(x.new_zeros(shape), x, offset, axis1, axis2)
 
     return {
-        "reshape": torch.reshape,
-        "ravel": torch.flatten,
-        "rows": lambda x: torch.flatten(x, 0, -2),
-        "squeeze": squeeze,
-        "expand_dims": expand_dims,
-        "transpose": lambda x, axes=None: torch.permute(x, tuple(range(x.ndim))[::-1] if axes is None else axes),
-        "mT": lambda x: x.mT,
-        "swapaxes": lambda x, axis1, axis2: torch.swapaxes(x, axis1, axis2),
-        "axes_to_last": axes_to_last,
-        "broadcast_to": lambda x, shape: torch.broadcast_to(x, shape),
         "repeat": repeat,
         "tile": lambda x, reps: torch.tile(x, reps if isinstance(reps, tuple) else (reps,)),
         "concatenate": lambda *parts, axis=0: torch.cat(parts, axis),
@@ -222,8 +242,6 @@ def shape_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "unstack": lambda x, axis=0: torch.unbind(x, axis),
         "split": split,
         "pad": pad,
-        "flip": lambda x, axis=None: torch.flip(x, tuple(range(x.ndim)) if axis is None else (axis,)),
-        "roll": lambda x, shift, axis=None: torch.roll(x, shift, axis),
         "tril": lambda x, k=0: torch.tril(x, k),
         "triu": lambda x, k=0: torch.triu(x, k),
         "diagonal": lambda x, offset=0, axis1=0, axis2=1: torch.diagonal(x, offset, axis1, axis2),
@@ -232,7 +250,6 @@ def shape_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "ascontiguousarray": lambda x: x.contiguous(),
         "to_device": lambda x, device, source: x.to(device),
     }
-
 
 
 def indexing_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
@@ -272,8 +289,8 @@ def network_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     def layer_norm(x: Any, weight: Any = None, bias: Any = None, axes: int = 1, eps: float = 1e-5) -> Any:
         return F.layer_norm(x, x.shape[-axes:], weight, bias, eps)
 
-    def avg_pool2d(x: Any, kernel_size: Any, stride: Any, padding: Any = 0, count_include_pad: bool = True) -> Any:
-        return F.avg_pool2d(x, kernel_size, stride, padding, count_include_pad=count_include_pad)
+    def avg_pool2d(x: Any, kernel_size: Any, stride: Any, padding: Any = 0, **params: Any) -> Any:
+        return F.avg_pool2d(x, kernel_size, stride, padding, **params)
 
     return {
         "matmul": lambda a, b: torch.matmul(a.to(b.dtype), b),
@@ -290,6 +307,7 @@ def network_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "scaled_dot_product_attention": attention,
         "mse": lambda prediction, target: torch.square(prediction - target).mean(),
         "softmax_cross_entropy": lambda logits, target: F.cross_entropy(logits, target, reduction="none"),
+        "mean_class_cross_entropy": F.cross_entropy,
         "binary_cross_entropy_with_logits": lambda logits, target: F.binary_cross_entropy_with_logits(
             logits, target, reduction="none"
         ),

@@ -1,8 +1,21 @@
-"""The browser's fixtures for the tests of what is shown, and the modules that lie one folder up."""
+"""The browser, for the tests of what is shown."""
 
-import sys
-from pathlib import Path
+import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import micrograd_plus_viz as viz
+from browser import chromium, page  # noqa: F401 - fixtures
 
-from browser import chromium, page  # noqa: F401 - fixtures; they are found once the line above has run
+
+@pytest.fixture
+def opened(page, tmp_path):  # noqa: F811 - pytest hands the fixture in by its name
+    """A function that opens a trace's page and gives the player's shadow root as locators see it."""
+    from playwright.sync_api import expect
+
+    def open_trace(trace, **options):
+        path = viz.save(trace, tmp_path / "walk.html", **options)
+        page.goto(path.as_uri())
+        expect(page.locator(".player")).to_be_visible()
+        page.locator(".player").focus()
+        return page
+
+    return open_trace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from small_program import Program, value
+from small_program import OPS, Program, value
 
 
 def diamond() -> dict:
@@ -78,7 +78,7 @@ def random_graph(applications: int, seed: int = 0, size: int = 3) -> dict:
     made = [p.leaf(f"x{i}", rng.normal(size=(size, size)) / 3) for i in range(max(2, applications // 16))]
     for _ in range(applications):
         op = ["add", "mul", "tanh", "matmul"][rng.integers(4)]
-        picks = [made[-1 - int(rng.integers(min(len(made), 12)))] for _ in OPS[op][1].split()]
+        picks = [made[-1 - int(rng.integers(min(len(made), 12)))] for _ in OPS[op].names.split()]
         made.append(p.apply(op, *picks))
     total = p.apply("sum", made[-1])
     for i in made[-12:-1]:

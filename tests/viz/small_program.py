@@ -29,7 +29,7 @@ UP = mi("upstream")
 
 
 class Rule(NamedTuple):
-    """A gradient rule: its function, the local derivative where it has one, what it reads, and its formula."""
+    """A gradient rule: its function, what it reads, its formula, the local derivative where it has one."""
 
     contribution: Callable[..., Any]
     reads: str
@@ -173,6 +173,7 @@ class Program:
     def __init__(self, file: str = "walk.py") -> None:
         self.file, self.line = file, 1
         self.nodes, self.steps, self.rules, self.values, self.arrays = [], [], {}, [], []
+        self.received, self.places = {}, {}
 
     def keep(self, x: np.ndarray) -> int:
         """The place of x in `values`."""
@@ -181,139 +182,87 @@ class Program:
 
     def leaf(self, label: str | None, x: object, requires_grad: bool = True) -> int:
         """A value that the program starts from."""
-        x = np.asarray(x)
-        self.arrays.append(x)
-        self.nodes.append(
-            {
-                "id": len(self.nodes),
-                "kind": "leaf",
-                "op": None,
-                "summary": None,
-                "inputs": [],
-                "params": {},
-                "label": label,
-                "requires_grad": requires_grad,
-                "value": self.keep(x),
-                "site": None,
-                "inside": None,
-            }
-        )
-        return len(self.nodes) - 1
+        return self._born({"kind": "leaf", "label": label, "requires_grad": requires_grad}, np.asarray(x))
 
     def apply(self, op: str, *inputs: int, text: str | None = None, inside: dict | None = None) -> int:
         """One application; `text` is the source line it was written in, its expression between « and »."""
-        kind, names, forward, rules = OPS[op]
+        operation = OPS[op]
         with np.errstate(all="ignore"):
-            out = np.asarray(forward(*[self.arrays[i] for i in inputs]))
+            out = np.asarray(operation.forward(*[self.arrays[i] for i in inputs]))
         self.line += 1
-        text = text or f"    v{len(self.nodes)} = «{op}({', '.join(self.called(i) for i in inputs)})»"
-        start, end = text.index("«"), text.index("»") - 1
-        self.arrays.append(out)
-        self.nodes.append(
-            {
-                "id": len(self.nodes),
-                "kind": "application",
-                "op": op,
-                "summary": f"The operation {op}.",
-                "inputs": [{"name": name, "node": i} for name, i in zip(names.split(), inputs, strict=True)],
-                "params": {},
-                "label": None,
-                "requires_grad": any(self.nodes[i]["requires_grad"] for i in inputs),
-                "value": self.keep(out),
-                "inside": inside,
-                "site": {
-                    "file": self.file,
-                    "line": self.line,
-                    "column": start,
-                    "end_line": self.line,
-                    "end_column": end,
-                    "text": text.replace("«", "").replace("»", ""),
-                    "function": "train",
-                },
-            }
-        )
-        for name, (_, _, reads, spelled, mathml) in rules.items():
-            self.rules[f"{op}.{name}"] = {
-                "op": op,
-                "input": name,
-                "kind": kind,
-                "reads": ["upstream", *reads],
-                "reason": None,
-                "source": f"{name}=lambda xp, {', '.join(['upstream', *reads])}: …",
-                "file": "rules.py",
-                "line": 31,
-                "text": spelled,
-                "latex": None,
-                "mathml": equation(mathml),
-            }
-        return len(self.nodes) - 1
-
-    def called(self, i: int) -> str:
-        """The name of node i in the program's text."""
-        return self.nodes[i]["label"] or f"v{i}"
+        written = ", ".join(self.nodes[i]["label"] or f"v{i}" for i in inputs)
+        for name, rule in operation.rules.items():
+            self.rules[f"{op}.{name}"] = spelled(op, operation.kind, name, rule)
+        edges = [{"name": name, "node": i} for name, i in zip(operation.names.split(), inputs, strict=True)]
+        return self._born({
+            "kind": "application", "op": op, "summary": f"The operation {op}.", "inputs": edges,
+            "inside": inside, "requires_grad": any(self.nodes[i]["requires_grad"] for i in inputs),
+            "site": self._site(text or f"    v{len(self.nodes)} = «{op}({written})»"),
+        }, out)
 
     def walk(self, root: int) -> dict:
         """The trace of the walk back from `root`."""
         seed = np.ones_like(self.arrays[root])
-        seed_place = self.keep(seed)
-        received, places = {root: seed}, {root: seed_place}
+        self.received, self.places = {root: seed}, {root: self.keep(seed)}
+        seed_place = self.places[root]
         for node in reversed(self.nodes):
-            i = node["id"]
-            if node["kind"] == "leaf" or i not in received:
-                continue
-            xs = [self.arrays[e["node"]] for e in node["inputs"]]
-            reads = {e["name"]: self.nodes[e["node"]]["value"] for e in node["inputs"]} | {
-                "out": node["value"]
-            }
-            for e, x in zip(node["inputs"], xs, strict=True):
-                target = e["node"]
-                rule = OPS[node["op"]][3].get(e["name"])
-                if rule is None or not self.nodes[target]["requires_grad"]:
-                    continue
-                with np.errstate(all="ignore"):
-                    raw = np.asarray(rule[0](received[i], *xs, self.arrays[i]))
-                    local = rule[1](*xs, self.arrays[i]) if rule[1] else None
-                extra = raw.ndim - x.ndim
-                axes = list(range(extra)) + [
-                    k + extra for k, n in enumerate(x.shape) if n == 1 and raw.shape[k + extra] > 1
-                ]
-                sent = raw.sum(axis=tuple(axes)).reshape(x.shape) if axes else raw
-                before, before_place = received.get(target), places.get(target)
-                with np.errstate(all="ignore"):
-                    received[target] = sent if before is None else before + sent
-                raw_place = self.keep(raw)
-                sent_place = self.keep(sent) if axes else raw_place
-                after_place = sent_place if before is None else self.keep(received[target])
-                self.steps.append(
-                    {
-                        "index": len(self.steps),
-                        "node": i,
-                        "input": e["name"],
-                        "target": target,
-                        "rule": f"{node['op']}.{e['name']}",
-                        "upstream": places[i],
-                        "local": None if local is None else self.keep(local),
-                        "raw": raw_place,
-                        "summed_axes": axes,
-                        "contribution": sent_place,
-                        "before": before_place,
-                        "after": after_place,
-                        "reads": {name: reads[name] for name in rule[2]},
-                        "accumulates": before is not None,
-                    }
-                )
-                places[target] = after_place
-        return {
-            "format": "micrograd_plus/trace",
-            "version": 1,
-            "walk": {"direction": "backward", "root": root, "seed": seed_place},
-            "nodes": self.nodes,
-            "steps": self.steps,
-            "rules": self.rules,
-            "gradients": [
-                {"node": n["id"], "value": places[n["id"]]}
-                for n in self.nodes
-                if n["kind"] == "leaf" and n["id"] in places
-            ],
-            "values": self.values,
-        }
+            if node["id"] in self.received:
+                for edge in node["inputs"]:
+                    if edge["name"] in OPS[node["op"]].rules and self.nodes[edge["node"]]["requires_grad"]:
+                        self._step(node, edge["name"], edge["node"])
+        gradients = [{"node": n["id"], "value": self.places[n["id"]]} for n in self.nodes
+                     if n["kind"] == "leaf" and n["id"] in self.places]
+        return {"format": "micrograd_plus/trace", "version": 1, "nodes": self.nodes, "steps": self.steps,
+                "walk": {"direction": "backward", "root": root, "seed": seed_place}, "rules": self.rules,
+                "gradients": gradients, "values": self.values}
+
+    def _born(self, told: dict, x: np.ndarray) -> int:
+        """Write a new node down; what is not told of it is empty."""
+        empty = dict.fromkeys(("op", "summary", "label", "site", "inside")) | {"inputs": [], "params": {}}
+        self.arrays.append(x)
+        self.nodes.append({"id": len(self.nodes)} | empty | told | {"value": self.keep(x)})
+        return len(self.nodes) - 1
+
+    def _site(self, text: str) -> dict:
+        start, end = text.index("«"), text.index("»") - 1
+        return {"file": self.file, "function": "train", "line": self.line, "column": start,
+                "end_line": self.line, "end_column": end, "text": text.replace("«", "").replace("»", "")}
+
+    def _step(self, node: dict, name: str, target: int) -> None:
+        """Apply one rule to one input, and write down all that is known of it."""
+        rule, out, x = OPS[node["op"]].rules[name], self.arrays[node["id"]], self.arrays[target]
+        read = [self.arrays[e["node"]] for e in node["inputs"]]
+        known = {e["name"]: self.nodes[e["node"]]["value"] for e in node["inputs"]} | {"out": node["value"]}
+        before = self.received.get(target)
+        with np.errstate(all="ignore"):
+            raw = np.asarray(rule.contribution(self.received[node["id"]], *read, out))
+            local = rule.local(*read, out) if rule.local else None
+            axes = summed_axes(raw.shape, x.shape)
+            sent = raw.sum(axis=tuple(axes)).reshape(x.shape) if axes else raw
+            self.received[target] = sent if before is None else before + sent
+        raw_place = self.keep(raw)
+        sent_place = self.keep(sent) if axes else raw_place
+        after = sent_place if before is None else self.keep(self.received[target])
+        self.steps.append({
+            "index": len(self.steps), "node": node["id"], "input": name, "target": target,
+            "rule": f"{node['op']}.{name}", "upstream": self.places[node["id"]],
+            "local": None if local is None else self.keep(local), "raw": raw_place, "summed_axes": axes,
+            "contribution": sent_place, "before": self.places.get(target), "after": after,
+            "reads": {word: known[word] for word in rule.reads.split()}, "accumulates": before is not None,
+        })
+        self.places[target] = after
+
+
+def spelled(op: str, kind: str, name: str, rule: Rule) -> dict:
+    """A rule as the trace writes it."""
+    reads = ["upstream", *rule.reads.split()]
+    return {"op": op, "input": name, "kind": kind, "reads": reads, "reason": None,
+            "source": f"{name}=lambda xp, {', '.join(reads)}: …", "file": "rules.py", "line": 31,
+            "text": rule.text, "latex": None, "mathml": equation(rule.mathml)}
+
+
+def summed_axes(shape: tuple[int, ...], wanted: tuple[int, ...]) -> list[int]:
+    """The axes along which broadcasting repeated an array of the wanted shape."""
+    extra = len(shape) - len(wanted)
+    repeated = [k + extra for k, n in enumerate(wanted) if n == 1 and shape[k + extra] > 1]
+    return [*range(extra), *repeated]

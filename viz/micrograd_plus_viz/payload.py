@@ -36,6 +36,7 @@ def payload(trace: Trace, note: str | None = None) -> dict[str, Any]:
         "summary": words.summary(trace),
         "note": note,
         "direction": trace["walk"]["direction"],
+        "root": trace["walk"]["root"],
         "word": words.gradient_word(trace),
         "width": round(placing.width, 1),
         "height": round(placing.height, 1),

@@ -9,31 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from ... import ops
-from ...op import op
 from ...tensor import Tensor
 from .losses import reduced
 from .shapes import constant_like, plain
 
 __all__ = ["cross_entropy", "nll_loss"]
-
-
-@op(keeps=("weights",))
-def mean_class_cross_entropy(xp, logits, classes):  # type: ignore[no-untyped-def]
-    """What rows of scores make of their classes on average, in nats: minus the log of the softmax there.
-
-    Shapes: logits (rows, classes), classes (rows,) of whole numbers; the result is one number.
-    """
-    distance = logits - xp.stop_gradient(xp.max(logits, axis=-1, keepdims=True))
-    e = xp.exp(distance)
-    total = xp.sum(e, axis=-1, keepdims=True)
-    chosen = xp.take_along_axis(distance, xp.expand_dims(classes, -1), axis=-1)
-    return xp.mean(xp.log(total) - chosen), e / total
-
-
-@mean_class_cross_entropy.rule("logits")
-def _(xp, upstream, classes, weights, logits_shape):
-    """The softmax, less 1 at the class: shared out among the rows."""
-    return upstream / logits_shape[0] * (weights - xp.one_hot(classes, num_classes=logits_shape[-1]))
 
 
 def cross_entropy(
@@ -62,7 +42,7 @@ def cross_entropy(
         return _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing)
     importance = _importance("cross_entropy", input, target, weight, ignore_index)
     if importance is None and input.ndim == 2 and reduction == "mean" and label_smoothing == 0:
-        return mean_class_cross_entropy(input, target)
+        return ops.mean_class_cross_entropy(input, target)
     log_weights = ops.log_softmax(_classes_last(input), axis=-1)
     each = _at_classes(log_weights, target, importance)
     if label_smoothing:
@@ -122,7 +102,7 @@ def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: i
     wrong = classes[counts & ((classes < 0) | (classes >= count))]
     if wrong.size:
         raise IndexError(
-            f"{name}: class {wrong[0].item()} is out of range: input has {count} classes, from 0 to {count - 1}"
+            f"{name}: class {wrong[0].item()} is out of range: there are {count}, from 0 to {count - 1}"
         )
     if weight is None:
         return counts.astype(input.dtype)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ... import ops, random
 from ...readings import vocabulary
+from ...readings.shapes import windows_along
 from ...tensor import Tensor
 from .shapes import constant_like, images, pair, plain
 
@@ -105,14 +107,17 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 def fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """Columns put back where `unfold` took them from; where windows overlap, entries add up."""
+    """Columns (N, C * kernel, windows) put back where `unfold` took them from; overlapping entries add up."""
+    size, kernel = pair(output_size, "output_size"), pair(kernel_size, "kernel_size")
+    stride, padding, dilation = pair(stride, "stride"), pair(padding, "padding"), pair(dilation, "dilation")
+    windows = prod(windows_along(size, kernel, stride, padding, dilation))
+    if input.ndim != 3 or input.shape[1] % prod(kernel) or input.shape[2] != windows:
+        raise ValueError(
+            f"fold: input has shape {input.shape}, expected (images, channels * {prod(kernel)}, "
+            f"{windows}): one column for each of {windows} windows"
+        )
     return ops.fold(
-        input,
-        output_size=pair(output_size, "output_size"),
-        kernel_size=pair(kernel_size, "kernel_size"),
-        stride=pair(stride, "stride"),
-        padding=pair(padding, "padding"),
-        dilation=pair(dilation, "dilation"),
+        input, output_size=size, kernel_size=kernel, stride=stride, padding=padding, dilation=dilation
     )
 
 

@@ -81,7 +81,7 @@ function drawGraph(data, onNode) {
     beads = [];
   }
 
-  function sendBeads(step, duration, onEnd) {
+  function sendBeads(step, duration) {
     stopBeads();
     const path = edges[step.edge].querySelector("path");
     const length = path.getTotalLength();
@@ -99,7 +99,7 @@ function drawGraph(data, onNode) {
         bead.style.opacity = along > 0 && along < 1 ? "1" : "0";
       });
       if (t < 1) frameRequest = requestAnimationFrame(move);
-      else { stopBeads(); onEnd(); }
+      else stopBeads();
     };
     frameRequest = requestAnimationFrame(move);
   }

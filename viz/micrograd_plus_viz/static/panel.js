@@ -31,16 +31,21 @@ function numbersSection(data, step) {
     : [then("\u00d7", card("local", value(step.local))), then("=", sent)];
   const shown = section("numbers", "The numbers", make("div", "cards", card("upstream", value(step.upstream)), ...sending));
   if (step.summed !== null) shown.append(make("p", "summed", step.summed));
-  const before = step.accumulates ? card("before", value(step.before)) : empty();
-  shown.append(make("p", "title small", `What ${data.names[step.to]} holds`),
-    make("div", "cards", before, then("+", card("contribution", value(step.contribution))),
-      then("=", card("after", value(step.after)))));
+  shown.append(make("p", "title small", `What ${data.names[step.to]} holds`), holding(step, value));
   const reads = Object.entries(step.reads);
   if (reads.length) {
     shown.append(make("p", "title small", "What the rule read besides"),
       make("div", "cards", ...reads.map(([name, place]) => card(name, value(place)))));
   }
   return shown;
+}
+
+// before + contribution = after, in colours that mean the same in all three.
+function holding(step, value) {
+  const [before, sent, after] = ["before", "contribution", "after"].map((word) => value(step[word]));
+  const largest = largestOf([...keptOf(before), ...keptOf(sent), ...keptOf(after)]);
+  return make("div", "cards", step.accumulates ? card("before", before, largest) : empty(),
+    then("+", card("contribution", sent, largest)), then("=", card("after", after, largest)));
 }
 
 function empty() {

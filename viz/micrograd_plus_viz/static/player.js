@@ -62,9 +62,11 @@ export function mount(host, data, opts = {}) {
     const step = data.steps[index - 1];
     graph.light(step, true);
     if (step) graph.follow(step.from, step.to);
-    else graph.follow(...Object.keys(data.started).slice(0, 1));
-    if (step && moving && !still.matches) graph.sendBeads(step, 0.7 * STEP_MS / Number(speed.value), () => {});
+    else graph.follow(count ? data.steps[0].from : data.root);
+    if (step && moving && !still.matches) graph.sendBeads(step, 0.7 * STEP_MS / Number(speed.value));
+    const focused = root.activeElement;
     tell(step);
+    if (focused && (!focused.isConnected || focused.disabled)) player.focus({ preventScroll: true });
     opts.onIndex?.(index);
   }
 
@@ -90,8 +92,7 @@ export function mount(host, data, opts = {}) {
 
   function tellNode() {
     const step = data.steps[index - 1];
-    const shown = selected ?? null;
-    if (shown !== null) told.replaceChildren(nodePanel(data, shown, walk.held(shown, index), enter));
+    if (selected !== null) told.replaceChildren(nodePanel(data, selected, walk.held(selected, index), enter));
     else if (step && data.insides[step.node]) {
       told.replaceChildren(insideButton(data.names[step.node], () => enter(step.node)));
     } else told.replaceChildren(make("p", "hint", "In a heat map blue is positive, orange with a "

@@ -46,11 +46,11 @@ function heat(x, largest) {
   return level === 0 ? "h0" : `${size < 0 ? "n" : "p"}${level}`;
 }
 
+const keptOf = (value) => value?.data ?? value?.thumbnail?.data ?? [];
 const largestOf = (data) => data.map((x) => Math.abs(magnitude(x))).filter(Number.isFinite)
   .reduce((a, b) => Math.max(a, b), 0);
 
-function numberTable(matrix, headed, caption) {
-  const largest = largestOf(matrix.data);
+function numberTable(matrix, headed, caption, largest = largestOf(matrix.data)) {
   const table = make("table", "numbers");
   if (caption) table.append(make("caption", "", caption));
   if (headed) {
@@ -78,8 +78,7 @@ function header(i, scope) {
   return cell;
 }
 
-function heatMap(matrix, label) {
-  const largest = largestOf(matrix.data);
+function heatMap(matrix, label, largest = largestOf(matrix.data)) {
   const grid = make("div", matrix.rows > 16 || matrix.columns > 16 ? "heat fine" : "heat");
   grid.setAttribute("role", "img");
   grid.setAttribute("aria-label", label);
@@ -98,18 +97,19 @@ function statistics(value) {
     + `norm ${number(s.norm)}`);
 }
 
-// A value as small as it can be read: a number, a table of at most 4 by 4, else a heat map.
-function brief(value) {
+// A value as small as it can be read: a number, a table of at most 4 by 4, else a heat map. `largest` is the size that
+// the darkest colour stands for, the value's own largest unless told.
+function brief(value, largest) {
   if (value === null) return make("p", "missing", "not recorded");
   if (isScalar(value)) return scalar(value);
   if (value.shape.includes(0)) return make("p", "missing", "empty");
   const part = value.data ? value : value.thumbnail;
   if (!part) return statistics(value) ?? make("p", "missing", "no numbers kept");
   const matrix = asMatrix(part);
-  if (value.data && matrix.rows <= 4 && matrix.columns <= 4) return numberTable(matrix, false);
+  if (value.data && matrix.rows <= 4 && matrix.columns <= 4) return numberTable(matrix, false, null, largest);
   const s = value.statistics;
   return heatMap(matrix, `Heat map of a ${shapeText(value.shape)} array`
-    + (s ? ` from ${number(s.min)} to ${number(s.max)}` : ""));
+    + (s ? ` from ${number(s.min)} to ${number(s.max)}` : ""), largest);
 }
 
 function scalar(value) {
@@ -130,10 +130,10 @@ function inFull(value) {
 }
 
 // A value under its word, with its shape; pointing at a number tells it exactly.
-function card(word, value) {
+function card(word, value, largest) {
   const about = value && !isScalar(value) ? shapeText(value.shape) : "";
   const shown = make("figure", "card", make("figcaption", "", make("b", "", word), about && make("span", "", about)));
-  shown.append(brief(value));
+  shown.append(brief(value, largest));
   return shown;
 }
 

@@ -1,0 +1,304 @@
+"""The builder: makes a trace of what a recorder has noted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import variable
+from ..backward import Contribution
+from ..op import Op
+from ..readings import vocabulary
+from ..variable import Leaf, Node, Part, Upstreams, Variable
+from .formulas import at_hand, formula
+from .recorder import Recorder, Scope, Told, build
+from .sites import name_in, path_in, rule_source, site_at
+from .trace import Rule, Step, Trace, TraceNode
+
+class Number:
+    """A plain number that an operation was given: a node of its own each time."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, value: Any):
+        self._data = value
+
+
+class Applied:
+    """One application, as it was told."""
+
+    __slots__ = ("data", "inputs", "names", "op", "outputs", "params", "scope", "site")
+
+    def __init__(self, told: Told, scopes: dict[int, Scope]):
+        op, inputs, data, params, result, frame, instruction = told
+        self.op, self.params = op, params
+        self.scope = scopes[frame][1:] if frame in scopes else ()
+        self.outputs: tuple[Any, ...] = result if op.outputs else (result,)
+        self.site = site_at(scopes[frame][0], scopes[frame][2], instruction) if frame in scopes else None
+        self.inputs = [Number(value) if isinstance(value, (int, float, complex)) else value for value in inputs]
+        self.data = [*data]
+        self.names = op.flat_names(len(self.inputs))
+
+
+def label_of(value: Any, scope: tuple[dict[str, Any], ...]) -> str | None:
+    """What the user calls a value. Variables come last: one left over from a loop may hold any parameter."""
+    return path_in(scope, value) or getattr(value, "label", None) or name_in(scope, value)
+
+
+def key_of(value: Any) -> Any:
+    """What a value is known by: its node, or itself where it has none."""
+    node = getattr(value, "node", None)
+    return value if node is None else node
+
+
+class Builder:
+    """Makes a trace of what a recorder was told."""
+
+    def __init__(self, recorder: Recorder, trace: Trace):
+        self.recorder, self.trace = recorder, trace
+        self.applications = [Applied(told, recorder.scopes) for told in recorder.applications]
+        self.made: dict[int, Applied] = {}
+        self.values: dict[int, Any] = {}
+        self.labels: dict[int, str] = {}
+        for told in self.applications:
+            self._meet(told)
+        self.places: dict[int, int] = {}
+        self._kept: list[Any] = []
+        self._upstreams: dict[int, Any] = {}
+
+    def _meet(self, told: Applied) -> None:
+        """Note where values come from, what leaves hold and what the user calls them."""
+        for value, data in zip(told.inputs, told.data, strict=True):
+            place = id(key_of(value))
+            if value is not None and place not in self.values and place not in self.made:
+                self.values[place] = data
+                if hasattr(value, "_data") and (label := label_of(value, told.scope)):
+                    self.labels[place] = label
+        for output in told.outputs:
+            self.made[id(key_of(output))] = told
+
+    def build(self) -> None:
+        """Fill the trace: the nodes that the root depends on, then the steps, then what each leaf received."""
+        walk = self.recorder.walks[-1] if self.recorder.walks else None
+        if walk is None:
+            for told in self.applications:
+                self._node(key_of(told.outputs[0]))
+            return
+        walk.complete()
+        self._upstreams = {id(node): upstream for node, _, upstream, _, _ in walk.steps}
+        root = key_of(walk.root)
+        self.trace.root, self.trace.seed = self._node(root), _bare(walk.seed)
+        for told in walk.steps:
+            self._step(*told)
+
+    # Nodes --------------------------------------------------------------------------------------------------------------
+
+    def _node(self, root: Any) -> int:
+        """The number of a node; it and all it depends on are added in order of birth."""
+        found: dict[int, Any] = {}
+        todo = [root]
+        while todo:
+            key = todo.pop()
+            if id(key) in self.places or id(key) in found:
+                continue
+            found[id(key)] = key
+            todo.extend(reversed([parent for _, parent in self._inputs(key)]))
+        for key in sorted(found.values(), key=self._born):
+            self._add(key)
+        return self.places[id(root)]
+
+    def _born(self, key: Any) -> tuple[int, int]:
+        """When a value came to be: constants just before the first application that uses them."""
+        serial = getattr(key, "serial", None)
+        if serial is not None and not (self._made(key) is None and not isinstance(key, (Leaf, Node))):
+            return (serial, 1)
+        return self._first_use.get(id(key), (0, 0))
+
+    @property
+    def _first_use(self) -> dict[int, tuple[int, int]]:
+        if not hasattr(self, "_uses"):
+            self._uses: dict[int, tuple[int, int]] = {}
+            last = 0
+            for told in self.applications:
+                last = max([last, *(getattr(key_of(out), "serial", 0) or 0 for out in told.outputs)])
+                for value in told.inputs:
+                    self._uses.setdefault(id(key_of(value)), (last, 0))
+                for value in told.outputs:
+                    self._uses.setdefault(id(key_of(value)), (last, 2))
+        return self._uses
+
+    def _made(self, key: Any) -> Applied | None:
+        return self.made.get(id(key))
+
+    def _inputs(self, key: Any) -> list[tuple[str, Any]]:
+        """The inputs of a node, by name."""
+        if isinstance(key, Part):
+            return [("of", key.parents[0])]
+        told = self._made(key) or self._made_parts(key)
+        if told is not None:
+            pairs = zip(told.names, told.inputs, strict=True)
+            return [(name, key_of(value)) for name, value in pairs if value is not None]
+        if isinstance(key, Leaf) or not hasattr(key, "parents"):
+            return []
+        names = key.op.flat_names(len(key.parents)) if isinstance(key, Node) and key.op else [str(i) for i in range(99)]
+        return [(name, parent) for name, parent in zip(names, key.parents, strict=False) if parent is not None]
+
+    def _made_parts(self, key: Any) -> Applied | None:
+        """The application behind a node with several outputs, found by one of them."""
+        if not isinstance(key, Node) or isinstance(key, Leaf) or not getattr(key.op, "outputs", ()):
+            return None
+        for told in self.applications:
+            if any(getattr(key_of(out), "parents", None) == (key,) for out in told.outputs):
+                return told
+        return None
+
+    def _add(self, key: Any) -> None:
+        inputs = self._inputs(key)
+        place = self.places[id(key)] = len(self.trace.nodes)
+        self._kept.append(key)
+        told = self._made(key) or self._made_parts(key)
+        op = told.op if told else getattr(key, "op", None)
+        params = {name: spelled(value) for name, value in told.params.items()} if told else {}
+        kind = "output" if isinstance(key, Part) else "leaf" if op is None else "application"
+        self.trace.nodes.append(
+            TraceNode(
+                id=place,
+                kind=kind,
+                op=op.name if kind == "application" and op else None,
+                summary=first_line(op) if kind == "application" else None,
+                inputs=[(name, self.places[id(parent)]) for name, parent in inputs if id(parent) in self.places],
+                params=params if kind == "application" else {},
+                label=self.labels.get(id(key)) or (f"[{key.index}]" if isinstance(key, Part) else None),
+                requires_grad=isinstance(key, Node) or type(key).__name__ == "Value",
+                value=self._value(key, told),
+                site=told.site if told else None,
+                inside=inside(told, self._upstreams.get(id(key))) if told else None,
+            )
+        )
+
+    def _value(self, key: Any, told: Applied | None) -> Any:
+        """What is known of a node's value."""
+        if told is not None:
+            for output in told.outputs:
+                if key_of(output) is key:
+                    return _bare(output)
+            return None
+        if isinstance(key, Number):
+            return key._data
+        if isinstance(key, Leaf) or not isinstance(key, Node):
+            return self.values.get(id(key), getattr(key, "_data", None))
+        saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
+        return saved.get("out")
+
+    # Steps --------------------------------------------------------------------------------------------------------------
+
+    def _step(self, node: Any, contribution: Contribution, upstream: Any, before: Any, after: Any) -> None:
+        rule = contribution.rule
+        parent = node.parents[contribution.index] if isinstance(node, Node) else (node.first, node.second)[contribution.index]
+        target, source = self._node(parent), self._node(node)
+        known = contribution.reads
+        if rule.at_once and (told := self._made(node)) is not None:
+            known = at_hand(rule, told.data, told.params, told.outputs[0])
+        arrived, reads = _bare(upstream), {name: _bare(value) for name, value in known.items()}
+        if isinstance(upstream, Upstreams):
+            parts = {f"upstream[{i}]": _bare(part) for i, part in sorted(upstream.parts.items())}
+            arrived, reads = next(iter(parts.values())), {**reads, **parts}
+        self.trace.steps.append(
+            Step(
+                index=len(self.trace.steps),
+                node=source,
+                input=rule.op.flat_names(len(getattr(node, "parents", ())) or 2)[contribution.index],
+                target=target,
+                rule=self._rule(rule, contribution.index, known, upstream),
+                upstream=arrived,
+                local=_bare(contribution.local),
+                raw=_bare(contribution.raw),
+                summed_axes=contribution.summed_axes,
+                contribution=_bare(contribution.value),
+                before=_bare(before),
+                after=_bare(after),
+                reads={name: value for name, value in reads.items() if _is_value(value)},
+                accumulates=before is not None,
+            )
+        )
+        if self.trace.nodes[target].kind == "leaf":
+            self.trace.gradients[target] = _bare(after)
+
+    def _rule(self, rule: Any, index: int, reads: dict[str, Any], upstream: Any) -> str:
+        """The name under which a rule stands; applied with other parameters it may have another formula."""
+        served = rule.inputs[0] if rule.op.kind == "joining" else rule.op.inputs[index]
+        place = index if rule.op.kind == "joining" else rule.inputs.index(served)
+        known = upstream.parts[min(upstream.parts)] if isinstance(upstream, Upstreams) else upstream
+        upstreams = [known] * len(rule.op.outputs) if rule.op.outputs else known
+        written = formula(rule, place, reads, upstreams)
+        name = base = f"{rule.op.name}.{served}"
+        number = 1
+        while name in self.trace.rules and self.trace.rules[name].latex != written["latex"]:
+            number += 1
+            name = f"{base}#{number}"
+        if name not in self.trace.rules:
+            source, file, line = rule_source(rule.function)
+            reads = tuple(read for read in rule.reads if read != "xp")
+            if rule.op.kind == "elementwise":
+                reads = ("upstream", *reads)
+            self.trace.rules[name] = Rule(
+                op=rule.op.name, input=served, kind=rule.op.kind, reads=reads, reason=rule.reason, source=source,
+                file=file, line=line, **written,
+            )  # fmt: skip
+        return name
+
+
+def inside(told: Applied, upstream: Any) -> Callable[[], Trace | None] | None:
+    """How to tell an application as a smaller program, when somebody asks."""
+    op = told.op
+    whole = all(value is None or isinstance(value, Variable) for value in told.inputs)
+    if op.outputs or not op.composite or upstream is None or not whole:
+        return None
+
+    def tell() -> Trace:
+        trace, recorder = Trace(), Recorder(within=op.forward.__code__)
+        inputs = [
+            None if value is None else again(value, data, name)
+            for value, data, name in zip(told.inputs, told.data, told.names, strict=True)
+        ]
+        with variable.enable_grad(), recorder:
+            out = op.forward(vocabulary.tensors, *inputs, **told.params)
+            out = out[0] if op.keeps else out
+            out.gradients(upstream)
+        recorder.close(trace)
+        build(recorder, trace)
+        return trace
+
+    return tell
+
+
+def again(value: Any, data: Any, name: str) -> Any:
+    """A leaf that holds what an input held, under the name that the operation has for it."""
+    leaf = Variable.public.of(data)
+    leaf.requires_grad = value.node is not None
+    leaf.label = name
+    return leaf
+
+
+def first_line(op: Op | None) -> str | None:
+    """What an operation is, in its own words."""
+    return (op.forward.__doc__ or "").strip().partition("\n")[0] or None if op is not None else None
+
+
+def spelled(value: Any) -> str:
+    """A parameter as Python would print it; arrays by shape."""
+    if hasattr(value, "shape") and getattr(value, "ndim", 0):
+        return f"array of shape {tuple(value.shape)}"
+    return getattr(value, "__name__", None) or str(value)
+
+
+def _is_value(value: Any) -> bool:
+    return hasattr(value, "dtype") or isinstance(value, (int, float, complex))
+
+
+def _bare(value: Any) -> Any:
+    """The array or number itself."""
+    value = getattr(value, "_data", value)
+    return value
+
+

@@ -1,0 +1,377 @@
+"""Every command, run as a program of its own: what it prints, what it writes, and its exit code."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import check
+from micrograd_plus.op import operations
+
+HOUSE = Path(__file__).resolve().parent.parent
+EXAMPLES = sorted(path.stem for path in (HOUSE / "micrograd_plus" / "examples").glob("*.py"))
+
+BELL = '''
+import micrograd_plus as mg
+from micrograd_plus.samples import real, sample
+
+@mg.elementwise(x=lambda xp, x: -2 * x * xp.exp(-x * x))
+def bell(xp, x):
+    """A bell curve of height 1."""
+    return xp.exp(-x * x)
+
+sample(bell, real(2, 3))
+'''
+
+TELL_ABOUT_ALL = """
+import contextlib, io
+from micrograd_plus.__main__ import main
+from micrograd_plus.op import operations
+
+for name in operations:
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert main(["ops", name]) == 0, name
+    assert f"mg.{name}(" in printed.getvalue(), name
+"""
+
+LAB_WITHOUT_JUPYTERLAB = """
+import importlib.util, sys
+
+find_spec = importlib.util.find_spec
+importlib.util.find_spec = lambda name: None if name == "jupyterlab" else find_spec(name)
+from micrograd_plus.__main__ import main
+
+sys.exit(main(["lab"]))
+"""
+
+SQUARE = """
+import micrograd_plus as mg
+
+x = mg.tensor(3.0, requires_grad=True)
+(x * x).backward()
+"""
+
+
+def environment(packages=HOUSE):
+    """This process's environment, with the packages in a folder importable."""
+    path = os.pathsep.join([str(packages), str(HOUSE / "viz")])
+    return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"}
+
+
+def run(*arguments, folder=HOUSE, packages=HOUSE):
+    """`python -m micrograd_plus ...`, run in a folder."""
+    return run_python("-m", "micrograd_plus", *map(str, arguments), folder=folder, packages=packages)
+
+
+def run_python(*arguments, folder=HOUSE, packages=HOUSE):
+    """A Python of its own."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=environment(packages),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def copied_alone(folder):
+    """The engine's package in another folder, as it lies where it was installed without its source."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(HOUSE / "micrograd_plus", folder / "micrograd_plus", ignore=ignored)
+
+
+@pytest.fixture
+def script(tmp_path):
+    """Writes a program, and gives its path."""
+
+    def write(text, name="program.py"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+# Help -------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_command_the_commands_are_listed():
+    ran = run()
+    assert ran.returncode == 2
+    for command in ("lab", "walk", "ops", "check", "version"):
+        assert re.search(rf"^    {command} ", ran.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", ["lab", "walk", "ops", "check", "version"])
+def test_the_help_of_a_command_shows_examples(command):
+    ran = run(command, "--help")
+    assert ran.returncode == 0
+    assert f"examples:\n  micrograd-plus {command}" in ran.stdout
+
+
+def test_an_unknown_argument_is_named():
+    ran = run("ops", "--colour")
+    assert ran.returncode == 2
+    assert "unknown arguments: --colour; see micrograd-plus ops --help" in ran.stderr
+
+
+def test_version_names_what_is_in_use():
+    ran = run("version")
+    assert ran.returncode == 0
+    assert ran.stdout.startswith(f"micrograd_plus {mg.__version__} (NumPy ")
+
+
+# walk -------------------------------------------------------------------------------------------------------
+
+
+def test_the_examples_are_listed_with_what_they_are():
+    ran = run("walk", "--examples")
+    assert ran.returncode == 0
+    assert [line.split()[0] for line in ran.stdout.splitlines()] == EXAMPLES
+    assert "diamond" in EXAMPLES
+    assert "twice" in ran.stdout
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_becomes_a_page_that_needs_nothing_else(name, tmp_path):
+    ran = run("walk", "--example", name, "-o", "walk.html", folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert re.search(r"^Wrote walk\.html: \d+ nodes, \d+ steps\.$", ran.stdout, re.MULTILINE)
+    page = (tmp_path / "walk.html").read_text(encoding="utf-8")
+    assert f"<title>{name}.py" in page
+    assert not re.search(r'(src|href)="https?:', page)
+
+
+def test_a_script_becomes_the_format_that_the_suffix_names(script, tmp_path):
+    path = script(SQUARE)
+    ran = run("walk", path.name, "-o", "walk.json", folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    trace = mg.load_trace(tmp_path / "walk.json")
+    assert [step.rule for step in trace.steps] == ["multiply.a", "multiply.b"]
+    assert trace.nodes[1].site.file == "program.py"
+    assert (
+        json.loads((tmp_path / "walk.json").read_text(encoding="utf-8"))["format"] == "micrograd_plus/trace"
+    )
+
+
+def test_without_a_file_to_write_the_walk_is_told_in_words(script):
+    path = script(SQUARE)
+    ran = run("walk", path)
+    assert ran.returncode == 0, ran.stderr
+    assert "1. multiply sends 3 to x (a)" in ran.stdout
+    assert "2. multiply adds 3 to x (b)" in ran.stdout
+
+
+def test_the_last_walk_of_a_script_is_the_one_that_is_kept(script):
+    path = script(SQUARE + "mg.sin(x).backward()\n")
+    ran = run("walk", path)
+    assert "sin sends" in ran.stdout
+    assert "multiply" not in ran.stdout
+
+
+def test_a_script_runs_as_python_would_run_it(script, tmp_path):
+    script("STEP = 2.0\n", "settings.py")
+    path = script(
+        "import sys\nfrom settings import STEP\nimport micrograd_plus as mg\n"
+        "assert __name__ == '__main__'\nassert len(sys.argv) == 1\n"
+        "x = mg.tensor(STEP, requires_grad=True)\nmg.exp(x).backward()\nsys.exit(0)\n"
+    )
+    ran = run("walk", path, folder=HOUSE)
+    assert ran.returncode == 0, ran.stderr
+    assert "exp sends" in ran.stdout
+
+
+def test_a_script_without_a_walk_is_told_what_is_missing(script, tmp_path):
+    path = script(SQUARE.replace(".backward()", ""))
+    ran = run("walk", path.name, "-o", "walk.html", folder=tmp_path)
+    assert ran.returncode == 1
+    assert "program.py ran, but nothing walked backward: call backward() on a result" in ran.stderr
+    assert not (tmp_path / "walk.html").exists()
+
+
+def test_an_error_of_a_script_is_shown_from_its_own_first_line_on(script):
+    path = script("import micrograd_plus as mg\nx = mg.tensor([1.0, 2.0])\ny = x.reshape(3)\n")
+    ran = run("walk", path)
+    assert ran.returncode == 1
+    assert 'program.py", line 3' in ran.stderr
+    assert "runpy" not in ran.stderr
+    assert f"{path} stopped with ValueError" in ran.stderr
+
+
+def test_a_script_that_leaves_with_an_error_code_fails(script):
+    ran = run("walk", script("import sys\nsys.exit(3)\n"))
+    assert ran.returncode == 1
+    assert "ended with exit code 3" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nowhere.py"], "there is no file 'nowhere.py'"),
+        ([], "name a script, or --example NAME (--examples lists them)"),
+        (["--example", "nothing"], "there is no example 'nothing'; there are diamond, mlp, neuron"),
+        (
+            ["--example", "mlp", "-o", "walk.pdf"],
+            "cannot write 'walk.pdf': the suffix says what is written, one of .h",
+        ),
+        (["--example", "mlp", "-o", "no/such/walk.json"], "cannot write"),
+    ],
+)
+def test_what_cannot_be_walked_is_said_in_a_sentence(arguments, sentence, tmp_path):
+    ran = run("walk", *arguments, folder=tmp_path)
+    assert ran.returncode == 1
+    assert f"micrograd-plus walk: {sentence}" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_file_of_data_can_be_written_where_nothing_that_draws_is_installed(tmp_path):
+    copied_alone(tmp_path)
+    missing = "raise ImportError('No module named graphviz')\n"
+    (tmp_path / "micrograd_plus_viz.py").write_text(missing, encoding="utf-8")
+    ran = run("walk", "--example", "diamond", "-o", "walk.json", folder=tmp_path, packages=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    ran = run("walk", "--example", "diamond", "-o", "walk.html", folder=tmp_path, packages=tmp_path)
+    assert ran.returncode == 1
+    assert 'cannot draw walk.html: No module named graphviz: pip install "micrograd_plus[viz]"' in ran.stderr
+
+
+# ops --------------------------------------------------------------------------------------------------------
+
+
+def test_ops_lists_every_operation_under_its_subject():
+    ran = run("ops")
+    assert ran.returncode == 0
+    assert ran.stdout.startswith("Entry by entry\n--------------\n  negative ")
+    listed = set(re.findall(r"^  (\w+) ", ran.stdout, re.MULTILINE))
+    ours = [op for op in operations.values() if op.forward.__module__.startswith("micrograd_plus.ops.")]
+    assert listed == {op.name for op in ours}
+
+
+def test_ops_tells_all_about_one_operation():
+    ran = run("ops", "softmax")
+    assert ran.returncode == 0
+    for part in (
+        "mg.softmax(x, axis=-1)",
+        "Positive weights that add up to one.",
+        "Kind: general",
+        "The rule for x, which reads upstream, out, axis",
+        "contribution = out · (upstream − Σ[axis −1](upstream · out))",
+        "Each weight keeps what exceeds the average, taken with those same weights.",
+        "micrograd_plus/ops/neural.py, line ",
+        "return out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True))",
+        "def pull_softmax(xp, upstream, _node):",
+    ):
+        assert part in ran.stdout
+
+
+def test_ops_tells_about_any_operation_there_is():
+    ran = run_python("-c", TELL_ABOUT_ALL)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_a_name_that_no_operation_has_is_answered_with_those_nearest():
+    ran = run("ops", "sofmax")
+    assert ran.returncode == 1
+    assert "there is no operation 'sofmax'; did you mean softmax" in ran.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes that are closed early are Unix's")
+def test_a_reader_who_has_seen_enough_is_no_error():
+    command = f"{sys.executable} -m micrograd_plus ops | head -1; exit ${{PIPESTATUS[0]}}"
+    ran = subprocess.run(
+        ["bash", "-c", command], env=environment(), capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "Entry by entry\n", "")
+
+
+# check ------------------------------------------------------------------------------------------------------
+
+
+def test_an_operation_that_keeps_every_promise_gets_a_tick_for_each(script):
+    ran = run("check", script(BELL))
+    assert ran.returncode == 0, ran.stderr
+    assert re.findall(r"^  ✓ (.*)$", ran.stdout, re.MULTILINE) == list(check.promises)
+    assert "bell: every promise is kept." in ran.stdout
+
+
+def test_a_wrong_rule_is_caught_and_the_promise_that_it_breaks_is_named(script):
+    ran = run("check", script(BELL.replace("-2 * x", "2 * x")))
+    assert ran.returncode == 1
+    broken = "✗ the gradient equals differences\n      bell((2, 3) float64): GradientError: the gradient of "
+    assert broken in ran.stdout
+    assert "of 1 operations, 1 broke a promise" in ran.stderr
+
+
+def test_an_operation_without_a_sample_is_asked_for_one(script):
+    ran = run("check", script(BELL.replace("sample(bell, real(2, 3))", "")))
+    assert ran.returncode == 1
+    assert "✗ has no sample; give it one: mg.samples.sample(bell, ...)" in ran.stdout
+
+
+def test_a_promise_that_a_sample_is_excused_from_is_shown_with_the_reason(script):
+    excuse = "sample(bell, real(2, 3), excused={'the gradient has a gradient': 'a test says so'})"
+    ran = run("check", script(BELL.replace("sample(bell, real(2, 3))", excuse)))
+    assert ran.returncode == 0, ran.stderr
+    assert "· the gradient has a gradient: excused, a test says so" in ran.stdout
+
+
+def test_an_operation_of_a_known_name_is_checked_in_its_new_form(script):
+    ran = run("check", script(BELL.replace("bell", "tanh").replace("-2 * x", "2 * x")))
+    assert ran.returncode == 1
+    assert ran.stdout.startswith("tanh\n  ✗ the gradient equals differences")
+
+
+def test_a_file_that_defines_no_operation_is_told_how_one_begins(script):
+    ran = run("check", script("x = 1\n"))
+    assert ran.returncode == 1
+    assert "defines no operation; one begins with @mg.elementwise" in ran.stderr
+
+
+def test_a_file_that_is_not_there_cannot_be_checked(tmp_path):
+    ran = run("check", "nowhere.py", folder=tmp_path)
+    assert ran.returncode == 1
+    assert "there is no file 'nowhere.py'" in ran.stderr
+
+
+# lab --------------------------------------------------------------------------------------------------------
+
+
+def test_lab_starts_jupyterlab_and_hands_on_its_arguments(tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    ran = run("lab", "--version", folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*", ran.stdout.strip())
+
+
+def test_lab_without_notebooks_says_that_it_opens_the_current_folder(tmp_path):
+    copied_alone(tmp_path)
+    ran = run("lab", "--version", folder=tmp_path, packages=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("There is no folder of notebooks here")
+
+
+def test_lab_opens_the_first_notebook_of_the_folder(tmp_path, monkeypatch):
+    from micrograd_plus import __main__ as line
+
+    notebooks = tmp_path / "notebooks"
+    notebooks.mkdir()
+    (notebooks / "01_first_walk.ipynb").touch()
+    monkeypatch.chdir(tmp_path)
+    started = []
+    monkeypatch.setattr(line.subprocess, "call", lambda command: started.append(command) or 0)
+    assert line.main(["lab", "--no-browser"]) == 0
+    assert started[0][1:5] == ["-m", "jupyterlab", str(notebooks / "01_first_walk.ipynb"), "--no-browser"]
+
+
+def test_lab_without_jupyterlab_says_what_to_install(tmp_path):
+    ran = run_python("-c", LAB_WITHOUT_JUPYTERLAB, folder=tmp_path)
+    assert ran.returncode == 1
+    assert 'JupyterLab is not installed: pip install "micrograd_plus[lab]"' in ran.stderr

@@ -1,0 +1,193 @@
+"""Where the player is shown and for whom: pages, notebooks, widgets; narrow, dark, still, hostile."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+import sample_traces
+from playwright.sync_api import expect
+
+import micrograd_plus_viz as viz
+from browser import watched
+
+pytestmark = pytest.mark.browser
+
+
+def test_less_motion_means_no_beads_and_no_transitions(chromium, tmp_path):
+    path = viz.save(sample_traces.diamond(), tmp_path / "walk.html")
+    with chromium.new_context(reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        page.locator(".player").focus()
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".counter")).to_have_text("1 / 10")
+        assert page.locator(".bead").count() == 0
+        assert page.evaluate("document.getAnimations().length") == 0
+
+
+def test_no_key_reaches_the_notebook_around_the_player(opened):
+    page = opened(sample_traces.diamond())
+    page.evaluate("window.heard = []; document.addEventListener('keydown', (e) => window.heard.push(e.key))")
+    for key in ("b", "d", "ArrowRight", "Home", "Escape"):
+        page.keyboard.press(key)
+    assert page.evaluate("window.heard") == []
+    assert page.locator("#walk").get_attribute("data-lm-suppress-shortcuts") == "true"
+
+
+@pytest.mark.parametrize("make", [sample_traces.hostile, sample_traces.strange])
+def test_hostile_and_strange_values_are_shown_as_text(opened, make):
+    page = opened(make())
+    for _ in make()["steps"]:
+        page.keyboard.press("ArrowRight")
+    for i in range(len(make()["nodes"])):
+        page.locator(f"#n{i}").focus()
+    assert page.evaluate("window.bitten") is None
+    allowed = page.evaluate("""() => [...document.querySelector("#walk").shadowRoot.querySelectorAll("*")]
+        .filter((e) => ["SCRIPT", "IMG", "IFRAME", "A", "B"].includes(e.tagName.toUpperCase())
+            && !e.closest("figcaption")).length""")
+    assert allowed == 0
+
+
+def test_the_page_asks_the_network_for_nothing(chromium, tmp_path):
+    path = viz.save(sample_traces.perceptron(), tmp_path / "walk.html")
+    with chromium.new_context() as context:
+        page, requests = context.new_page(), []
+        troubles = watched(page)
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(path.as_uri())
+        page.locator(".player").focus()
+        page.keyboard.press("End")
+        page.locator("#n2").click()
+        page.wait_for_timeout(200)
+        assert requests == [path.as_uri()]
+        assert troubles == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("make", [sample_traces.perceptron, sample_traces.strange, sample_traces.unrecorded])
+def test_axe_finds_nothing_to_mend(chromium, tmp_path, scheme, make):
+    from axe_playwright_python.sync_playwright import Axe
+
+    path = viz.save(make(), tmp_path / "walk.html")
+    with chromium.new_context(
+        color_scheme=scheme, bypass_csp=True, viewport={"width": 700, "height": 800}
+    ) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        page.locator(".player").focus()
+        for keys in (["Home"], ["ArrowRight"], ["End"]):
+            for key in keys:
+                page.keyboard.press(key)
+            page.locator("#n0").focus()
+            found = Axe().run(page)
+            assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("width", [430, 1600])
+def test_a_page_never_grows_wider_than_its_window_and_the_active_node_is_in_sight(opened, page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    opened(sample_traces.perceptron())
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        expect(page.locator(".node.active")).to_be_in_viewport()
+
+
+def test_a_small_graph_is_readable_on_a_narrow_screen(opened, page):
+    page.set_viewport_size({"width": 430, "height": 900})
+    opened(sample_traces.perceptron())
+    assert page.locator("#n0 .name").evaluate("e => e.getBoundingClientRect().height") > 8
+
+
+def test_a_large_graph_steps_and_follows_the_walk(opened):
+    trace = sample_traces.random_graph(1200)
+    page = opened(trace)
+    for key in ("ArrowRight", "End", "ArrowLeft", "Home", "ArrowRight"):
+        page.keyboard.press(key)
+        expect(page.locator(".counter")).not_to_be_empty()
+    expect(page.locator(".node.active")).to_be_in_viewport()
+    expect(page.locator(".counter")).to_have_text(f"1 / {len(trace['steps'])}")
+
+
+def test_a_part_of_a_long_walk_says_that_it_is_one(opened):
+    page = opened(sample_traces.chain(300), start=100, length=50)
+    expect(page.locator(".note")).to_have_text(
+        "This shows steps 101 to 150 of 300; start=150 would show the next ones."
+    )
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".counter")).to_have_text("1 / 50")
+
+
+def test_the_theme_of_the_notebook_is_followed_while_it_changes(opened):
+    page = opened(sample_traces.diamond())
+    for light, scheme in (("false", "dark"), ("true", "light")):
+        page.evaluate(f"document.body.dataset.jpThemeLight = '{light}'")
+        page.wait_for_timeout(50)
+        assert page.locator("#walk").evaluate("e => getComputedStyle(e).colorScheme") == scheme
+
+
+def notebook_page(tmp_path, outputs):
+    """The HTML page nbconvert makes of outputs, asking no network for anything."""
+    from nbconvert import HTMLExporter
+
+    cells = [
+        nbformat.v4.new_code_cell("trace", outputs=[nbformat.v4.new_output("display_data", data=data)])
+        for data in outputs
+    ]
+    exporter = HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="")
+    body, _ = exporter.from_notebook_node(nbformat.v4.new_notebook(cells=cells))
+    path = Path(tmp_path / "notebook.html")
+    path.write_text(body, encoding="utf-8")
+    return path
+
+
+def test_a_notebook_made_into_a_page_plays_offline_each_player_by_itself(page, tmp_path):
+    bundles = [
+        viz.show(trace)._repr_mimebundle_() for trace in (sample_traces.diamond(), sample_traces.perceptron())
+    ]
+    page.goto(notebook_page(tmp_path, [*bundles, bundles[0]]).as_uri())
+    expect(page.locator(".player")).to_have_count(3)
+    page.locator(".player").nth(1).focus()
+    page.keyboard.press("End")
+    expect(page.locator(".counter")).to_have_text(["0 / 10", "20 / 20", "0 / 10"])
+    labels = page.locator(".player").evaluate_all("players => players.map(p => p.getAttribute('aria-label'))")
+    assert len(set(labels)) == 3
+
+
+def test_where_scripts_do_not_run_the_moving_picture_stays(chromium, tmp_path):
+    text = viz.show(sample_traces.diamond())._repr_mimebundle_()["text/html"]
+    path = tmp_path / "untrusted.html"
+    path.write_text(f"<!DOCTYPE html><title>untrusted</title>{text}", encoding="utf-8")
+    with chromium.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        expect(page.locator("img")).to_be_visible()
+        assert page.locator("img").bounding_box()["width"] > 200
+
+
+def test_the_live_widget_moves_the_player_and_hears_from_it(page):
+    """The same module as anywidget loads it, with a stand-in for anywidget's model."""
+    widget = viz.widget(sample_traces.diamond(), index=3, synced=True)
+    page.set_content("<div id=place></div>")
+    page.evaluate(
+        """async ([code, state]) => {
+        const listeners = {};
+        window.model = { get: (name) => state[name], set: (name, value) => { state[name] = value; },
+            save_changes: () => { window.saved = state.index; },
+            on: (event, heard) => { listeners[event] = heard; }, off: (event) => { delete listeners[event]; },
+            move: (i) => { state.index = i; listeners["change:index"](); }, listeners };
+        const module = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+        const el = document.querySelector("#place");
+        window.destroy = await module.default.render({ model: window.model, el });
+    }""",
+        [str(widget._esm), {"payload": widget.payload, "index": 3, "synced": True}],
+    )
+    expect(page.locator(".counter")).to_have_text("3 / 10")
+    page.locator(".player").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("window.saved") == 4
+    page.evaluate("window.model.move(7)")
+    expect(page.locator(".counter")).to_have_text("7 / 10")
+    page.evaluate("window.destroy()")
+    expect(page.locator(".player")).to_have_count(0)
+    assert page.evaluate("Object.keys(window.model.listeners)") == []
