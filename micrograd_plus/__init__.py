@@ -13,15 +13,18 @@ Operations have NumPy's names (`mg.exp`, `mg.concatenate`), training has PyTorch
 
 from __future__ import annotations
 
+from contextlib import suppress as _suppress
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from . import compiled as _compiled  # noqa: F401 - importing it is what makes operations fast
 from .op import constant, elementwise, joining, linear, multilinear, op
 from .ops import *  # noqa: F403 - every operation is public, and listed where it is defined
 from .ops import __all__ as _operations
 from .tensor import Tensor, tensor
 from .variable import enable_grad, no_grad, unfuse
+
+with _suppress(ImportError):  # without this room the same rules run by name
+    from . import compiled as _compiled  # noqa: F401 - importing it is what makes operations fast
 
 if TYPE_CHECKING:
     from . import check, engine, nn, optim, random, readings, samples, trace, transforms
@@ -48,7 +51,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     if name not in _WHEN_ASKED_FOR:
         raise AttributeError(f"micrograd_plus has no {name!r}")
     room, _, inside = _WHEN_ASKED_FOR[name].partition(":")

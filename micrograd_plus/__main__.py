@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import io
 import os
 import platform
 import runpy
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout,
         sys.stderr,
     ):  # a terminal without ticks and sums shows question marks in their places
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     parser = arguments_parser()
     chosen, rest = parser.parse_known_args(arguments)

@@ -336,7 +336,8 @@ def test_the_mean_of_a_window_counts_its_padding_or_not():
 
 
 def test_layer_norm_hands_gradients_to_its_input_its_weight_and_its_bias():
-    x, weight, bias = (mg.tensor(value, requires_grad=True) for value in ([[1.0, 3.0]], [2.0, 5.0], [0.0, 1.0]))
+    values = [[1.0, 3.0]], [2.0, 5.0], [0.0, 1.0]
+    x, weight, bias = (mg.tensor(each, requires_grad=True) for each in values)
     mg.layer_norm(x, weight, bias, eps=0.0).backward([[1.0, 10.0]])
     assert weight.grad.tolist() == [-1, 10]
     assert bias.grad.tolist() == [1, 10]

@@ -162,7 +162,7 @@ def outside(url: str) -> bool:
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def ran(request: pytest.FixtureRequest, chromium: Any, tmp_path_factory: Any) -> Iterator[Opened]:  # noqa: F811
+def ran(request: pytest.FixtureRequest, chromium: Any, tmp_path_factory: Any) -> Iterator[Opened]:  # noqa: F811 - a fixture
     """Each notebook in turn, run from its first cell to its last and saved, and still open."""
     folder, home = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("home")
     shutil.copy(NOTEBOOKS / request.param, folder)
@@ -243,7 +243,7 @@ def test_a_composite_is_opened_stepped_and_left(ran):
 
 
 def test_a_notebook_from_another_machine_shows_pictures_and_once_trusted_the_players(
-    ran, chromium, tmp_path  # noqa: F811
+    ran, chromium, tmp_path  # noqa: F811 - a fixture
 ):
     folder, home = tmp_path / "notebooks", tmp_path / "home"
     folder.mkdir()

@@ -225,6 +225,25 @@ def rephrased(writer: Writer, expression: Expression) -> Piece:
     return writer.piece(REPHRASED[expression.word](expression.args[0]))
 
 
+def spread(writer: Writer, expression: Expression) -> Piece:
+    """What a reduction sends back: repeated along the axes that it took away."""
+    marks, (x, _, axis, *_) = writer.marks, (*expression.args, None)
+    argument = writer.fenced(writer.piece(x), CHOICE - 1)
+    return Piece(marks.called(marks.upright("spread"), along_all(writer, axis), argument))
+
+
+def count_along(writer: Writer, expression: Expression) -> Piece:
+    """How many entries a reduction takes together."""
+    marks, (shape, axis) = writer.marks, expression.args
+    whose = marks.upright(shape.name) if isinstance(shape, Shape) else writer.piece(shape).code
+    return Piece(marks.called(marks.upright("count"), along_all(writer, axis), whose))
+
+
+def along_all(writer: Writer, axis: Any) -> str:
+    """The axes of a reduction, where None means all."""
+    return writer.marks.remark("all axes") if axis is None else along(writer, axis)
+
+
 def reduction(writer: Writer, expression: Expression) -> Piece:
     """A function that may be told its axis second."""
     if len(expression.args) == 2:
@@ -318,6 +337,8 @@ LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
     **dict.fromkeys(FENCES, between_bars),
     **dict.fromkeys(REPHRASED, rephrased),
     **dict.fromkeys(AXIS_SECOND, reduction),
+    "spread": spread,
+    "count_along": count_along,
     **dict.fromkeys(("mT", "matrix_transpose", "transpose"), transposed),
     **dict.fromkeys(("conj", "conjugate"), conjugate),
     **dict.fromkeys(("sqrt", "cbrt"), root),

@@ -94,9 +94,9 @@ def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: i
         )
     if classes.dtype.kind not in "iu":
         raise TypeError(f"{name}: class numbers must be integers, got {classes.dtype}")
-    if classes.size == 0 or (
-        weight is None and classes.min().item() >= 0 and classes.max().item() < count and ignore_index < 0
-    ):
+    # seen as unsigned a negative number is larger than any class, so one look finds both kinds of wrong ones
+    unsigned = classes.view(f"u{classes.itemsize}")
+    if classes.size == 0 or (weight is None and ignore_index < 0 and unsigned.max().item() < count):
         return None
     counts = classes != ignore_index
     wrong = classes[counts & ((classes < 0) | (classes >= count))]
