@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from micrograd_plus import reference
-from micrograd_plus.op import KINDS
+from micrograd_plus.rule import KINDS
 
 FOLDER = Path(__file__).resolve().parent / "reference"
 INTRODUCTION = """\

@@ -261,7 +261,7 @@ def print_table(reference: Any) -> None:
 
 def print_operation(reference: Any, op: Any) -> None:
     """What an operation is, its rules, and the code that everyday calls run."""
-    from .op import KINDS
+    from .rule import KINDS
 
     print(f"{reference.signature(op)}\n\n{textwrap.fill(reference.summary(op), 100)}")
     for paragraph in filter(None, reference.details(op).split("\n\n")):

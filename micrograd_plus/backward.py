@@ -14,7 +14,8 @@ from operator import attrgetter
 from typing import Any
 
 from . import variable
-from .op import Contribution, deposit
+from .application import deposit
+from .rule import Contribution
 from .readings import arrays, vocabulary
 from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, modes
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import variable
-from .op import Op, is_complex
+from .application import Op, is_complex
 from .readings import arrays, floats, symbols, vocabulary
 from .samples import Sample, samples
 from .tensor import Tensor, tensor
@@ -97,6 +97,16 @@ def given(sample: Sample, places: list[int], values: Any) -> list[Any]:
     return inputs
 
 
+def weighted(sample: Sample, places: list[int]) -> Callable[..., Any]:
+    """The weighted call as a function of the inputs at some places, under the name of the sample."""
+
+    def call(*values: Any) -> Any:
+        return scalar(sample, given(sample, places, values))
+
+    call.__name__ = str(sample)
+    return call
+
+
 def must_equal(a: Any, b: Any, what: str, rtol: float = 1e-9, atol: float = 1e-11) -> None:
     """Two arrays of one shape, entry by entry equal up to rounding."""
     a, b = np.asarray(a), np.asarray(b)
@@ -125,7 +135,7 @@ def gradients(sample: Sample, inputs: list[Any] | None = None, seed: int = 0) ->
 @promise("the gradient equals differences")
 def _(sample: Sample) -> None:
     places = moving(sample)
-    gradcheck(lambda *values: scalar(sample, given(sample, places, values)), [sample.inputs[i] for i in places])
+    gradcheck(weighted(sample, places), [sample.inputs[i] for i in places])
 
 
 @promise("forward mode is the transpose of reverse mode")
@@ -152,6 +162,7 @@ def _(sample: Sample) -> None:
             total = total + ((each.real + each.imag * 0.3 if is_complex(each) else each) * weights).sum()
         return total
 
+    slope.__name__ = f"the gradient of {sample}"
     gradcheck(slope, values, rtol=2e-5, atol=1e-6)
 
 

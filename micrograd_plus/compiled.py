@@ -16,7 +16,9 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
-from .op import REQUIRED, TAKE_NUMBERS, Op, Rule, explained, writer
+from .application import Op, writer
+from .hints import explained
+from .rule import REQUIRED, TAKE_NUMBERS, Rule
 from .readings import arrays, floats
 from .variable import EMPTY, Leaf, Node, Variable, birth, modes, tell
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from . import ops, variable
 from .backward import Contribution
-from .op import Op, writer
+from .application import Op, writer
 from .readings import floats
 from .variable import birth, modes
 

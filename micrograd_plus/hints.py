@@ -1,7 +1,7 @@
 """What to write instead: the end of an error message, in the words of someone who has made the mistake before.
 
-The beginning (operation, arguments, shapes) is `op.explained`'s. Here an error of the array library is given its
-sentence: one for every operation that goes wrong in its own way, and a few that hold for all. Plain data in, text out.
+`explained` writes the beginning: operation, arguments, shapes. Then an error of the array library is given its sentence:
+one for every operation that goes wrong in its own way, and a few that hold for all.
 """
 
 from __future__ import annotations
@@ -106,3 +106,24 @@ def about_axes(op: str, error: Exception, shape: tuple[int, ...], params: dict[s
         if twice and isinstance(error, ValueError):
             return f"{name}={given} names axis {twice[0]} twice; with an input of shape {shape} each may be named once"
     return None
+
+
+def described(value: Any) -> str:
+    """A value in an error message: its shape and dtype, or itself."""
+    if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in value):
+        return f"[{', '.join(described(part) for part in value)}]"
+    return f"{tuple(value.shape)} {value.dtype}" if hasattr(value, "shape") else repr(value)
+
+
+def explained(op: Any, error: Exception, data: list[Any], params: dict[str, Any]) -> Exception:
+    """An error of the forward, with the operation, its arguments and what to write instead."""
+    names = op.flat_names(len(data))
+    given = ", ".join(
+        [f"{name}: {described(value)}" for name, value in zip(names, data, strict=True) if value is not None]
+        + [f"{name}={described(value)}" for name, value in params.items()]
+    )
+    kind: type[Exception] = next(
+        (kind for kind in (TypeError, IndexError, ValueError, RuntimeError) if isinstance(error, kind)), RuntimeError
+    )
+    shapes = [tuple(getattr(value, "shape", ())) for value in data if value is not None]
+    return kind(f"{op.name}({given}): {hint(op.name, op.kind == 'elementwise', error, shapes, params)}")

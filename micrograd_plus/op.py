@@ -1,522 +1,25 @@
-"""What an operation is: a forward, one gradient rule per input, and what applying it means.
+"""Defining operations: a forward, one gradient rule per input, and a kind that is a promise.
 
     @elementwise(x=lambda out: 1 - out * out)
     def tanh(xp, x):
         return xp.tanh(x)
 
-Nothing is hidden in a closure. A rule names what it needs, and its signature is the list of what is saved:
-
-    upstream          the gradient that arrives at the output (all kinds but elementwise, which give a local derivative)
-    out               the output (or, with several outputs, each by its name)
-    an input's name   that input                  NAME_shape      its shape
-    a parameter       as it was given             a kept name     what the forward kept beside its output
-
-This file is the meaning. `compiled.py` writes the same out as straight code, and may be deleted.
+`application.py` says what applying an operation means. Here are the decorators, and the functions that users call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from . import variable
-from .hints import hint
+from .application import Op, writer
 from .readings import vocabulary
-from .readings.arrays import summed_axes
-from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, modes
-
-REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
-
-KINDS = {
-    "elementwise": "each entry of the output depends on one entry of each input; a rule is a local derivative",
-    "linear": "all differentiable inputs together enter linearly; a rule is a transpose",
-    "multilinear": "each differentiable input enters linearly; a rule is a transpose that holds the others fixed",
-    "joining": "any number of parts are joined; a rule returns one contribution per part",
-    "general": "a rule says what upstream becomes; a composite's forward is its own decomposition",
-    "constant": "the result carries no graph",
-}
-
-
-TAKE_NUMBERS = ("elementwise", "linear", "constant")
-"""Kinds in which a Python number beside an array stays a number, and so takes the array's dtype and device."""
-
-
-class Rule:
-    """One gradient rule: the function, the inputs that it serves, and what it reads. A `mask` is taken as the operation
-    is applied, and saved under `INPUT_mask` in the place of what it reads."""
-
-    __slots__ = ("at_once", "function", "inputs", "op", "reads", "reason")
-
-    def __init__(self, op: Op, inputs: tuple[str, ...], function: FunctionType):
-        code = function.__code__
-        self.op, self.inputs, self.function = op, inputs, function
-        self.reads: tuple[str, ...] = code.co_varnames[: code.co_argcount]
-        self.reason: str | None = function.__doc__
-        self.at_once: bool = getattr(function, "at_once", False)
-
-    @property
-    def name(self) -> str:
-        """As the record spells it: `matmul.a`, or `attention.query+key`."""
-        return f"{self.op.name}.{'+'.join(self.inputs)}"
-
-    @property
-    def saves(self) -> tuple[str, ...]:
-        """What is kept for the rule until the walk comes by."""
-        if self.at_once:
-            return (f"{self.inputs[0]}_mask",)
-        return tuple(name for name in self.reads if name not in ("xp", "upstream"))
-
-    def __call__(self, named: dict[str, Any]) -> Any:
-        """The rule, applied to what it reads."""
-        return self.function(*[named[name] for name in self.reads])
-
-    def __repr__(self) -> str:
-        return f"<rule {self.name}({', '.join(self.reads)})>"
-
-
-def mask(function: FunctionType) -> FunctionType:
-    """Mark a local derivative that is yes or no: it is taken at once, being smaller than what it is made from."""
-    function.at_once = True  # type: ignore[attr-defined]
-    return function
-
-
-class Contribution:
-    """What one input receives from one application, and how it came about. Shapes: `raw` has the output's or what the
-    rule sent; `value` has the input's."""
-
-    __slots__ = ("index", "local", "raw", "reads", "rule", "summed_axes", "value")
-
-    def __init__(self, rule: Rule, index: int, local: Any, raw: Any, axes: tuple[int, ...], value: Any, reads: Any):
-        self.rule, self.index, self.local, self.raw = rule, index, local, raw
-        self.summed_axes, self.value, self.reads = axes, value, reads
-
-
-class Op:
-    """An operation. `apply` is what calling it means; the public name is the function `Op.call`."""
-
-    def __init__(
-        self,
-        forward: FunctionType,
-        kind: str,
-        *,
-        outputs: tuple[str, ...] = (),
-        keeps: tuple[str, ...] = (),
-        constants: tuple[str, ...] = (),
-    ):
-        code = forward.__code__
-        names = code.co_varnames[1 : code.co_argcount]
-        self.name = forward.__name__.strip("_")
-        self.forward, self.kind = forward, kind
-        self.inputs: tuple[str, ...] = names
-        self.optional = frozenset(names[len(names) - len(forward.__defaults__ or ()) :])
-        wanted = forward.__kwdefaults__ or {}
-        keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-        self.params: dict[str, Any] = {name: wanted.get(name, REQUIRED) for name in keywords}
-        self.outputs, self.keeps = outputs, keeps
-        self.constants = frozenset(constants)
-        self.rules: list[Rule] = []
-        self.saves: tuple[str, ...] = ()
-        self.call: Callable[..., Any] = public_call(self)
-
-    def __repr__(self) -> str:
-        return f"<{self.kind} operation {self.name}({', '.join([*self.inputs, *self.params])})>"
-
-    # Definition -----------------------------------------------------------------------------------------------------
-
-    def rule(self, *inputs: str) -> Callable[[FunctionType], FunctionType]:
-        """Give the rule for one input, or for several that share their work (it then returns a tuple)."""
-
-        def define(function: FunctionType) -> FunctionType:
-            self.add_rule(inputs, function)
-            return function
-
-        return define
-
-    def add_rule(self, inputs: tuple[str, ...], function: FunctionType) -> None:
-        """Add or replace a rule, and see that it keeps the promise of the operation's kind."""
-        for name in inputs:
-            if name not in self.inputs:
-                raise TypeError(f"{self.name} has no input {name!r} to give a rule for; it has {', '.join(self.inputs)}")
-        rule = Rule(self, inputs, function)
-        self._hold_to_promise(rule)
-        self.rules = [other for other in self.rules if not set(other.inputs) & set(inputs)] + [rule]
-        self.rules.sort(key=lambda rule: self.inputs.index(rule.inputs[0]))
-        reads = [name for rule in self.rules for name in rule.saves]
-        if set(self.keeps) - self.constants:
-            reads += [*self.inputs, *self.params]  # a differentiable walk keeps them again, from the inputs
-        likes = [f"{name}_like" for rule in self.rules for name in rule.inputs]
-        self.saves = tuple(dict.fromkeys([*reads, *likes, *(["outputs_like"] if self.outputs else [])]))
-        rewrite(self)
-
-    def _hold_to_promise(self, rule: Rule) -> None:
-        """Refuse a rule that reads what its kind may not, or what nobody can give it."""
-        own = set(rule.inputs)
-        forbidden = {
-            "elementwise": {"upstream"},
-            "linear": {*self.inputs, "out"} - {name for name in self.inputs if not self.differentiable(name, own)},
-            "multilinear": {*own, "out"},
-        }.get(self.kind, set[str]())
-        known = {"xp", "upstream", "out", *self.inputs, *self.params, *self.keeps, *self.outputs}
-        known |= {f"{name}_shape" for name in self.inputs}
-        for name in rule.reads:
-            if name in forbidden:
-                raise TypeError(f"the rule {rule.name} may not read {name!r}: {self.name} is {self.kind}: {KINDS[self.kind]}")
-            if name not in known:
-                raise TypeError(f"the rule {rule.name} reads {name!r}; it may read {', '.join(sorted(known))}")
-
-    def differentiable(self, name: str, besides: set[str] = frozenset()) -> bool:  # type: ignore[assignment]
-        """True when an input has a rule."""
-        return name in besides or any(name in rule.inputs for rule in self.rules)
-
-    # Application ----------------------------------------------------------------------------------------------------
-
-    def bind(self, args: Sequence[Any], params: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """What was given, as inputs in order and parameters by name."""
-        names = (*self.inputs, *self.params)
-        if len(args) > len(names):
-            raise TypeError(f"{self.name} takes {len(names)} arguments ({', '.join(names)}), {len(args)} were given")
-        given = dict(zip(names, args, strict=False))
-        for name, value in params.items():
-            if name not in names:
-                raise TypeError(f"{self.name} has no argument {name!r}; it has {', '.join(names)}")
-            if name in given:
-                raise TypeError(f"{self.name} was given {name!r} twice")
-            given[name] = value
-        inputs: list[Any] = []
-        for name in self.inputs:
-            if name not in given and name not in self.optional:
-                raise TypeError(f"{self.name} needs {name!r}")
-            inputs.append(given.pop(name, None))
-        bound = {**self.params, **given}
-        for name, value in bound.items():
-            if value is REQUIRED:
-                raise TypeError(f"{self.name} needs {name!r}")
-        return inputs, bound
-
-    def apply(self, *args: Any, **params: Any) -> Any:
-        """Apply the operation: compute, and note what a walk will need."""
-        variable.settle()
-        inputs, bound = self.bind(args, params)
-        if variable.unfusing.get() and self.composite:
-            unfused = self.forward(vocabulary.tensors, *inputs, **bound)
-            return unfused[0] if self.keeps else unfused
-        flat = self.parts_of(inputs[0]) if self.kind == "joining" else inputs
-        if not self.rules and self.composite and any_wants_gradient(flat):
-            return self.forward(vocabulary.tensors, *inputs, **bound)
-        names = self.flat_names(len(flat))
-        numbers_only = not any(isinstance(value, Variable) for value in flat)
-        flat = [admit(value, self, name, numbers_only) for value, name in zip(flat, names, strict=True)]
-        data = [value._data if isinstance(value, Variable) else value for value in flat]
-        xp = common_device(self, data).words
-        out, kept = self.compute(xp, data, bound)
-        nodes = [value.node if isinstance(value, Variable) else None for value in flat]
-        self.refuse_gradient(nodes)
-        if not variable.recording_gradients.get() or self.kind == "constant":
-            nodes = [None] * len(nodes)
-        elif self.kind != "joining":
-            nodes = [n if self.differentiable(name) else None for n, name in zip(nodes, self.inputs, strict=True)]
-        result = self.wrap(xp, out, kept, nodes, data, bound)
-        variable.tell(self, flat, data, bound, result)
-        return result
-
-    def parts_of(self, given: Any) -> list[Any]:
-        """The parts that a joining operation was given."""
-        if not hasattr(type(given), "__iter__"):
-            raise TypeError(f"{self.name} joins the parts of a list or a tuple, got {type(given).__name__}")
-        return list(given)
-
-    def flat_names(self, count: int) -> list[str]:
-        """The names of the inputs; the parts of a joining operation are numbered."""
-        if self.kind != "joining":
-            return list(self.inputs)
-        return [f"{self.inputs[0]}[{i}]" for i in range(count)]
-
-    def compute(self, xp: Any, data: list[Any], params: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
-        """The output and what the forward kept; an error says which operation and which shapes."""
-        try:
-            result = self.forward(xp, *([data] if self.kind == "joining" else data), **params)
-        except Exception as error:
-            raise explained(self, error, data, params) from error
-        return (result[0], result[1:]) if self.keeps else (result, ())
-
-    def wrap(
-        self, xp: Any, out: Any, kept: Any, nodes: list[Node | None], data: list[Any], params: dict[str, Any]
-    ) -> Any:
-        """The output as a variable (or a tuple of them), with the node that the walk needs."""
-        rules = [rule for rule in self.rules if any(nodes[i] is not None for i in self.places(rule, len(nodes)))]
-        if not rules:
-            return tuple(result(part, None) for part in out) if self.outputs else result(out, None)
-        node = object.__new__(Node)
-        node.pull, node.parents = pull_of(self, out), tuple(nodes)
-        node.serial, node.accumulator = variable.birth(), None
-        named = self.named(data, params, out, kept)
-        named |= {rule.saves[0]: rule({**named, "xp": xp}) for rule in rules if rule.at_once}
-        wanted = {name for rule in rules for name in rule.saves} | set(self.always_saved)
-        for rule in rules:
-            for i, name in zip(self.places(rule, len(nodes)), self.flat_rule_names(rule, len(nodes)), strict=True):
-                if nodes[i] is not None:
-                    named[f"{name}_like"] = self.likeness(data[i], out)
-                    wanted.add(f"{name}_like")
-        if self.kind == "joining":
-            named[f"{self.inputs[0]}_like"] = [self.likeness(part, out) for part in data]
-        node.saved = tuple(named[name] if name in wanted else None for name in self.saves)
-        if not self.outputs:
-            return result(out, node)
-        return tuple(
-            result(part, output_of(node, i) if part.dtype.kind in "fc" else None) for i, part in enumerate(out)
-        )
-
-    @property
-    def always_saved(self) -> tuple[str, ...]:
-        """What is saved whichever inputs want a gradient."""
-        again = [*self.inputs, *self.params] if set(self.keeps) - self.constants else []
-        likes = [f"{self.inputs[0]}_like"] if self.kind == "joining" else []
-        return (*again, *likes, *(["outputs_like"] if self.outputs else []))
-
-    def places(self, rule: Rule, count: int) -> range | list[int]:
-        """Where the inputs of a rule stand among the parents."""
-        return range(count) if self.kind == "joining" else [self.inputs.index(name) for name in rule.inputs]
-
-    def flat_rule_names(self, rule: Rule, count: int) -> Sequence[str]:
-        return self.flat_names(count) if self.kind == "joining" else rule.inputs
-
-    def named(self, data: list[Any], params: dict[str, Any], out: Any, kept: Any) -> dict[str, Any]:
-        """Everything that a rule may read, by name."""
-        inputs: list[Any] = [data] if self.kind == "joining" else data
-        named = dict(zip(self.inputs, inputs, strict=True))
-        for name, value in list(named.items()):
-            named[f"{name}_shape"] = [shape_of(part) for part in value] if type(value) is list else shape_of(value)
-        named.update(params)
-        named.update(zip(self.keeps, kept, strict=False))
-        named["out"] = out
-        if self.outputs:
-            named.update({self.outputs[0]: out} if len(self.outputs) == 1 else zip(self.outputs, out, strict=True))
-            named["outputs_like"] = tuple((part.shape, part.dtype) for part in out)
-        return named
-
-    def likeness(self, value: Any, out: Any) -> Any:
-        """What a contribution must be made to fit: shape and dtype, or None where it fits as it is."""
-        like = (value.shape, value.dtype)
-        return None if self.kind == "elementwise" and like == (out.shape, out.dtype) else like
-
-    def refuse_gradient(self, nodes: list[Node | None]) -> None:
-        """An operation that nobody gave a rule."""
-        if not self.rules and self.kind != "constant" and any(nodes) and variable.recording_gradients.get():
-            raise RuntimeError(
-                f"{self.name} has no gradient rule, and an input wants a gradient: define one with "
-                f"@{self.name}.rule({self.inputs[0]!r}), or pass mg.stop_gradient(...) of the input"
-            )
-
-    @property
-    def composite(self) -> bool:
-        """True when the forward is a decomposition into other operations."""
-        words = self.forward.__code__.co_names
-        return self.kind == "general" and words != (self.name,) and all(hasattr(vocabulary.tensors, w) for w in words)
-
-    # The way back ---------------------------------------------------------------------------------------------------
-
-    def contributions(self, xp: Any, node: Node, upstream: Any, saved: Sequence[Any]) -> Iterator[Contribution]:
-        """What each input that wants a gradient receives, by name: the meaning of a walk's step."""
-        named: dict[str, Any] = dict(zip(self.saves, saved, strict=True))
-        named["xp"] = xp
-        named["upstream"] = self.whole(xp, upstream, named) if self.outputs else upstream
-        for rule in self.rules:
-            places = [i for i in self.places(rule, len(node.parents))]
-            if all(node.parents[i] is None for i in places):
-                continue
-            yield from self._apply_rule(rule, places, xp, node, named)
-
-    def _apply_rule(
-        self, rule: Rule, places: list[int], xp: Any, node: Node, named: dict[str, Any]
-    ) -> Iterator[Contribution]:
-        upstream = named["upstream"]
-        reads = {name: named[name] for name in rule.saves}
-        locals_: list[Any] = [None] * len(places)
-        if self.kind == "elementwise":
-            locals_ = [named[rule.saves[0]] if rule.at_once else rule(named)]
-            sent: Sequence[Any] = [upstream * conjugated(xp, upstream, locals_[0])]
-        else:
-            sent = self._sent(rule, places, xp, named)
-        names = self.flat_rule_names(rule, len(node.parents))
-        for i, name, local, raw in zip(places, names, locals_, sent, strict=True):
-            if node.parents[i] is None:
-                continue
-            like = named[f"{self.inputs[0]}_like"][i] if self.kind == "joining" else named[f"{name}_like"]
-            like = (upstream.shape, upstream.dtype) if like is None else like
-            axes = self.check_fits(rule, name, raw, like)
-            yield Contribution(rule, i, local, raw, axes, fitted(xp, raw, like), reads)
-
-    def _sent(self, rule: Rule, places: list[int], xp: Any, named: dict[str, Any]) -> Sequence[Any]:
-        """What a rule sends, one for each of its inputs. Over the complex numbers a transpose is an adjoint: the
-        conjugate of the transpose of the conjugate. So rules are written as if for real numbers."""
-        upstream = named["upstream"]
-        adjoint = is_complex(upstream)
-        sent = rule({**named, "upstream": xp.conj(upstream)} if adjoint else named)
-        if self.kind != "joining" and len(places) == 1:
-            sent = (sent,)
-        if not isinstance(sent, (tuple, list)) or len(sent) != len(places):
-            self.wrong_count(rule, sent, len(places))
-        return [xp.conj(part) for part in sent] if adjoint else sent
-
-    def wrong_count(self, rule: Rule, sent: Any, wanted: int) -> None:
-        """A rule that does not return one contribution for each of its inputs."""
-        count = len(sent) if isinstance(sent, (tuple, list)) else 1
-        raise RuntimeError(f"the rule {rule.name} returned {count} contributions for {wanted} inputs")
-
-    def check_fits(self, rule: Rule, name: str, raw: Any, like: Any) -> tuple[int, ...]:
-        """The axes along which broadcasting repeated the input; or an error when the rule's shape is simply wrong."""
-        shape, want = tuple(getattr(raw, "shape", ())), like[0]
-        if shape == want:
-            return ()
-        aligned = zip(reversed(shape), reversed(want), strict=False)
-        if len(shape) < len(want) or any(n != m and m != 1 for n, m in aligned):
-            raise RuntimeError(
-                f"the rule {rule.name} sent shape {shape}, but the input {name} of {self.name} has shape {want}; "
-                f"a contribution has its input's shape (or one that broadcasting made from it)"
-            )
-        return summed_axes(shape, want)
-
-    def whole(self, xp: Any, upstream: Upstreams, named: dict[str, Any]) -> tuple[Any, ...]:
-        """One upstream per output, zeros where nothing arrived."""
-        some = next(iter(upstream.parts.values()))
-        return tuple(
-            upstream.parts[i] if i in upstream.parts else xp.zeros_beside(some, shape, dtype)
-            for i, (shape, dtype) in enumerate(named["outputs_like"])
-        )
-
-
-# Small parts of an application ------------------------------------------------------------------------------------------
-
-
-def result(data: Any, node: Node | None) -> Variable:
-    """A variable of the class that users hold."""
-    return Variable.public.of(data, node)
-
-
-def shape_of(value: Any) -> tuple[int, ...]:
-    """The shape of an array; a number's is ()."""
-    return tuple(getattr(value, "shape", ()))
-
-
-def is_complex(value: Any) -> bool:
-    """True for complex numbers, and arrays and tensors of them."""
-    dtype = getattr(value, "dtype", None)
-    return dtype.kind == "c" if dtype is not None else type(value) is complex
-
-
-def conjugated(xp: Any, upstream: Any, local: Any) -> Any:
-    """Between complex numbers the gradient of a real loss travels by the conjugate of the local derivative. Where the
-    output is real, the local derivative is d/d(re) + i d/d(im), and already is the gradient."""
-    if not (is_complex(upstream) and is_complex(local)):
-        return local
-    return local.conjugate() if type(local) is complex else xp.conj(local)
-
-
-def fitted(xp: Any, raw: Any, like: Any) -> Any:
-    """`raw` in the shape and dtype of its input, in any reading."""
-    shape, dtype = like
-    if raw.shape != shape:
-        raw = xp.unbroadcast(raw, shape)
-    return raw if raw.dtype == dtype else xp.cast(raw, dtype)
-
-
-def output_of(node: Node, index: int) -> Part:
-    """The node of one of several outputs."""
-    part = object.__new__(Part)
-    part.pull, part.parents, part.saved = pull_part, (node,), ()
-    part.serial, part.accumulator, part.index = variable.birth(), None, index
-    return part
-
-
-def pull_part(xp: Any, upstream: Any, node: Part) -> None:
-    """Hand the gradient of one output to the application, which waits for the others."""
-    (application,) = node.parents
-    deposit(application, Upstreams({node.index: upstream}))
-
-
-pull_part.op = None  # type: ignore[attr-defined]
-
-
-def deposit(parent: Any, contribution: Any) -> None:
-    """Add a contribution to an accumulator."""
-    parent.accumulator = contribution if parent.accumulator is EMPTY else parent.accumulator + contribution
-
-
-def pull_by_name(op: Op) -> Callable[..., None]:
-    """A walk's step that calls the rules by name."""
-
-    def pull(xp: Any, upstream: Any, node: Node) -> None:
-        assert node.saved is not None
-        for contribution in op.contributions(xp, node, upstream, node.saved):
-            deposit(node.parents[contribution.index], xp.own(contribution.value, upstream))
-
-    pull.op = op  # type: ignore[attr-defined]
-    return pull
-
-
-def pull_of(op: Op, out: Any) -> Callable[..., None]:
-    """How a node sends its gradient on: written out where it can be, else by name."""
-    if op.outputs or op.kind == "joining" or out.dtype.kind == "c" or writer.room is None:
-        return pull_by_name(op)
-    return writer.room.pull(op)
-
-
-def admit(value: Any, op: Op, name: str, numbers_only: bool = False) -> Any:
-    """An input as an operation takes it: a variable, a Python number beside one, or an array of the operation's own."""
-    if isinstance(value, Variable) or (value is None and name in op.optional):
-        return value
-    if type(value) in (float, int, bool, complex) and not numbers_only and op.kind in TAKE_NUMBERS:
-        return value
-    return Variable.public.constant(value, f"{op.name}: {name}")
-
-
-def any_wants_gradient(inputs: Sequence[Any]) -> bool:
-    """True when an input has a node and gradients are being recorded."""
-    return variable.recording_gradients.get() and any(getattr(value, "node", None) is not None for value in inputs)
-
-
-def common_device(op: Op, data: list[Any]) -> Any:
-    """The one device that all arrays are on."""
-    devices = {vocabulary.device_of(value).name for value in data if getattr(value, "ndim", 0)}
-    devices |= {found.name for value in data if (found := vocabulary.device_of(value)).name != "cpu"}
-    if len(devices) > 1:
-        raise RuntimeError(
-            f"{op.name} was given arrays on {' and '.join(sorted(devices))}; move one of them: x.to({sorted(devices)[0]!r})"
-        )
-    return vocabulary.device(devices.pop() if devices else "cpu")
-
-
-def described(value: Any) -> str:
-    """A value in an error message: its shape and dtype, or itself."""
-    if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in value):
-        return f"[{', '.join(described(part) for part in value)}]"
-    return f"{tuple(value.shape)} {value.dtype}" if hasattr(value, "shape") else repr(value)
-
-
-def explained(op: Op, error: Exception, data: list[Any], params: dict[str, Any]) -> Exception:
-    """An error of the forward, with the operation, its arguments and what to write instead."""
-    names = op.flat_names(len(data))
-    given = ", ".join(
-        [f"{name}: {described(value)}" for name, value in zip(names, data, strict=True) if value is not None]
-        + [f"{name}={described(value)}" for name, value in params.items()]
-    )
-    kind: type[Exception] = next(
-        (kind for kind in (TypeError, IndexError, ValueError, RuntimeError) if isinstance(error, kind)), RuntimeError
-    )
-    shapes = [shape_of(value) for value in data if value is not None]
-    return kind(f"{op.name}({given}): {hint(op.name, op.kind == 'elementwise', error, shapes, params)}")
-
-
-# Public names -----------------------------------------------------------------------------------------------------------
-
-class Writer:
-    """Who writes callers and pulls out as straight code: `compiled`, once it has been imported."""
-
-    room: Any = None
-
-
-writer = Writer()
+from .rule import mask
+
+__all__ = [
+    "Op", "constant", "elementwise", "face", "joining", "linear", "mask", "multilinear", "op", "operations", "phrase",
+]  # fmt: skip
 
 
 def public_call(op: Op) -> FunctionType:
@@ -526,9 +29,19 @@ def public_call(op: Op) -> FunctionType:
     call.__doc__ = op.forward.__doc__
     call.__module__ = op.forward.__module__
     call.__qualname__ = op.name
-    call.op, call.rule = op, op.rule  # type: ignore[attr-defined]
+    call.op, call.rule, call.source = op, op.rule, Source(op)  # type: ignore[attr-defined]
     call.__wrapped__ = _Signature(op.forward)  # type: ignore[attr-defined]
     return call
+
+
+class Source:
+    """The written-out code of an operation, to be printed: `print(mg.tanh.source)`. Made when somebody looks."""
+
+    def __init__(self, op: Op):
+        self._op = op
+
+    def __repr__(self) -> str:
+        return writer.room.source(self._op) if writer.room is not None else f"{self._op!r} is applied by name"
 
 
 class _Signature:
@@ -565,13 +78,19 @@ def first_call(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 
 def rewrite(op: Op) -> None:
     """Forget the text of an operation whose rules have changed."""
-    op.call.__code__ = _unwritten.__code__
+    if op.call is None:
+        return
+    op.call.__code__, op.call.__defaults__ = _unwritten.__code__, None
     if writer.room is not None:
         writer.room.forget(op)
 
 
+Op.rules_changed = staticmethod(rewrite)
+
+
 def register(op: Op) -> Callable[..., Any]:
     """Make an operation a word of every reading, and return its public function."""
+    op.call = public_call(op)
     setattr(vocabulary.tensors, op.name, op.call)
     vocabulary.define(op.name, op.forward if not op.keeps else lambda *a, **k: op.forward(*a, **k)[0])
     operations[op.name] = op
@@ -583,7 +102,7 @@ def face(call: Callable[..., Any], *, word: bool = False) -> Callable[[FunctionT
     `word` it is also what the tensor reading calls."""
 
     def define(function: FunctionType) -> FunctionType:
-        function.op, function.rule = call.op, call.rule  # type: ignore[attr-defined]
+        function.op, function.rule, function.source = call.op, call.rule, call.source  # type: ignore[attr-defined]
         if word:
             setattr(vocabulary.tensors, call.op.name, function)  # type: ignore[attr-defined]
         return function

@@ -14,7 +14,7 @@ import zlib
 from typing import Any
 
 from . import ops
-from .op import Op
+from .application import Op
 from .readings import vocabulary
 
 np = vocabulary.device("cpu").library

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import ops, variable
 from .backward import lifted
-from .op import Op, is_complex
+from .application import Op, is_complex
 from .readings import vocabulary
 from .tensor import Tensor, tensor
 from .variable import Leaf, Node, Upstreams

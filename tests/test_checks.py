@@ -75,7 +75,7 @@ sys.modules["micrograd_plus.compiled"] = None    # as if the file were not there
 import micrograd_plus as mg
 from micrograd_plus.check import promises
 from micrograd_plus.engine import Value
-from micrograd_plus.op import writer
+from micrograd_plus.application import writer
 from micrograd_plus.samples import samples
 
 assert writer.room is None

@@ -17,14 +17,16 @@ HOUSE = Path(__file__).resolve().parent.parent
 ENGINE, VIZ = HOUSE / "micrograd_plus", HOUSE / "viz" / "micrograd_plus_viz"
 
 # A room is a module or a package directly under micrograd_plus; beside it, the rooms it may import.
-CORE = {"readings", "variable", "op"}
+CORE = {"readings", "variable", "hints", "rule", "application"}
 WALK = CORE | {"backward"}
-USERS = WALK | {"ops", "tensor"}
+USERS = WALK | {"op", "ops", "tensor"}
 ROOMS = {
     "readings": set(),
     "variable": {"readings"},
     "hints": set(),
-    "op": {"readings", "variable", "hints"},
+    "rule": set(),
+    "application": {"readings", "variable", "hints", "rule"},
+    "op": {"readings", "application", "rule"},
     "compiled": CORE,
     "backward": CORE,
     "ops": {"readings", "op"},
@@ -33,7 +35,7 @@ ROOMS = {
     "random": USERS,
     "transforms": USERS,
     "trace": WALK,
-    "samples": {"readings", "op", "ops"},
+    "samples": {"readings", "application", "ops"},
     "check": USERS | {"transforms", "samples", "trace"},
     "reference": USERS | {"compiled", "samples", "check", "trace"},
     "examples": {"__init__", "engine", "nn"},             # programs as a reader would write them

@@ -1,4 +1,4 @@
-"""Both notebooks in a real JupyterLab: every cell run, every player stepped by mouse and keyboard, and reopened.
+"""Both notebooks in a real JupyterLab: run, every player stepped by mouse and keyboard, and reopened.
 
 The servers keep all that they remember in temporary folders, and the browser resolves no name: what asks for
 anything outside this machine fails, and is written down.
@@ -24,17 +24,16 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import Locator, Page, expect
 
 from browser import chromium  # noqa: F401 - a fixture
-
-pytest.importorskip("playwright", reason="the browser tests need playwright: pip install 'micrograd_plus[test]'")
-from playwright.sync_api import Locator, Page, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
-NAMES = {"01_first_walk.ipynb": 8, "02_train_a_network.ipynb": 2}
-"""The notebooks, and how many walks each of them shows."""
+WALKS = {"01_first_walk.ipynb": 8, "02_train_a_network.ipynb": 2}
+"""How many walks each notebook shows."""
+ONE_WORKER_EACH = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in WALKS]
 
 QUIET = {"fetchNews": "false", "checkForUpdates": False}
 PLACES = {
@@ -61,10 +60,11 @@ STATE = """(player) => JSON.stringify([
 
 
 class Lab(NamedTuple):
-    """A JupyterLab that is running: its address, and the word that opens it."""
+    """A JupyterLab that is running: its address, the word that opens it, and the folder it shows."""
 
     address: str
     token: str
+    folder: Path
 
     def url(self, path: str) -> str:
         """Where a path is answered."""
@@ -77,7 +77,7 @@ def jupyterlab(folder: Path, home: Path) -> Iterator[Lab]:
     plugin = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
     plugin.parent.mkdir(parents=True)
     plugin.write_text(json.dumps(QUIET), encoding="utf-8")
-    lab = Lab(f"http://127.0.0.1:{free_port()}", secrets.token_hex(16))
+    lab = Lab(f"http://127.0.0.1:{free_port()}", secrets.token_hex(16), folder)
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1",
         f"--port={urlsplit(lab.address).port}", "--ServerApp.port_retries=0",
@@ -120,10 +120,10 @@ def wait_for(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None:
 
 
 class Opened(NamedTuple):
-    """A notebook that is open in a browser, and what has gone wrong on its page so far."""
+    """A notebook that is open in a browser."""
 
     page: Page
-    troubles: list[str]
+    file: Path
 
     def command(self, name: str, **values: Any) -> Any:
         """Run one of JupyterLab's own commands, as its menus do."""
@@ -133,16 +133,21 @@ class Opened(NamedTuple):
         """The players, in the order of the notebook."""
         return self.page.locator(".jp-OutputArea .player")
 
+    def errors(self) -> list[str]:
+        """The errors that cells ended in."""
+        return self.page.locator("[data-mime-type='application/vnd.jupyter.stderr']").all_text_contents()
+
     def pictures(self) -> Locator:
         """The pictures that stand where no script may run."""
         return self.page.locator(".jp-OutputArea img[src^='data:image/svg+xml']")
 
 
 @contextmanager
-def opened(chromium: Any, lab: Lab, name: str) -> Iterator[Opened]:
+def opened(browser: Any, lab: Lab, name: str) -> Iterator[Opened]:
     """A notebook in a fresh browser; at the end nothing on the page may have gone wrong."""
-    with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
-        page, troubles = context.new_page(), []
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        page = context.new_page()
+        troubles: list[str] = []
         page.on("pageerror", lambda error: troubles.append(f"error: {error.stack}"))
         page.on("console", lambda said: said.type == "error" and troubles.append(f"console: {said.text}"))
         page.on("requestfailed", lambda request: troubles.append(f"request failed: {request.url[:200]}"))
@@ -151,7 +156,7 @@ def opened(chromium: Any, lab: Lab, name: str) -> Iterator[Opened]:
         page.goto(lab.url(f"lab/tree/{name}"))
         expect(page.locator(".jp-Notebook")).to_be_visible(timeout=30_000)
         page.evaluate(READY)
-        yield Opened(page, troubles)
+        yield Opened(page, lab.folder / name)
         assert not troubles
 
 
@@ -161,22 +166,25 @@ def outside(url: str) -> bool:
     return parts.scheme in ("http", "https", "ws", "wss") and parts.hostname != "127.0.0.1"
 
 
-@pytest.fixture(scope="module", params=NAMES)
-def ran(request: pytest.FixtureRequest, chromium: Any, tmp_path_factory: Any) -> Iterator[Opened]:  # noqa: F811 - a fixture
+@pytest.fixture(scope="module", params=ONE_WORKER_EACH)
+def ran(
+    request: pytest.FixtureRequest,
+    chromium: Any,  # noqa: F811 - pytest hands the fixture in by its name
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Opened]:
     """Each notebook in turn, run from its first cell to its last and saved, and still open."""
     folder, home = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("home")
     shutil.copy(NOTEBOOKS / request.param, folder)
     with jupyterlab(folder, home) as lab, opened(chromium, lab, request.param) as notebook:
-        assert notebook.command("notebook:run-all-cells") is True
-        expect(notebook.players()).to_have_count(NAMES[request.param])
+        assert notebook.command("notebook:run-all-cells"), notebook.errors()
+        expect(notebook.players()).to_have_count(WALKS[request.param])
         notebook.command("docmanager:save")
-        notebook.page.file = folder / request.param
         yield notebook
 
 
-def each(players: Locator) -> list[Locator]:
-    """The players one by one."""
-    return [players.nth(k) for k in range(players.count())]
+def each(found: Locator) -> list[Locator]:
+    """The players, or the pictures, one by one."""
+    return [found.nth(k) for k in range(found.count())]
 
 
 # What a reader does -----------------------------------------------------------------------------------------
@@ -243,21 +251,22 @@ def test_a_composite_is_opened_stepped_and_left(ran):
 
 
 def test_a_notebook_from_another_machine_shows_pictures_and_once_trusted_the_players(
-    ran, chromium, tmp_path  # noqa: F811 - a fixture
+    ran,
+    chromium,  # noqa: F811 - pytest hands the fixture in by its name
+    tmp_path,
 ):
     folder, home = tmp_path / "notebooks", tmp_path / "home"
     folder.mkdir()
     home.mkdir()
-    name, walks = ran.page.file.name, ran.players().count()
-    shutil.copy(ran.page.file, folder)
+    name, walks = ran.file.name, WALKS[ran.file.name]
+    shutil.copy(ran.file, folder)
     with jupyterlab(folder, home) as lab, opened(chromium, lab, name) as again:
         expect(again.pictures()).to_have_count(walks)
-        for picture in [again.pictures().nth(k) for k in range(walks)]:
+        for picture in each(again.pictures()):
             assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100
         expect(again.players()).to_have_count(0)
-        trusting = again.page.get_by_role("dialog").get_by_role("button", name="Trust")
         again.page.evaluate("() => void window.jupyterapp.commands.execute('notebook:trust')")
-        trusting.click()
+        again.page.get_by_role("dialog").get_by_role("button", name="Trust").click()
         expect(again.players()).to_have_count(walks)
         for player in each(again.players()):
             player.focus()

@@ -1,7 +1,7 @@
 """Wrong rules, planted one at a time in the place of the right one: the checks must catch each, and name it.
 
-The mistakes are those that students make. A check that could not tell them apart would prove nothing about the
-rules that pass it.
+The mistakes are those that students make. A check that could not tell them apart would prove nothing about
+the rules that pass it.
 """
 
 import math
@@ -30,8 +30,9 @@ def fold_by_overwriting(xp, upstream, x_shape, kernel_size, stride, padding, dil
     columns = upstream.reshape(*x_shape[:2], *kernel_size, high, wide)
     for i, j in np.ndindex(*kernel_size):
         top, left = i * dilation[0], j * dilation[1]
-        rows, places = slice(top, top + stride[0] * high, stride[0]), slice(left, left + stride[1] * wide, stride[1])
-        out[:, :, rows, places] = columns[:, :, i, j]
+        down = slice(top, top + stride[0] * high, stride[0])
+        across = slice(left, left + stride[1] * wide, stride[1])
+        out[:, :, down, across] = columns[:, :, i, j]
     return out[:, :, padding[0] : padding[0] + x_shape[2], padding[1] : padding[1] + x_shape[3]]
 
 
@@ -51,13 +52,15 @@ def layer_norm_without(*terms):
 def attention_without_scale(xp, upstream, query, key, value, weights):
     to_weights = xp.matmul(upstream, xp.mT(value))
     to_scores = weights * (to_weights - xp.sum(to_weights * weights, axis=-1, keepdims=True))
-    return xp.matmul(to_scores, key), xp.matmul(xp.mT(to_scores), query), xp.matmul(xp.mT(weights), upstream), to_scores
+    to_value = xp.matmul(xp.mT(weights), upstream)
+    return xp.matmul(to_scores, key), xp.matmul(xp.mT(to_scores), query), to_value, to_scores
 
 
-def attention_with_softmax_entry_by_entry(xp, upstream, query, key, value, weights, scale):
+def attention_entry_by_entry(xp, upstream, query, key, value, weights, scale):
     to_scores = xp.matmul(upstream, xp.mT(value)) * weights * (1 - weights)
     scaled = to_scores * xp.attention_scale(query, scale)
-    return xp.matmul(scaled, key), xp.matmul(xp.mT(scaled), query), xp.matmul(xp.mT(weights), upstream), to_scores
+    to_value = xp.matmul(xp.mT(weights), upstream)
+    return xp.matmul(scaled, key), xp.matmul(xp.mT(scaled), query), to_value, to_scores
 
 
 def largest_one_place_further(xp, upstream, places, x_shape):
@@ -73,12 +76,12 @@ def conv_weight_reversed(xp, upstream, x, weight_shape, stride, padding, dilatio
 
 
 def conv_without_stride(xp, upstream, weight, x_shape, weight_shape, padding, dilation, groups):
-    columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.grouped_images(upstream, groups=groups))
+    rows, images = xp.kernel_rows(weight, groups=groups), xp.grouped_images(upstream, groups=groups)
+    columns = xp.matmul(xp.mT(rows), images)
     size, kernel = xp.image_size(x_shape), xp.image_size(weight_shape)
     return xp.fold(xp.ungrouped(columns), size, kernel, (1, 1), padding, dilation)
 
 
-PROBABILITIES = "p(g - Σgp)"
 MISTAKES = [
     ("6 upstream forgotten", "mean", "x", lambda xp, upstream, x_shape, axis, keepdims: xp.spread(
         upstream * 0 + 1 / xp.count_along(x_shape, axis), x_shape, axis, keepdims)),
@@ -101,7 +104,8 @@ MISTAKES = [
     ("25 the other form's derivative", "gelu_erf", "x", operations["gelu_tanh"].rules[0].function),
     ("28 mean for sum", "broadcast_to", "x", lambda xp, upstream, x_shape: xp.unbroadcast(upstream, x_shape)
      * xp.count_along(x_shape, None) / upstream.size),
-    ("31 reduced axis not put back", "sum", "x", lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape)),
+    ("31 reduced axis not put back", "sum", "x", lambda xp, upstream, x_shape: xp.broadcast_to(
+        upstream, x_shape)),
     ("32 count missing", "mean", "x", lambda xp, upstream, x_shape, axis, keepdims: xp.spread(
         upstream, x_shape, axis, keepdims)),
     ("33 all entries for the axis", "mean", "x", lambda xp, upstream, x_shape, axis, keepdims: xp.spread(
@@ -113,15 +117,15 @@ MISTAKES = [
         upstream, x_shape, axis, keepdims)),
     ("38 divided by the factor", "prod", "x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.spread(
         upstream * out, x_shape, axis, keepdims) / x),
-    ("39 sums from the same end", "cumsum", "x", lambda xp, upstream, x_shape, axis, exclusive, reverse: xp.reshape(
-        xp.cumsum(upstream, axis=axis, exclusive=exclusive, reverse=reverse), x_shape)),
+    ("39 sums from the same end", "cumsum", "x", lambda xp, upstream, x_shape, axis, exclusive, reverse:
+     xp.reshape(xp.cumsum(upstream, axis=axis, exclusive=exclusive, reverse=reverse), x_shape)),
     ("40 not normalised", "logsumexp", "x", lambda xp, upstream, x, x_shape, axis, keepdims: xp.spread(
         upstream, x_shape, axis, keepdims) * xp.exp(x)),
     ("41 transpose missing", "matmul", "a", lambda xp, upstream, b: xp.matmul(upstream, b)),
     ("42 order swapped", "matmul", "b", lambda xp, upstream, a: xp.matmul(xp.mT(upstream), a)),
     ("43 all axes turned round", "matmul", "a", lambda xp, upstream, b: xp.matmul(upstream, xp.transpose(b))),
-    ("46 the same permutation again", "transpose", "x", lambda xp, upstream, axes: xp.transpose(upstream, axes)),
-    ("47 reshape for transpose", "transpose", "x", lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape)),
+    ("46 the same permutation", "transpose", "x", lambda xp, upstream, axes: xp.transpose(upstream, axes)),
+    ("47 reshape for it", "transpose", "x", lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape)),
     ("48 duplicates lost", "take", "x", by_overwriting),
     ("49 a slice's shape", "getitem", "x", lambda upstream: upstream),
     ("50 equal shares", "concatenate", "parts", lambda xp, upstream, parts_shape, axis: np.array_split(
@@ -131,14 +135,14 @@ MISTAKES = [
     ("54 Jacobian entry by entry", "softmax", "x", lambda upstream, out: upstream * out * (1 - out)),
     ("55 sum over the wrong axis", "softmax", "x", lambda xp, upstream, out: out * (
         upstream - xp.sum(upstream * out, axis=0, keepdims=True))),
-    ("57 count missing", "mean_class_cross_entropy", "logits", lambda xp, upstream, classes, log_weights, logits_shape:
-     upstream * (xp.exp(log_weights) - xp.one_hot(classes, num_classes=logits_shape[-1]))),
+    ("57 count missing", "mean_class_cross_entropy", "logits", lambda xp, upstream, classes, weights:
+     upstream * (weights - xp.one_hot(classes, num_classes=weights.shape[-1]))),
     ("58 sign", "softmax_cross_entropy", "logits", lambda xp, upstream, target, log_weights:
      xp.expand_dims(upstream, -1) * (target - xp.exp(log_weights) * xp.sum(target, axis=-1, keepdims=True))),
     ("59 only the right class", "softmax_cross_entropy", "logits", lambda xp, upstream, target, log_weights:
      xp.expand_dims(upstream, -1) * (xp.exp(log_weights) - 1) * target),
     ("60 softmax taken twice", "softmax_cross_entropy", "logits", lambda xp, upstream, target, log_weights:
-     xp.expand_dims(upstream, -1) * (xp.softmax(xp.exp(log_weights)) * xp.sum(target, axis=-1, keepdims=True) - target)),
+     xp.expand_dims(upstream, -1) * (xp.softmax(xp.exp(log_weights)) - target)),
     ("61 half", "mse", "prediction", lambda xp, upstream, prediction, target: upstream / xp.size(prediction)
      * (prediction - target)),
     ("62 prediction and target swapped", "mse", "prediction", lambda xp, upstream, prediction, target:
@@ -156,10 +160,10 @@ MISTAKES = [
     ("75 weight gradient reversed", "conv2d", "weight", conv_weight_reversed),
     ("76 stride ignored", "conv2d", "x", conv_without_stride),
     ("77 one place further", "max_pool2d", "x", largest_one_place_further),
-    ("78 count missing", "avg_pool2d", "x", lambda xp, upstream, x_shape, kernel_size, stride, padding: xp.fold(
-        xp.window_columns(upstream, kernel_size), xp.image_size(x_shape), kernel_size, stride, padding)),
+    ("78 count missing", "avg_pool2d", "x", lambda xp, upstream, x_shape, kernel_size, stride, padding:
+     xp.fold(xp.window_columns(upstream, kernel_size), xp.image_size(x_shape), kernel_size, stride, padding)),
     ("80 scale missing", "scaled_dot_product_attention", "query+key+value+bias", attention_without_scale),
-    ("54 in attention", "scaled_dot_product_attention", "query+key+value+bias", attention_with_softmax_entry_by_entry),
+    ("54 in attention", "scaled_dot_product_attention", "query+key+value+bias", attention_entry_by_entry),
 ]  # fmt: skip
 
 
@@ -181,7 +185,7 @@ def plant():
 
 
 def broken_promises(op):
-    """What the checks say of an operation: the sentence of each promise that a sample breaks, and the error."""
+    """What the checks say of an operation: each promise that a sample breaks, with its error."""
     told = {}
     for sentence, keep in promises.items():
         for sample in samples[op.name]:
@@ -194,24 +198,18 @@ def broken_promises(op):
     return told
 
 
-@pytest.mark.parametrize(("mistake", "name", "inputs", "rule"), MISTAKES, ids=[f"M{each[0]}" for each in MISTAKES])
-def test_the_checks_catch_the_mistake_and_name_the_operation(plant, mistake, name, inputs, rule):
+@pytest.mark.parametrize(("name", "inputs", "rule"), [
+    pytest.param(*planted, id=f"M{mistake}") for mistake, *planted in MISTAKES
+])  # fmt: skip
+def test_the_checks_catch_the_mistake_and_name_the_operation(plant, name, inputs, rule):
     told = broken_promises(plant(name, inputs, rule))
     assert "the gradient equals differences" in told
     assert name in told["the gradient equals differences"]
 
 
-def test_every_planted_rule_is_gone_afterwards():
-    names = {name for _, name, _, _ in MISTAKES}
-    assert not {name: told for name in sorted(names) if (told := first_broken(operations[name]))}
-
-
-def first_broken(op):
-    """The one promise that every mistake breaks, asked of an operation as it is."""
-    keep = promises["the gradient equals differences"]
-    for sample in samples[op.name]:
-        if "the gradient equals differences" not in sample.excused:
-            keep(sample)
+def test_a_planted_rule_is_gone_once_its_test_is_over(plant):
+    for name in ("tanh", "matmul", "scaled_dot_product_attention"):
+        assert broken_promises(operations[name]) == {}
 
 
 @pytest.mark.parametrize(("name", "inputs", "rule", "reads"), [
@@ -225,22 +223,55 @@ def test_some_mistakes_cannot_even_be_written_down(plant, name, inputs, rule, re
         plant(name, inputs, rule)
 
 
-def test_a_wrong_forward_mode_a_wrong_formula_and_a_wrong_inside_are_caught_too(plant, monkeypatch):
-    softmax = operations["softmax"]
-    unlike = lambda xp, x, axis: xp.exp(x) / xp.sum(xp.exp(x * 1.001), axis=axis, keepdims=True)  # noqa: E731
-    monkeypatch.setattr(softmax, "forward", unlike)
-    told = broken_promises(softmax)
-    assert "the gradient equals differences" in told
-    assert "stepping inside changes nothing" in told
+@pytest.mark.usefixtures("own_operations")
+def test_a_closed_form_that_differs_from_its_own_steps_is_caught():
+    @mg.op
+    def normalized(xp, x):
+        return x / xp.sum(x, axis=-1, keepdims=True)
+
+    @normalized.rule("x")
+    def _(xp, upstream, x):
+        return upstream / xp.sum(x, axis=-1, keepdims=True)
+
+    mg.samples.sample(normalized, mg.samples.positive(2, 3))
+    told = broken_promises(normalized.op)
+    assert {"the gradient equals differences", "stepping inside changes nothing"} <= told.keys()
 
 
-def test_a_gradient_that_is_right_but_not_differentiable_is_caught(plant):
-    op = plant("tanh", "x", lambda out: 1 - mg.tensor(np.asarray(getattr(out, "_data", out)) ** 2).numpy())
-    told = broken_promises(op)
-    assert "the gradient equals differences" not in told
-    assert "the gradient has a gradient" in told
+def test_a_gradient_that_is_right_but_cut_off_from_its_inputs_is_caught(plant):
+    told = broken_promises(plant("tanh", "x", lambda xp, out: 1 - xp.stop_gradient(out) ** 2))
+    assert told.keys() == {"the gradient has a gradient"}
 
 
-def test_a_rule_that_turns_single_precision_into_double_is_seen_through_the_engines_cast(plant):
-    op = plant("tanh", "x", lambda xp, out: xp.where(out == out, 1 - out * out, 0.0))  # noqa: PLR0124 - all True
-    assert broken_promises(op) == {}
+@pytest.mark.usefixtures("own_operations")
+def test_a_forward_that_leaves_single_precision_is_caught():
+    @mg.elementwise(x=lambda x: 2 * x)
+    def squared(xp, x):
+        return x * x + np.zeros(1)
+
+    mg.samples.sample(squared, mg.samples.real(3))
+    assert "float32 in, float64 out" in broken_promises(squared.op)["single precision stays single precision"]
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_a_rule_that_looks_at_memory_instead_of_axes_is_caught():
+    @mg.op
+    def copied(xp, x):
+        return +x
+
+    @copied.rule("x")
+    def _(xp, upstream, x):
+        return upstream if x.flags.c_contiguous else -upstream
+
+    mg.samples.sample(copied, mg.samples.real(3, 4))
+    assert "the order of entries in memory does not matter" in broken_promises(copied.op)
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_numbers_that_disagree_with_arrays_are_caught():
+    @mg.elementwise(x=lambda xp, x: xp.cos(x) if isinstance(x, float) else 1.0 * xp.exp(x))
+    def confused(xp, x):
+        return xp.exp(x)
+
+    mg.samples.sample(confused, mg.samples.real(3))
+    assert "numbers and arrays agree" in broken_promises(confused.op)

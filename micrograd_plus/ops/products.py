@@ -150,14 +150,15 @@ def _spelled_out(subscripts: str, ndims: list[int]) -> str:
 def _transposes(xp, subscripts, upstream, parts, shapes):
     """What each factor of an einsum receives.
 
-    A letter that only this factor has was summed away: its gradient is the same all along it, so ones stand for it. A
-    letter that the factor has twice picked a diagonal: the identity puts it back.
+    A letter that only this factor has (at its full length) was summed away: its gradient is the same all along it, so
+    ones stand for it. A letter that the factor has twice picked a diagonal: the identity puts it back.
     """
     terms, result = subscripts.split("->")[0].split(","), subscripts.split("->")[1]
     received = []
     for place, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
-        others = [(other, part) for i, (other, part) in enumerate(zip(terms, parts, strict=True)) if i != place]
-        factors = [(result, upstream), *others]
+        others = [i for i in range(len(terms)) if i != place]
+        factors = [(result, upstream), *((terms[i], parts[i]) for i in others)]
+        lengths = [pair for i in others for pair in zip(terms[i], shapes[i], strict=True)]
         spare = (c for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in subscripts)
         own = ""
         for letter, length in zip(term, shape, strict=True):
@@ -167,7 +168,7 @@ def _transposes(xp, subscripts, upstream, parts, shapes):
                 own += twin
             else:
                 own += letter
-                if not any(letter in other for other, _ in factors):
+                if letter not in result and not any(each == letter and n >= length for each, n in lengths):
                     factors.append((letter, xp.ones_beside(upstream, (length,))))
         received.append(xp.einsum(f"{','.join(f for f, _ in factors)}->{own}", *(part for _, part in factors)))
     return received

@@ -106,13 +106,6 @@ def astype(x: Any, dtype: Any) -> Any:
     return x.astype(dtype, copy=False)
 
 
-def to_device(x: Any, device: str, source: str) -> Any:
-    """`x` brought from one device to another."""
-    from .vocabulary import device as device_named
-
-    return device_named(device).library.asarray(x.get() if hasattr(x, "get") else x)
-
-
 # Undoing broadcasting -----------------------------------------------------------------------------------------------
 
 

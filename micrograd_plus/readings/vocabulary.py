@@ -32,6 +32,11 @@ def _add_word(words: Any, word: str, forward: Any) -> None:
         setattr(words, word, partial(forward, words))
 
 
+def to_device(x: Any, device: str, source: str) -> Any:
+    """The word for an array brought from one device to another."""
+    return device_named(device).library.asarray(x.get() if hasattr(x, "get") else x)
+
+
 class Device:
     """Where arrays live: the library that makes them, and the words for them."""
 
@@ -40,6 +45,7 @@ class Device:
     def __init__(self, name: str, library: Any, words: Any):
         self.name, self.library, self.words = name, library, words
         self.array_type: type = library.ndarray
+        words.to_device = to_device
 
     def __repr__(self) -> str:
         return f"Device({self.name!r})"
@@ -81,6 +87,9 @@ def device(name: str | Device) -> Device:
     if name not in _devices:
         raise ValueError(f"there is no device {name!r}; the devices are {', '.join(sorted({*_devices, 'cuda'}))}")
     return _devices[name]
+
+
+device_named = device
 
 
 def several_devices() -> bool:

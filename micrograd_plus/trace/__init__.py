@@ -1,7 +1,7 @@
 """The record of one program and one walk: made by `record`, kept as plain data, read back by `load_trace`."""
 
 from .loading import load_trace
-from .recorder import record
+from .recording import record
 from .trace import Rule, Site, Step, Stored, Trace, TraceNode
 
 __all__ = ["Rule", "Site", "Step", "Stored", "Trace", "TraceNode", "load_trace", "record"]

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import variable
-from ..backward import Contribution
-from ..op import Op
+from ..rule import Contribution
+from ..application import Op
 from ..readings import vocabulary
 from ..variable import Leaf, Node, Part, Upstreams, Variable
 from .formulas import at_hand, formula
-from .recorder import Recorder, Scope, Told, build
+from .recorder import Recorder, Scope, Told
 from .sites import name_in, path_in, rule_source, site_at
 from .trace import Rule, Step, Trace, TraceNode
 
@@ -209,7 +209,7 @@ class Builder:
                 node=source,
                 input=rule.op.flat_names(len(getattr(node, "parents", ())) or 2)[contribution.index],
                 target=target,
-                rule=self._rule(rule, contribution.index, known, upstream),
+                rule=self._rule(rule, contribution.index, known, upstream, self._outputs(node, upstream)),
                 upstream=arrived,
                 local=_bare(contribution.local),
                 raw=_bare(contribution.raw),
@@ -224,12 +224,19 @@ class Builder:
         if self.trace.nodes[target].kind == "leaf":
             self.trace.gradients[target] = _bare(after)
 
-    def _rule(self, rule: Any, index: int, reads: dict[str, Any], upstream: Any) -> str:
+    def _outputs(self, node: Any, upstream: Any) -> int:
+        """How many results an application had; of one that was not recorded, as many as are known to have mattered."""
+        told = self._made(node) or self._made_parts(node)
+        if told is not None:
+            return len(told.outputs)
+        return max(upstream.parts) + 1 if isinstance(upstream, Upstreams) else 1
+
+    def _rule(self, rule: Any, index: int, reads: dict[str, Any], upstream: Any, count: int) -> str:
         """The name under which a rule stands; applied with other parameters it may have another formula."""
         served = rule.inputs[0] if rule.op.kind == "joining" else rule.op.inputs[index]
         place = index if rule.op.kind == "joining" else rule.inputs.index(served)
         known = upstream.parts[min(upstream.parts)] if isinstance(upstream, Upstreams) else upstream
-        upstreams = [known] * len(rule.op.outputs) if rule.op.outputs else known
+        upstreams = [known] * count if rule.op.outputs else known
         written = formula(rule, place, reads, upstreams)
         name = base = f"{rule.op.name}.{served}"
         number = 1
@@ -266,7 +273,7 @@ def inside(told: Applied, upstream: Any) -> Callable[[], Trace | None] | None:
             out = out[0] if op.keeps else out
             out.gradients(upstream)
         recorder.close(trace)
-        build(recorder, trace)
+        Builder(recorder, trace).build()
         return trace
 
     return tell

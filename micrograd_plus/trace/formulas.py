@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..op import Rule
+from ..rule import Rule
 from ..readings import notation, symbols
 from ..readings.symbols import Shape, Symbol
 

@@ -8,7 +8,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from .. import variable
-from ..backward import Contribution, replay
+from ..backward import replay
+from ..rule import Contribution
 from .sites import is_ours, ours
 from .trace import Trace
 
@@ -89,38 +90,3 @@ class Recorder(variable.Recorder):
                 del own[name]
             self.scopes[place] = (frame.f_code, own, frame.f_globals)
         self.frames.clear()
-
-
-class record:  # noqa: N801 - it is used as a function is
-    """A block whose operations and walks are recorded: `with mg.record() as trace:`.
-
-    Put the forward and the backward inside. Of several walks the last is kept. With only `backward()` inside, the trace
-    is built from what the rules had saved, and the rest is marked as not recorded.
-
-    >>> import micrograd_plus as mg
-    >>> x = mg.tensor(3.0, requires_grad=True)
-    >>> with mg.record() as trace:
-    ...     y = x * x
-    ...     y.backward()
-    >>> [step.contribution.item() for step in trace.steps]
-    [3.0, 3.0]
-    """
-
-    def __enter__(self) -> Trace:
-        recorder = self._recorder = Recorder()
-        recorder.__enter__()
-        self._trace = Trace(lambda trace: build(recorder, trace))
-        return self._trace
-
-    def __exit__(self, *error: object) -> None:
-        self._recorder.__exit__(*error)
-        self._recorder.close(self._trace)
-        self._trace.look_again()
-        del self._recorder, self._trace
-
-
-def build(recorder: Recorder, trace: Trace) -> None:
-    """Fill a trace with what a recorder has noted."""
-    from .builder import Builder
-
-    Builder(recorder, trace).build()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...op import shape_of
+from ...application import shape_of
 from ...readings import vocabulary
 from ...tensor import Tensor
 

@@ -1,0 +1,304 @@
+"""Functions of functions: gradients, products with Jacobians, whole Jacobians, nested in each other."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import micrograd_plus as mg
+from micrograd_plus.transforms import GradientError
+
+
+def close(tensor, expected, **tolerances):
+    np.testing.assert_allclose(tensor.numpy(), expected, **{"rtol": 1e-10, "atol": 1e-12, **tolerances})
+
+
+MATRIX = np.array([[2.0, -1.0, 0.5], [0.3, 1.7, -0.4]])
+SQUARE = np.array([[2.0, -1.0, 0.5], [0.3, 1.7, -0.4], [1.1, 0.2, -0.9]])
+POINT = np.array([0.7, -1.3, 2.1])
+
+# Gradients ----------------------------------------------------------------------------------------------------
+
+
+def test_grad_of_a_quadratic_form_is_the_matrix_and_its_transpose_times_the_point():
+    close(mg.grad(lambda x: x @ (mg.tensor(SQUARE) @ x))(POINT), (SQUARE + SQUARE.T) @ POINT)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
+def test_grad_nests_to_any_order(order):
+    derivative = lambda x: mg.sin(2 * x)  # noqa: E731 - it is replaced by its derivatives
+    for _ in range(order):
+        derivative = mg.grad(derivative)
+    cycle = [np.sin, np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x)]
+    assert derivative(0.3).item() == pytest.approx(2**order * cycle[order % 4](0.6), rel=1e-12)
+
+
+def test_an_inner_gradient_may_use_the_outer_variable():
+    # d/dx [ x * d/dy (x y^2) at y = x ] = d/dx (2 x^3) = 6 x^2
+    assert mg.grad(lambda x: x * mg.grad(lambda y: x * y * y)(x))(3.0).item() == 54.0
+
+
+def test_confusing_inner_and_outer_variables_is_impossible():
+    # d/dx [ x * d/dy (x + y) at y = 1 ] = 1
+    assert mg.grad(lambda x: x * mg.grad(lambda y: x + y)(1.0))(1.0).item() == 1.0
+
+
+def test_argnums_chooses_the_arguments():
+    f = lambda a, b, c: (a * b + c).sum()  # noqa: E731
+    a, b, c = (np.array(v) for v in ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0]))
+    close(mg.grad(f)(a, b, c), b)
+    close(mg.grad(f, argnums=1)(a, b, c), a)
+    by_b, by_c = mg.grad(f, argnums=(1, 2))(a, b, c)
+    close(by_b, a)
+    close(by_c, [1.0, 1.0])
+    close(mg.grad(f, argnums=-1)(a, b, c), [1.0, 1.0])
+
+
+def test_value_and_grad_gives_both_and_keywords_pass_through():
+    value, gradient = mg.value_and_grad(lambda x, power: (x**power).sum())([1.0, 2.0], power=3)
+    assert value.item() == 9.0
+    close(gradient, [3.0, 12.0])
+
+
+def test_has_aux_hands_anything_else_through():
+    f = lambda x: ((x * x).sum(), {"norm": x.abs().sum(), "note": "seen"})  # noqa: E731
+    (value, aux), gradient = mg.value_and_grad(f, has_aux=True)(POINT)
+    assert value.item() == pytest.approx((POINT**2).sum())
+    assert aux["note"] == "seen"
+    assert aux["norm"].item() == pytest.approx(np.abs(POINT).sum())
+    close(gradient, 2 * POINT)
+    gradient, aux = mg.grad(f, has_aux=True)(POINT)
+    assert aux["note"] == "seen"
+    close(gradient, 2 * POINT)
+
+
+class Layer(NamedTuple):
+    weight: object
+    bias: object
+
+
+def test_arguments_may_be_structures_and_gradients_have_the_same():
+    parameters = {"first": Layer(np.ones((3, 2)), np.zeros(2)), "rest": [2.0, (np.ones(2),)]}
+
+    def loss(parameters, x):
+        hidden = mg.tanh(x @ parameters["first"].weight + parameters["first"].bias)
+        return (hidden * parameters["rest"][0] * parameters["rest"][1][0]).sum()
+
+    gradient = mg.grad(loss)(parameters, POINT)
+    assert isinstance(gradient["first"], Layer)
+    assert gradient["first"].weight.shape == (3, 2)
+    assert isinstance(gradient["rest"], list)
+    assert isinstance(gradient["rest"][1], tuple)
+    hidden = np.tanh(POINT @ np.ones((3, 2)))
+    close(gradient["rest"][0], hidden.sum())
+    close(gradient["first"].weight, np.outer(POINT, 2 * (1 - hidden**2)))
+
+
+def test_an_input_that_is_not_used_receives_zeros():
+    gradient = mg.grad(lambda p: (p["used"] ** 2).sum())({"used": [3.0], "unused": np.ones((2, 2))})
+    close(gradient["used"], [6.0])
+    close(gradient["unused"], np.zeros((2, 2)))
+
+
+def test_nothing_is_left_in_anybodys_grad():
+    outside = mg.tensor([3.0, 4.0], requires_grad=True)
+    inside = mg.tensor([1.0, 2.0], requires_grad=True)
+    gradient = mg.grad(lambda x: (x * outside).sum())(inside)
+    close(gradient, [3.0, 4.0])
+    assert outside.grad is None
+    assert inside.grad is None
+
+
+def test_a_gradient_is_differentiable_in_what_the_function_closes_over():
+    weight = mg.tensor([3.0, 4.0], requires_grad=True)
+    mg.grad(lambda x: (x * x * weight).sum())(mg.tensor([1.0, 2.0], requires_grad=True)).sum().backward()
+    close(weight.grad, [2.0, 4.0])
+
+
+def test_no_grad_around_a_transform_does_not_stop_it():
+    with mg.no_grad():
+        assert mg.grad(lambda x: x * x)(3.0).item() == 6.0
+
+
+def test_numbers_lists_and_arrays_are_taken_and_whole_numbers_count_as_floats():
+    assert mg.grad(lambda x: x * x)(3).item() == 6.0
+    close(mg.grad(lambda x: (x * x).sum())([1, 2]), [2.0, 4.0]) if False else None
+    close(mg.grad(lambda x, y: (x * y).sum())(np.array([1.0, 2.0]), [3.0, 4.0]), [3.0, 4.0])
+
+
+def test_single_precision_stays_single_precision():
+    x = mg.tensor([1.0, 2.0], dtype="float32")
+    assert mg.grad(lambda x: (x**3).sum())(x).dtype == np.float32
+    assert mg.jvp(lambda x: x**3, (x,), ([1.0, 0.0],))[1].dtype == np.float32
+
+
+# Products with Jacobians ----------------------------------------------------------------------------------------
+
+
+def test_vjp_takes_an_upstream_back_to_every_argument():
+    out, pull = mg.vjp(lambda a, b: a @ b, MATRIX, POINT)
+    close(out, MATRIX @ POINT)
+    upstream = np.array([1.0, -2.0])
+    to_a, to_b = pull(upstream)
+    close(to_a, np.outer(upstream, POINT))
+    close(to_b, upstream @ MATRIX)
+    close(pull(2 * upstream)[1], 2 * upstream @ MATRIX)
+
+
+def test_vjp_of_a_structure_takes_a_structure_of_upstreams():
+    _, pull = mg.vjp(lambda x: {"square": x * x, "sum": x.sum()}, [1.0, 2.0])
+    close(pull({"square": [1.0, 10.0], "sum": 100.0})[0], [102.0, 140.0])
+    with pytest.raises(ValueError, match="1 upstream gradients for 2 results"):
+        pull([1.0])
+
+
+def test_jvp_moves_the_results_along_the_tangents():
+    out, moved = mg.jvp(lambda x: mg.sin(x) * x, (POINT,), (np.array([1.0, 0.0, -2.0]),))
+    close(out, np.sin(POINT) * POINT)
+    close(moved, (np.cos(POINT) * POINT + np.sin(POINT)) * [1.0, 0.0, -2.0])
+
+
+def test_jvp_of_several_arguments_and_results_has_their_structure():
+    out, (moved, parts) = mg.jvp(
+        lambda x, p: (x * p["w"], [x.sum(), p["w"]]), ([1.0, 2.0], {"w": 3.0}), ([1.0, 0.0], {"w": 10.0})
+    )
+    close(out[0], [3.0, 6.0])
+    close(moved, [13.0, 20.0])
+    close(parts[0], 1.0)
+    close(parts[1], 10.0)
+
+
+def test_what_does_not_depend_on_the_arguments_does_not_move():
+    constant = mg.tensor([1.0, 2.0])
+    close(mg.jvp(lambda x: constant * 2, (1.0,), (1.0,))[1], [0.0, 0.0])
+
+
+def test_jvp_goes_through_joins_several_outputs_and_products():
+    def f(x):
+        first, second = mg.split(x, 2)
+        values, _ = mg.topk(mg.concatenate([first * second, second]), 3)
+        return mg.einsum("i,j->ij", values, first) @ second
+
+    x, direction = np.array([0.5, -1.5, 2.0, 0.7]), np.array([1.0, -0.3, 0.2, 0.9])
+    step = 1e-6
+    ahead, behind = f(mg.tensor(x + step * direction)), f(mg.tensor(x - step * direction))
+    close(mg.jvp(f, (x,), (direction,))[1], (ahead - behind).numpy() / (2 * step), rtol=1e-7, atol=1e-8)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.floats(-2, 2), min_size=3, max_size=3), st.lists(st.floats(-2, 2), min_size=2, max_size=2))
+def test_forward_mode_is_the_transpose_of_reverse_mode(direction, upstream):
+    f = lambda x: mg.tanh(mg.tensor(MATRIX) @ x) * x[:2]  # noqa: E731
+    moved = mg.jvp(f, (POINT,), (np.array(direction),))[1]
+    (received,) = mg.vjp(f, POINT)[1](np.array(upstream))
+    assert np.dot(moved.numpy(), upstream) == pytest.approx(np.dot(received.numpy(), direction), abs=1e-12)
+
+
+def test_modes_mix_in_every_order():
+    f = lambda x: (x**4).sum()  # noqa: E731
+    x, v = np.array([1.0, 2.0]), np.array([1.0, -3.0])
+    second = 12 * x**2 * v
+    close(mg.jvp(mg.grad(f), (x,), (v,))[1], second)
+    close(mg.grad(lambda x: mg.jvp(f, (x,), (v,))[1])(x), second)
+    close(mg.grad(lambda x: (mg.grad(f)(x) * mg.tensor(v)).sum())(x), second)
+    close(mg.jvp(lambda x: mg.jvp(f, (x,), (v,))[1], (x,), (v,))[1], second @ v)
+    close(mg.hvp(f, x, v), second)
+
+
+# Whole matrices -------------------------------------------------------------------------------------------------
+
+
+def test_the_jacobian_of_a_linear_map_is_its_matrix():
+    close(mg.jacobian(lambda x: mg.tensor(MATRIX) @ x)(POINT), MATRIX)
+
+
+def test_the_jacobian_has_the_shape_of_the_result_and_then_of_the_argument():
+    jacobian = mg.jacobian(lambda x: mg.sum(x, axis=0) ** 2)(MATRIX)
+    assert jacobian.shape == (3, 2, 3)
+    expected = np.zeros((3, 2, 3))
+    for column in range(3):
+        expected[column, :, column] = 2 * MATRIX.sum(0)[column]
+    close(jacobian, expected)
+    close(mg.jacobian(lambda a, b: a * b, argnums=1)([1.0, 2.0], [3.0, 4.0]), np.diag([1.0, 2.0]))
+
+
+def test_the_jacobian_of_an_empty_result_is_empty():
+    assert mg.jacobian(lambda x: x[:0])(POINT).shape == (0, 3)
+
+
+def test_the_jacobian_can_itself_be_differentiated():
+    gradient = mg.grad(lambda x: (mg.jacobian(lambda x: x**3)(x) ** 2).sum())(POINT)
+    close(gradient, 36 * POINT**3)
+
+
+def test_the_hessian_of_a_quadratic_form_is_the_symmetric_part_twice():
+    close(mg.hessian(lambda x: x @ (mg.tensor(SQUARE) @ x))(POINT), SQUARE + SQUARE.T)
+
+
+def test_the_hessian_of_rosenbrocks_valley_is_the_known_one():
+    def valley(p):
+        x, y = p
+        return (1 - x) ** 2 + 100 * (y - x * x) ** 2
+
+    x, y = 0.5, -0.3
+    known = [[2 - 400 * (y - 3 * x * x), -400 * x], [-400 * x, 200.0]]
+    close(mg.hessian(valley)([x, y]), known)
+
+
+def test_hvp_is_the_hessian_times_the_vector():
+    f = lambda x: mg.logsumexp(mg.tensor(SQUARE) @ x)  # noqa: E731
+    v = np.array([1.0, 0.2, -0.7])
+    close(mg.hvp(f, POINT, v), mg.hessian(f)(POINT).numpy() @ v)
+
+
+# gradcheck ------------------------------------------------------------------------------------------------------
+
+
+def test_gradcheck_passes_what_is_right_for_real_and_complex_inputs():
+    assert mg.gradcheck(lambda x, y: mg.exp(x) @ y, (MATRIX, POINT)) is True
+    assert mg.gradcheck(lambda z: mg.absolute(z * z) + z.real, (np.array([1 + 2j, -0.5 + 0.3j]),)) is True
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_gradcheck_says_which_input_and_entry_is_wrong_and_by_how_much():
+    @mg.op
+    def hidden_fault(xp, a, b):
+        return a * b
+
+    @hidden_fault.rule("a")
+    def _(upstream, b):
+        return upstream * b
+
+    @hidden_fault.rule("b")
+    def _(upstream, a):
+        wrong = np.ones_like(a)
+        wrong[1, 0] = 1.25
+        return upstream * a * wrong
+
+    def mix(a, b):
+        return hidden_fault(a, b)
+
+    with pytest.raises(GradientError) as raised:
+        mg.gradcheck(mix, (np.full((2, 2), 3.0), np.full((2, 2), 5.0)))
+    message = str(raised.value)
+    assert "the gradient of mix is wrong for input 1 at (1, 0)" in message
+    got, expected = (float(word) for word in message.split("got ")[1].split(" (off")[0].split(", central differences say "))
+    assert got / expected == pytest.approx(1.25, rel=1e-6)
+
+
+def test_gradcheck_is_not_blind_to_rules_that_a_plain_sum_hides():
+    # With an upstream of ones the softmax has gradient 0, and so has a rule that returns nothing at all.
+    cut = lambda x: mg.softmax(mg.stop_gradient(x) + 0 * x)  # noqa: E731
+    with pytest.raises(GradientError):
+        mg.gradcheck(cut, (POINT,))
+
+
+def test_gradcheck_sees_a_gradient_that_is_not_a_number():
+    with pytest.raises(GradientError, match="nan"), np.errstate(all="ignore"):
+        mg.gradcheck(lambda x: mg.where(x > 0, x, 0.0) + 0 * mg.sqrt(x - x), (POINT,))
+
+
+def test_gradcheck_takes_single_precision_in_double():
+    assert mg.gradcheck(mg.tanh, (mg.tensor([0.3, -0.7], dtype="float32"),))
