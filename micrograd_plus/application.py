@@ -21,7 +21,7 @@ from .hints import explained
 from .readings import vocabulary
 from .readings.arrays import summed_axes
 from .rule import KINDS, REQUIRED, TAKE_NUMBERS, Contribution, Rule
-from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable
+from .variable import EMPTY, Node, Part, Upstreams, Variable
 
 
 class Writer:

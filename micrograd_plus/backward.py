@@ -15,8 +15,8 @@ from typing import Any
 
 from . import variable
 from .application import deposit
-from .rule import Contribution
 from .readings import arrays, vocabulary
+from .rule import Contribution
 from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, modes
 
 Observer = Callable[[Node, Contribution, Any, Any, Any], None]

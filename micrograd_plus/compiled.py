@@ -18,8 +18,8 @@ from typing import Any
 
 from .application import Op, writer
 from .hints import explained
-from .rule import REQUIRED, TAKE_NUMBERS, Rule
 from .readings import arrays, floats
+from .rule import REQUIRED, TAKE_NUMBERS, Rule
 from .variable import EMPTY, Leaf, Node, Variable, birth, modes, tell
 
 

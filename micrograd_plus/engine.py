@@ -14,8 +14,8 @@ from operator import attrgetter
 from typing import Any
 
 from . import ops, variable
-from .backward import Contribution
 from .application import Op, writer
+from .backward import Contribution
 from .readings import floats
 from .variable import birth, modes
 

@@ -265,6 +265,7 @@ def _samples_of_products() -> None:
     sample(ops.einsum, real(2, 3), real(3, 4), subscripts="ij,jk->ki")
     sample(ops.einsum, real(2, 3), real(2, 3, 4), real(4), subscripts="ij,ijk,k->j")
     sample(ops.einsum, real(3, 3), subscripts="ii->")
+    sample(ops.einsum, real(2, 3), real(1, 3), subscripts="ij,ij->j")
     sample(ops.einsum, real(3, 3, 2), subscripts="iij->i")
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import backward, ops, variable
-from .application import common_device
 from .readings import vocabulary
 from .variable import Leaf, Node, Variable, after_accumulation, hooks, lend, recording_gradients, replace
 

@@ -13,8 +13,8 @@ from functools import wraps
 from typing import Any
 
 from . import ops, variable
-from .backward import lifted
 from .application import Op, is_complex
+from .backward import lifted
 from .readings import vocabulary
 from .tensor import Tensor, tensor
 from .variable import Leaf, Node, Upstreams

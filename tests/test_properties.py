@@ -1,5 +1,7 @@
 """Values against NumPy's own functions, and gradients by what must hold of them, for many shapes and axes."""
 
+import inspect
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,6 +20,16 @@ three_shapes = hnp.mutually_broadcastable_shapes(num_shapes=3, min_side=0, max_s
 SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0])
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+BEYOND_NUMPY = {
+    "cumsum": {"exclusive", "reverse"},
+    "cumprod": {"exclusive", "reverse"},
+    "sort": {"descending"},
+    "argsort": {"descending"},
+    "pad": {"constant_values"},
+}
+"""Parameters that NumPy's function of the same name has not, or has among its keywords for other modes."""
+NAMED_OTHERWISE = {"where": "NumPy takes the three by their places alone", "einsum": "NumPy takes anything"}
 
 
 def drawn(shape, seed):
@@ -66,13 +78,24 @@ def axes_of(shape):
     return st.none() | st.integers(-len(shape), len(shape) - 1) | several
 
 
+NUMPYS = [name for name in sorted(mg.ops.__all__) if inspect.isroutine(getattr(np, name, None))]
+
+
+@pytest.mark.parametrize("name", sorted(set(NUMPYS) - NAMED_OTHERWISE.keys()))
+def test_parameters_have_the_names_and_the_order_that_numpy_gives_them(name):
+    ours = list(inspect.signature(getattr(mg, name)).parameters)[1:]
+    theirs = list(inspect.signature(getattr(np, name)).parameters)[1:]
+    shared = [each for each in ours if each not in BEYOND_NUMPY.get(name, ())]
+    assert [each for each in theirs if each in shared] == shared
+
+
 # Entry by entry --------------------------------------------------------------------------------------------
 
 ONE = (
     "abs", "absolute", "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "ceil",
-    "conj", "cos", "cosh", "exp", "expm1", "floor", "imag", "isfinite", "isinf", "isnan", "log", "log10", "log1p",
-    "log2", "negative", "positive", "real", "reciprocal", "round", "sign", "sin", "sinh", "sqrt", "square", "tan",
-    "tanh", "trunc",
+    "conj", "cos", "cosh", "exp", "expm1", "floor", "imag", "isfinite", "isinf", "isnan", "log", "log10",
+    "log1p", "log2", "negative", "positive", "real", "reciprocal", "round", "sign", "sin", "sinh", "sqrt",
+    "square", "tan", "tanh", "trunc",
 )  # fmt: skip
 TWO = (
     "add", "arctan2", "copysign", "divide", "equal", "fmod", "greater", "greater_equal", "hypot", "isclose",
@@ -390,8 +413,8 @@ def test_sums_over_several_axes_of_two_are_numpys(data, seed, sizes):
 
 
 @pytest.mark.parametrize("subscripts", [
-    "ij,jk->ik", "ij,jk", "ij,ij->", "ij,ij->i", "i,j->ji", "...i,...i->...", "...ij,...jk", "ii->i", "ii", "iij->j",
-    "ij->", "i,i,i->i", "ij,kj,k->i", "...->...",
+    "ij,jk->ik", "ij,jk", "ij,ij->", "ij,ij->i", "i,j->ji", "...i,...i->...", "...ij,...jk", "ii->i", "ii",
+    "iij->j", "ij->", "i,i,i->i", "ij,kj,k->i", "...->...",
 ])  # fmt: skip
 @few
 @given(seed=seeds, sizes=st.tuples(*[st.integers(1, 3)] * 3), leading=st.booleans())

@@ -1,5 +1,6 @@
 """Functions of functions: gradients, products with Jacobians, whole Jacobians, nested in each other."""
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ MATRIX = np.array([[2.0, -1.0, 0.5], [0.3, 1.7, -0.4]])
 SQUARE = np.array([[2.0, -1.0, 0.5], [0.3, 1.7, -0.4], [1.1, 0.2, -0.9]])
 POINT = np.array([0.7, -1.3, 2.1])
 
-# Gradients ----------------------------------------------------------------------------------------------------
+# Gradients --------------------------------------------------------------------------------------------------
 
 
 def test_grad_of_a_quadratic_form_is_the_matrix_and_its_transpose_times_the_point():
@@ -28,7 +29,7 @@ def test_grad_of_a_quadratic_form_is_the_matrix_and_its_transpose_times_the_poin
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
 def test_grad_nests_to_any_order(order):
-    derivative = lambda x: mg.sin(2 * x)  # noqa: E731 - it is replaced by its derivatives
+    derivative = lambda x: mg.sin(2 * x)
     for _ in range(order):
         derivative = mg.grad(derivative)
     cycle = [np.sin, np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x)]
@@ -46,7 +47,7 @@ def test_confusing_inner_and_outer_variables_is_impossible():
 
 
 def test_argnums_chooses_the_arguments():
-    f = lambda a, b, c: (a * b + c).sum()  # noqa: E731
+    f = lambda a, b, c: (a * b + c).sum()
     a, b, c = (np.array(v) for v in ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0]))
     close(mg.grad(f)(a, b, c), b)
     close(mg.grad(f, argnums=1)(a, b, c), a)
@@ -57,13 +58,13 @@ def test_argnums_chooses_the_arguments():
 
 
 def test_value_and_grad_gives_both_and_keywords_pass_through():
-    value, gradient = mg.value_and_grad(lambda x, power: (x**power).sum())([1.0, 2.0], power=3)
+    value, gradient = mg.value_and_grad(lambda x, power: (x**power).sum())(np.array([1.0, 2.0]), power=3)
     assert value.item() == 9.0
     close(gradient, [3.0, 12.0])
 
 
 def test_has_aux_hands_anything_else_through():
-    f = lambda x: ((x * x).sum(), {"norm": x.abs().sum(), "note": "seen"})  # noqa: E731
+    f = lambda x: ((x * x).sum(), {"norm": x.abs().sum(), "note": "seen"})
     (value, aux), gradient = mg.value_and_grad(f, has_aux=True)(POINT)
     assert value.item() == pytest.approx((POINT**2).sum())
     assert aux["note"] == "seen"
@@ -97,8 +98,8 @@ def test_arguments_may_be_structures_and_gradients_have_the_same():
 
 
 def test_an_input_that_is_not_used_receives_zeros():
-    gradient = mg.grad(lambda p: (p["used"] ** 2).sum())({"used": [3.0], "unused": np.ones((2, 2))})
-    close(gradient["used"], [6.0])
+    gradient = mg.grad(lambda p: (p["used"] ** 2).sum())({"used": 3.0, "unused": np.ones((2, 2))})
+    close(gradient["used"], 6.0)
     close(gradient["unused"], np.zeros((2, 2)))
 
 
@@ -122,19 +123,19 @@ def test_no_grad_around_a_transform_does_not_stop_it():
         assert mg.grad(lambda x: x * x)(3.0).item() == 6.0
 
 
-def test_numbers_lists_and_arrays_are_taken_and_whole_numbers_count_as_floats():
+def test_whole_numbers_count_as_floats_and_a_list_is_a_structure():
     assert mg.grad(lambda x: x * x)(3).item() == 6.0
-    close(mg.grad(lambda x: (x * x).sum())([1, 2]), [2.0, 4.0]) if False else None
-    close(mg.grad(lambda x, y: (x * y).sum())(np.array([1.0, 2.0]), [3.0, 4.0]), [3.0, 4.0])
+    first, second = mg.grad(lambda pair: pair[0] * pair[1])([2, 5])
+    assert (first.item(), second.item()) == (5.0, 2.0)
 
 
 def test_single_precision_stays_single_precision():
     x = mg.tensor([1.0, 2.0], dtype="float32")
     assert mg.grad(lambda x: (x**3).sum())(x).dtype == np.float32
-    assert mg.jvp(lambda x: x**3, (x,), ([1.0, 0.0],))[1].dtype == np.float32
+    assert mg.jvp(lambda x: x**3, (x,), (np.array([1.0, 0.0]),))[1].dtype == np.float32
 
 
-# Products with Jacobians ----------------------------------------------------------------------------------------
+# Products with Jacobians ------------------------------------------------------------------------------------
 
 
 def test_vjp_takes_an_upstream_back_to_every_argument():
@@ -148,10 +149,10 @@ def test_vjp_takes_an_upstream_back_to_every_argument():
 
 
 def test_vjp_of_a_structure_takes_a_structure_of_upstreams():
-    _, pull = mg.vjp(lambda x: {"square": x * x, "sum": x.sum()}, [1.0, 2.0])
-    close(pull({"square": [1.0, 10.0], "sum": 100.0})[0], [102.0, 140.0])
+    _, pull = mg.vjp(lambda x: {"square": x * x, "sum": x.sum()}, np.array([1.0, 2.0]))
+    close(pull({"square": np.array([1.0, 10.0]), "sum": 100.0})[0], [102.0, 140.0])
     with pytest.raises(ValueError, match="1 upstream gradients for 2 results"):
-        pull([1.0])
+        pull(1.0)
 
 
 def test_jvp_moves_the_results_along_the_tangents():
@@ -162,7 +163,9 @@ def test_jvp_moves_the_results_along_the_tangents():
 
 def test_jvp_of_several_arguments_and_results_has_their_structure():
     out, (moved, parts) = mg.jvp(
-        lambda x, p: (x * p["w"], [x.sum(), p["w"]]), ([1.0, 2.0], {"w": 3.0}), ([1.0, 0.0], {"w": 10.0})
+        lambda x, p: (x * p["w"], [x.sum(), p["w"]]),
+        (np.array([1.0, 2.0]), {"w": 3.0}),
+        (np.array([1.0, 0.0]), {"w": 10.0}),
     )
     close(out[0], [3.0, 6.0])
     close(moved, [13.0, 20.0])
@@ -190,14 +193,14 @@ def test_jvp_goes_through_joins_several_outputs_and_products():
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.floats(-2, 2), min_size=3, max_size=3), st.lists(st.floats(-2, 2), min_size=2, max_size=2))
 def test_forward_mode_is_the_transpose_of_reverse_mode(direction, upstream):
-    f = lambda x: mg.tanh(mg.tensor(MATRIX) @ x) * x[:2]  # noqa: E731
+    f = lambda x: mg.tanh(mg.tensor(MATRIX) @ x) * x[:2]
     moved = mg.jvp(f, (POINT,), (np.array(direction),))[1]
     (received,) = mg.vjp(f, POINT)[1](np.array(upstream))
     assert np.dot(moved.numpy(), upstream) == pytest.approx(np.dot(received.numpy(), direction), abs=1e-12)
 
 
 def test_modes_mix_in_every_order():
-    f = lambda x: (x**4).sum()  # noqa: E731
+    f = lambda x: (x**4).sum()
     x, v = np.array([1.0, 2.0]), np.array([1.0, -3.0])
     second = 12 * x**2 * v
     close(mg.jvp(mg.grad(f), (x,), (v,))[1], second)
@@ -207,7 +210,7 @@ def test_modes_mix_in_every_order():
     close(mg.hvp(f, x, v), second)
 
 
-# Whole matrices -------------------------------------------------------------------------------------------------
+# Whole matrices ---------------------------------------------------------------------------------------------
 
 
 def test_the_jacobian_of_a_linear_map_is_its_matrix():
@@ -221,7 +224,7 @@ def test_the_jacobian_has_the_shape_of_the_result_and_then_of_the_argument():
     for column in range(3):
         expected[column, :, column] = 2 * MATRIX.sum(0)[column]
     close(jacobian, expected)
-    close(mg.jacobian(lambda a, b: a * b, argnums=1)([1.0, 2.0], [3.0, 4.0]), np.diag([1.0, 2.0]))
+    close(mg.jacobian(lambda a, b: a * b, argnums=1)(np.array([1.0, 2.0]), np.ones(2)), np.diag([1.0, 2.0]))
 
 
 def test_the_jacobian_of_an_empty_result_is_empty():
@@ -244,16 +247,16 @@ def test_the_hessian_of_rosenbrocks_valley_is_the_known_one():
 
     x, y = 0.5, -0.3
     known = [[2 - 400 * (y - 3 * x * x), -400 * x], [-400 * x, 200.0]]
-    close(mg.hessian(valley)([x, y]), known)
+    close(mg.hessian(valley)(np.array([x, y])), known)
 
 
 def test_hvp_is_the_hessian_times_the_vector():
-    f = lambda x: mg.logsumexp(mg.tensor(SQUARE) @ x)  # noqa: E731
+    f = lambda x: mg.logsumexp(mg.tensor(SQUARE) @ x)
     v = np.array([1.0, 0.2, -0.7])
     close(mg.hvp(f, POINT, v), mg.hessian(f)(POINT).numpy() @ v)
 
 
-# gradcheck ------------------------------------------------------------------------------------------------------
+# gradcheck --------------------------------------------------------------------------------------------------
 
 
 def test_gradcheck_passes_what_is_right_for_real_and_complex_inputs():
@@ -284,13 +287,13 @@ def test_gradcheck_says_which_input_and_entry_is_wrong_and_by_how_much():
         mg.gradcheck(mix, (np.full((2, 2), 3.0), np.full((2, 2), 5.0)))
     message = str(raised.value)
     assert "the gradient of mix is wrong for input 1 at (1, 0)" in message
-    got, expected = (float(word) for word in message.split("got ")[1].split(" (off")[0].split(", central differences say "))
-    assert got / expected == pytest.approx(1.25, rel=1e-6)
+    got, expected = re.search(r"got (\S+), central differences say (\S+) \(off by", message).groups()
+    assert float(got) / float(expected) == pytest.approx(1.25, rel=1e-5)
 
 
 def test_gradcheck_is_not_blind_to_rules_that_a_plain_sum_hides():
     # With an upstream of ones the softmax has gradient 0, and so has a rule that returns nothing at all.
-    cut = lambda x: mg.softmax(mg.stop_gradient(x) + 0 * x)  # noqa: E731
+    cut = lambda x: mg.softmax(mg.stop_gradient(x) + 0 * x)
     with pytest.raises(GradientError):
         mg.gradcheck(cut, (POINT,))
 

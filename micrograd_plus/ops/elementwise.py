@@ -5,8 +5,8 @@ A rule here is a local derivative. The engine multiplies it by upstream, and und
 
 from __future__ import annotations
 
-from math import log as ln
 from math import inf, pi
+from math import log as ln
 from math import sqrt as root
 
 from ..op import constant, elementwise, linear, mask, op, phrase

@@ -13,7 +13,7 @@ import numpy
 
 from . import special
 from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
-from .shapes import axes_of, count_along, image_size, inverse_order, joined_last, reduced, windows_along
+from .shapes import axes_of, count_along, inverse_order, reduced, windows_along
 
 np: Any = globals().get("library", numpy)
 
@@ -21,7 +21,7 @@ _add_up = np.add.reduce
 
 # glibc gives freed blocks that are larger than any freed before back to the system, and the next step faults every page
 # in again; having seen one of 31 MB it keeps them. Elsewhere this does nothing.
-bytearray(31 << 20)
+numpy.empty(31 << 20, numpy.uint8)
 
 
 def __getattr__(word: str) -> Any:

@@ -5,12 +5,26 @@ from __future__ import annotations
 import math
 from math import (
     acos as arccos,
+)
+from math import (
     acosh as arccosh,
+)
+from math import (
     asin as arcsin,
+)
+from math import (
     asinh as arcsinh,
+)
+from math import (
     atan as arctan,
+)
+from math import (
     atan2 as arctan2,
+)
+from math import (
     atanh as arctanh,
+)
+from math import (
     cbrt,
     ceil,
     copysign,
@@ -66,12 +80,12 @@ def where(condition: bool, a: float, b: float) -> float:
 
 def maximum(a: float, b: float) -> float:
     """The larger of two numbers."""
-    return a if a >= b else b
+    return max(a, b)
 
 
 def minimum(a: float, b: float) -> float:
     """The smaller of two numbers."""
-    return a if a <= b else b
+    return min(a, b)
 
 
 def clip(x: float, min: float | None = None, max: float | None = None) -> float:

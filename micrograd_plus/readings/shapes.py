@@ -6,8 +6,19 @@ from math import floor, prod, sqrt
 from typing import Any
 
 __all__ = [
-    "attention_scale", "count_along", "cuts", "image_size", "inverse_order", "joined_last", "last_axes", "opposite",
-    "ndim", "quantile_places", "shape", "size", "windows_along",
+    "attention_scale",
+    "count_along",
+    "cuts",
+    "image_size",
+    "inverse_order",
+    "joined_last",
+    "last_axes",
+    "ndim",
+    "opposite",
+    "quantile_places",
+    "shape",
+    "size",
+    "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]

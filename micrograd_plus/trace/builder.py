@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import variable
-from ..rule import Contribution
 from ..application import Op
 from ..readings import vocabulary
+from ..rule import Contribution
 from ..variable import Leaf, Node, Part, Upstreams, Variable
 from .formulas import at_hand, formula
 from .recorder import Recorder, Scope, Told
 from .sites import name_in, path_in, rule_source, site_at
 from .trace import Rule, Step, Trace, TraceNode
+
 
 class Number:
     """A plain number that an operation was given: a node of its own each time."""

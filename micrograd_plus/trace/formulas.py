@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..rule import Rule
 from ..readings import notation, symbols
 from ..readings.symbols import Shape, Symbol
+from ..rule import Rule
 
 
 def symbol_for(rule: Rule, name: str, value: Any) -> Any:

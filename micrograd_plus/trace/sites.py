@@ -7,7 +7,7 @@ import linecache
 import os
 import sys
 from functools import lru_cache
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 _PACKAGE = __name__.partition(".")[0]

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .sites import Site
 from .values import Stored, Values
 
 FORMAT, VERSION = "micrograd_plus/trace", 1
