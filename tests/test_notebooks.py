@@ -76,7 +76,10 @@ def second(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(NAMES[1], tmp_path_factory.mktemp("second"))
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("first", "second")])
+ONE_WORKER_EACH = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("first", "second")]
+
+
+@pytest.fixture(params=ONE_WORKER_EACH)
 def run(request: pytest.FixtureRequest) -> Run:
     return request.getfixturevalue(request.param)
 

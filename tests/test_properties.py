@@ -1,7 +1,5 @@
 """Values against NumPy's own functions, and gradients by what must hold of them, for many shapes and axes."""
 
-import inspect
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,16 +18,6 @@ three_shapes = hnp.mutually_broadcastable_shapes(num_shapes=3, min_side=0, max_s
 SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0])
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
-
-BEYOND_NUMPY = {
-    "cumsum": {"exclusive", "reverse"},
-    "cumprod": {"exclusive", "reverse"},
-    "sort": {"descending"},
-    "argsort": {"descending"},
-    "pad": {"constant_values"},
-}
-"""Parameters that NumPy's function of the same name has not, or has among its keywords for other modes."""
-NAMED_OTHERWISE = {"where": "NumPy takes the three by their places alone", "einsum": "NumPy takes anything"}
 
 
 def drawn(shape, seed):
@@ -76,17 +64,6 @@ def axes_of(shape):
         return st.none()
     several = hnp.valid_tuple_axes(len(shape), min_size=1)
     return st.none() | st.integers(-len(shape), len(shape) - 1) | several
-
-
-NUMPYS = [name for name in sorted(mg.ops.__all__) if inspect.isroutine(getattr(np, name, None))]
-
-
-@pytest.mark.parametrize("name", sorted(set(NUMPYS) - NAMED_OTHERWISE.keys()))
-def test_parameters_have_the_names_and_the_order_that_numpy_gives_them(name):
-    ours = list(inspect.signature(getattr(mg, name)).parameters)[1:]
-    theirs = list(inspect.signature(getattr(np, name)).parameters)[1:]
-    shared = [each for each in ours if each not in BEYOND_NUMPY.get(name, ())]
-    assert [each for each in theirs if each in shared] == shared
 
 
 # Entry by entry --------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from math import (
     acos as arccos,
@@ -80,12 +81,12 @@ def where(condition: bool, a: float, b: float) -> float:
 
 def maximum(a: float, b: float) -> float:
     """The larger of two numbers."""
-    return max(a, b)
+    return builtins.max(a, b)  # `max` becomes a word of this reading
 
 
 def minimum(a: float, b: float) -> float:
     """The smaller of two numbers."""
-    return min(a, b)
+    return builtins.min(a, b)
 
 
 def clip(x: float, min: float | None = None, max: float | None = None) -> float:

@@ -32,8 +32,9 @@ def shape(x: Any) -> Shape:
 
 def ndim(x: Any) -> int:
     """The number of axes; of nested lists, how deep they are nested."""
-    if hasattr(x, "ndim"):
-        return x.ndim
+    axes = getattr(x, "ndim", None)
+    if axes is not None:
+        return axes
     return 1 + (ndim(x[0]) if x else 0) if isinstance(x, (list, tuple)) else 0
 
 

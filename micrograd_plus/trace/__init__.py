@@ -2,6 +2,8 @@
 
 from .loading import load_trace
 from .recording import record
-from .trace import Rule, Site, Step, Stored, Trace, TraceNode
+from .sites import Site
+from .trace import Rule, Step, Trace, TraceNode
+from .values import Stored
 
 __all__ = ["Rule", "Site", "Step", "Stored", "Trace", "TraceNode", "load_trace", "record"]

@@ -1,0 +1,66 @@
+"""The names that operations and their parameters go by: NumPy's, and PyTorch's for networks."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+
+F = mg.nn.functional
+
+NAMES = (
+    "negative", "positive", "abs", "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "rsqrt",
+    "cbrt", "square", "reciprocal", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh",
+    "tanh", "arcsinh", "arccosh", "arctanh", "sigmoid", "logsigmoid", "softplus", "relu", "leaky_relu",
+    "elu", "selu", "celu", "relu6", "hardtanh", "hardsigmoid", "hardswish", "softsign", "mish", "gelu",
+    "silu", "erf", "erfc", "floor", "ceil", "round", "trunc", "sign", "clip", "astype", "add", "subtract",
+    "multiply", "divide", "power", "affine", "maximum", "minimum", "where", "arctan2", "hypot",
+    "logaddexp", "copysign", "fmod", "remainder", "lerp", "addcmul", "equal", "not_equal", "less",
+    "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not",
+    "isnan", "isinf", "isfinite", "isclose", "sum", "mean", "max", "min", "prod", "var", "std", "norm",
+    "logsumexp", "cumsum", "cumprod", "cummax", "argmax", "argmin", "topk", "sort", "argsort", "median",
+    "quantile", "reshape", "ravel", "flatten", "squeeze", "expand_dims", "transpose", "swapaxes",
+    "moveaxis", "mT", "broadcast_to", "concatenate", "stack", "split", "unstack", "pad", "flip", "roll",
+    "tile", "repeat", "tril", "triu", "diagonal", "diag", "ascontiguousarray", "stop_gradient", "take",
+    "take_along_axis", "scatter_add", "matmul", "dot", "inner", "outer", "tensordot", "einsum", "unfold",
+    "fold", "conv2d", "max_pool2d", "avg_pool2d", "layer_norm", "softmax", "log_softmax", "dropout",
+    "embedding", "scaled_dot_product_attention", "real", "imag", "conj", "angle",
+)  # fmt: skip
+OF_NETWORKS = (
+    "relu", "leaky_relu", "elu", "selu", "celu", "relu6", "hardtanh", "hardsigmoid", "hardswish",
+    "softsign", "mish", "gelu", "silu", "sigmoid", "logsigmoid", "softplus", "softmax", "log_softmax",
+    "gumbel_softmax", "linear", "conv2d", "unfold", "fold", "max_pool2d", "avg_pool2d", "layer_norm",
+    "dropout", "embedding", "one_hot", "scaled_dot_product_attention", "cross_entropy", "nll_loss",
+    "mse_loss", "binary_cross_entropy_with_logits",
+)  # fmt: skip
+BEYOND_NUMPY = {
+    "cumsum": {"exclusive", "reverse"},
+    "cumprod": {"exclusive", "reverse"},
+    "sort": {"descending"},
+    "argsort": {"descending"},
+    "pad": {"constant_values"},
+}
+"""Parameters that NumPy's function of the same name has not, or has among its keywords for other modes."""
+NAMED_OTHERWISE = {"where": "NumPy takes the three by their places alone", "einsum": "NumPy takes anything"}
+NUMPYS = [name for name in sorted(mg.ops.__all__) if inspect.isroutine(getattr(np, name, None))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_operation_is_public_and_says_what_it_is(name):
+    assert name in mg.__all__
+    assert getattr(mg, name).__doc__
+
+
+@pytest.mark.parametrize("name", OF_NETWORKS)
+def test_a_function_of_networks_has_pytorchs_name_and_says_what_it_is(name):
+    assert name in F.__all__
+    assert getattr(F, name).__doc__
+
+
+@pytest.mark.parametrize("name", sorted(set(NUMPYS) - NAMED_OTHERWISE.keys()))
+def test_parameters_have_the_names_and_the_order_that_numpy_gives_them(name):
+    ours = list(inspect.signature(getattr(mg, name)).parameters)[1:]
+    theirs = list(inspect.signature(getattr(np, name)).parameters)[1:]
+    shared = [each for each in ours if each not in BEYOND_NUMPY.get(name, ())]
+    assert [each for each in theirs if each in shared] == shared
