@@ -376,8 +376,10 @@ def output_of(node: Node, index: int) -> Part:
 
 def pull_part(xp: Any, upstream: Any, node: Part) -> None:
     """Hand the gradient of one output to the application, which waits for the others."""
-    (application,) = node.parents
-    deposit(application, Upstreams({node.index: upstream}))
+    application: Any = node.parents[0]
+    if application.accumulator is EMPTY:
+        application.accumulator = Upstreams({})
+    application.accumulator.parts[node.index] = upstream
 
 
 pull_part.op = None  # type: ignore[attr-defined]

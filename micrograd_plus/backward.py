@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 from . import variable
-from .application import deposit
+from .application import deposit, pull_part
 from .readings import arrays, vocabulary
 from .rule import Contribution
 from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, modes
@@ -28,17 +28,16 @@ def program(root: Node) -> tuple[list[Node], list[Leaf]]:
     root.accumulator = EMPTY
     order: list[Node] = []
     leaves: list[Any] = []
+    if root.pull is None:
+        return order, [root]  # type: ignore[list-item]
     todo = [root]
     while todo:
         node = todo.pop()
-        if node.pull is None:
-            leaves.append(node)
-            continue
         order.append(node)
         for parent in node.parents:
             if parent is not None and parent.accumulator is None:
                 parent.accumulator = EMPTY
-                todo.append(parent)
+                (todo if parent.pull is not None else leaves).append(parent)
     order.sort(key=attrgetter("serial"), reverse=True)
     return order, leaves
 
@@ -82,7 +81,7 @@ def watched_walk(
         if hooks.ever and call_hooks:
             upstream = hooked(node, upstream)
         if type(node) is Part:
-            deposit(node.parents[0], Upstreams({node.index: upstream}))
+            pull_part(xp, upstream, node)
             continue
         saved = lift(node)
         if saved is None:

@@ -232,7 +232,8 @@ def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
         if len(rule.inputs) > 1:
             yield f"if _{name}_node is not None:"
         if not alone and _sends_upstream_itself(rule):
-            yield f"    _sent = _fit(_op, {name!r}, upstream, {name}_like, xp)"
+            yield f"    if (upstream.shape, upstream.dtype) != {name}_like: _sent = xp.fit(upstream, {name}_like)"
+            yield "    else: _sent = upstream.copy()"
             yield from _deposit(name)
             continue
         yield f"    _sent = {_call(rule)}" if len(rule.inputs) == 1 else f"    _sent = _all[{place}]"

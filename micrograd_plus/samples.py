@@ -49,12 +49,14 @@ def sample(call: Any, *inputs: Any, excused: dict[str, str] | None = None, **par
     if known and known[0].op is not op:  # defined again, as happens in a notebook
         known.clear()
     rng = np.random.default_rng(zlib.crc32(f"{op.name} {len(known)}".encode()))
-    made.inputs.extend(value(rng) if callable(value) else np.array(value) if isinstance(value, list) else value for value in inputs)
+    for value in inputs:
+        drawn = value(rng) if callable(value) else value
+        made.inputs.append(np.array(drawn) if isinstance(drawn, list) else drawn)
     known.append(made)
     return made
 
 
-# Draws ------------------------------------------------------------------------------------------------------------------
+# Draws --------------------------------------------------------------------------------------------------------------
 
 
 def real(*shape: int) -> Any:
@@ -150,7 +152,7 @@ def _samples_of_complex_numbers() -> None:
 
 
 def _samples_of_reductions() -> None:
-    for call in (ops.sum, ops.mean, ops.max, ops.min, ops.prod, ops.var, ops.std, ops.norm, ops.logsumexp):
+    for call in (ops.sum, ops.mean, ops.mean_square, ops.max, ops.min, ops.prod, ops.var, ops.std, ops.norm, ops.logsumexp):
         sample(call, spaced(2, 3))
         sample(call, spaced(2, 3, 4), axis=1)
         sample(call, spaced(2, 3, 4), axis=(0, -1), keepdims=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import ref
 
 from . import backward, ops, variable
 from .readings import vocabulary
@@ -274,16 +275,25 @@ class Tensor(Variable):
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Callable[[], None]:
         """Call `hook(tensor)` each time this leaf's `.grad` has grown. Returns a function that removes the hook."""
-        return after_accumulation.add(self._tracked("register_post_accumulate_grad_hook"), lambda: hook(self))
+        held = ref(self)  # a hook that held its own tensor would keep both for ever
+
+        def call() -> None:
+            tensor = held()
+            if tensor is not None:
+                hook(tensor)
+
+        return after_accumulation.add(self._tracked("register_post_accumulate_grad_hook"), call)
 
     def retain_grad(self) -> Tensor:
         """Keep the gradient of this result in `.grad` as well, as leaves do."""
         node = self._tracked("retain_grad")
         if not isinstance(node, Leaf) and not hasattr(node, "grad"):
             node.grad = None
+            held = ref(node)
 
             def keep(gradient: Tensor) -> None:
-                node.grad = gradient if node.grad is None else node.grad + gradient
+                kept: Any = held()
+                kept.grad = gradient if kept.grad is None else kept.grad + gradient
 
             hooks.add(node, keep)
         return self

@@ -16,6 +16,7 @@ from . import ops, variable
 from .application import Op, is_complex
 from .backward import lifted
 from .readings import vocabulary
+from .structures import leaves, mapped, rebuilt
 from .tensor import Tensor, tensor
 from .variable import Leaf, Node, Upstreams
 
@@ -68,10 +69,10 @@ def value_and_grad(
             result = f(*given, **kwargs)
             value, aux = result if has_aux else (result, None)
             _one_number(f, value)
-            flat = [leaf for made in inputs for leaf in _leaves(made)]
+            flat = [leaf for made in inputs for leaf in leaves(made)]
             received = _pull(value, None, flat, differentiable=nested or _have_nodes(args))
         found = iter(received)
-        gradients = tuple(_rebuilt(made, found) for made in inputs)
+        gradients = tuple(rebuilt(made, found) for made in inputs)
         outcome = gradients[0] if isinstance(argnums, int) else gradients
         return ((value, aux) if has_aux else value), outcome
 
@@ -89,13 +90,13 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     with _differentiating() as nested:
         inputs = [_variables(value, f"argument {i} of {_name(f)}") for i, value in enumerate(primals)]
         out = f(*inputs)
-    flat = [leaf for made in inputs for leaf in _leaves(made)]
+    flat = [leaf for made in inputs for leaf in leaves(made)]
     differentiable = nested or _have_nodes(primals)
 
     def pull(upstream: Any) -> tuple[Any, ...]:
         keep = differentiable or _depth.get() > 0 or _have_nodes((upstream,))
         found = iter(_pull(out, upstream, flat, differentiable=keep))
-        return tuple(_rebuilt(made, found) for made in inputs)
+        return tuple(rebuilt(made, found) for made in inputs)
 
     return out, pull
 
@@ -115,8 +116,8 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         with applied:
             out = f(*inputs)
         moving: dict[Node, Any] = {}
-        flat = [leaf for made in inputs for leaf in _leaves(made)]
-        moves = [leaf for made in tangents for leaf in _leaves(made)]
+        flat = [leaf for made in inputs for leaf in leaves(made)]
+        moves = [leaf for made in tangents for leaf in leaves(made)]
         if len(flat) != len(moves):
             raise ValueError(f"jvp: {len(flat)} inputs and {len(moves)} tangents; each input needs one of its shape")
         for primal, tangent in zip(flat, moves, strict=True):
@@ -126,7 +127,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
             moving[primal.node] = tangent
         for step in applied.steps:
             push(*step, moving)
-        return out, _mapped(out, lambda value: moving[value.node] if value.node in moving else _zeros(value))
+        return out, mapped(out, lambda value: moving[value.node] if value.node in moving else _zeros(value))
 
 
 class Applications(variable.Recorder):
@@ -351,13 +352,13 @@ def _variables(value: Any, name: str) -> Any:
         out.node = Leaf(out.shape, out.dtype)
         return out
 
-    return _mapped(value, made)
+    return mapped(value, made)
 
 
 def _pull(out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool) -> list[Any]:
     """What each input receives; zeros where the result does not depend on it."""
-    outs = list(_leaves(out))
-    ups = [None] * len(outs) if upstream is None else list(_leaves(upstream))
+    outs = list(leaves(out))
+    ups = [None] * len(outs) if upstream is None else list(leaves(upstream))
     if len(outs) != len(ups):
         raise ValueError(f"{len(ups)} upstream gradients for {len(outs)} results")
     total: list[Any] = [None] * len(inputs)
@@ -375,7 +376,7 @@ def _pull(out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool) -
 
 
 def _have_nodes(value: Any) -> bool:
-    return any(getattr(leaf, "node", None) is not None for leaf in _leaves(value))
+    return any(getattr(leaf, "node", None) is not None for leaf in leaves(value))
 
 
 def _zeros(x: Tensor) -> Tensor:
@@ -409,30 +410,3 @@ def _name(f: Any) -> str:
 
 def _plain(value: Any) -> Any:
     return value.numpy() if isinstance(value, Tensor) else vocabulary.device("cpu").library.asarray(value)
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    """The values in nested lists, tuples and dictionaries, in order."""
-    if isinstance(value, dict):
-        for part in value.values():
-            yield from _leaves(part)
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            yield from _leaves(part)
-    else:
-        yield value
-
-
-def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """The same nested structure, with a function applied to each value."""
-    if isinstance(value, dict):
-        return {key: _mapped(part, function) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        parts = [_mapped(part, function) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    return function(value)
-
-
-def _rebuilt(value: Any, found: Iterator[Any]) -> Any:
-    """The same nested structure, with what was found in the values' places."""
-    return _mapped(value, lambda _: next(found))

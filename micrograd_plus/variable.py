@@ -76,18 +76,12 @@ class Part(Node):
 
 
 class Upstreams:
-    """The gradients of an application with several outputs, each added up apart."""
+    """The gradients of an application with several outputs, by number, until all have arrived."""
 
     __slots__ = ("parts",)
 
     def __init__(self, parts: dict[int, Any]):
         self.parts = parts
-
-    def __add__(self, other: Upstreams) -> Upstreams:
-        both = dict(self.parts)
-        for index, part in other.parts.items():
-            both[index] = both[index] + part if index in both else part
-        return Upstreams(both)
 
 
 class Variable:
@@ -282,7 +276,8 @@ def settle() -> None:
 def replace(variable: Variable, data: Any) -> None:
     """Give a variable new values. Nothing is overwritten, so no rule can read what it did not save."""
     variable._data = data
-    written(variable)
+    if type(variable.node) is Leaf:
+        variable.node.version += 1
 
 
 def written(variable: Variable) -> None:

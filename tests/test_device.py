@@ -52,10 +52,14 @@ def test_values_and_gradients_are_those_of_the_cpu_and_nothing_is_brought_home(s
             must_equal(a.grad.numpy(), b.grad.numpy(), f"{sample}: a gradient on the device")
 
 
-@pytest.mark.parametrize("imply", [
-    np.asarray, np.exp, float, int, complex, bool, memoryview, lambda x: np.array([x, x]),
-    lambda x: x + np.ones(1), lambda x: np.ones(1) * x, lambda x: [1, 2][x],
-], ids=str)  # fmt: skip
+IMPLICIT = {
+    "np.asarray": np.asarray, "np.exp": np.exp, "float": float, "int": int, "complex": complex, "bool": bool,
+    "memoryview": memoryview, "np.array of a list": lambda x: np.array([x, x]), "an index": lambda x: [1, 2][x],
+    "an array of NumPy's on the right": lambda x: x + np.ones(1), "on the left": lambda x: np.ones(1) * x,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("imply", IMPLICIT.values(), ids=IMPLICIT)
 def test_the_stand_in_refuses_every_implicit_way_home(imply):
     with pytest.raises((TypeError, AttributeError)):
         imply(stand_in.library.ones(1))

@@ -142,7 +142,7 @@ def test_a_condition_with_a_name_is_no_second_equation():
     most = x == symbols.spread(out, Symbol("x_shape"), axis)
     shared = symbols.spread(upstream / symbols.sum(most, axis=axis), Symbol("x_shape"), axis)
     definition = text(symbols.where(most, shared + y**3 + a + b * y + b * a, y)).partition("where ")[2]
-    assert definition == "s₁ = [x = spread(out, x_shape, axis)]"
+    assert definition == "s₁ = [x = spread[axis](out)]"
 
 
 def test_several_formulas_share_their_names():

@@ -11,7 +11,7 @@ from math import sqrt as root
 
 from ..op import constant, elementwise, linear, mask, op, phrase
 
-# Arithmetic ---------------------------------------------------------------------------------------------------------------
+# Arithmetic ---------------------------------------------------------------------------------------------------------
 
 
 @elementwise(x=lambda: -1)
@@ -105,7 +105,8 @@ def minimum(xp, a, b):
     b=lambda xp, upstream, condition: xp.where(condition, 0.0, upstream),
 )
 def where(xp, condition, a, b):
-    """`a` where the condition holds, else `b`. What was not taken receives 0, whatever it holds; the condition nothing."""
+    """`a` where the condition holds, else `b`. What was not taken receives 0, whatever it holds; the condition receives
+    nothing."""
     return xp.where(condition, a, b)
 
 
@@ -115,8 +116,8 @@ def where(xp, condition, a, b):
     max=mask(lambda x, min, max: (x > max) | ((-inf if min is None else min) > max)),
 )
 def clip(xp, x, min=None, max=None):
-    """The nearest number between `min` and `max`, and `max` where the two are the wrong way round. At a bound itself the
-    gradient passes to `x`, as in PyTorch; beyond it, to the bound."""
+    """The nearest number between `min` and `max`; it is `max` where the two are the wrong way round. At a bound itself
+    the gradient passes to `x`, as in PyTorch; beyond it, to the bound."""
     return xp.clip(x, min, max)
 
 
@@ -156,7 +157,7 @@ def remainder(xp, a, b):
     return xp.remainder(a, b)
 
 
-# Powers, exponentials, logarithms -----------------------------------------------------------------------------------------
+# Powers, exponentials, logarithms -----------------------------------------------------------------------------------
 
 
 @elementwise(x=lambda xp, x: xp.sign(x))
@@ -231,7 +232,7 @@ def log10(xp, x):
     return xp.log10(x)
 
 
-# Circular and hyperbolic functions ----------------------------------------------------------------------------------------
+# Circular and hyperbolic functions ----------------------------------------------------------------------------------
 
 
 @elementwise(x=lambda xp, x: xp.cos(x))
@@ -321,7 +322,7 @@ def erfc(xp, x):
     return xp.erfc(x)
 
 
-# Steps: flat everywhere but where they jump ---------------------------------------------------------------------------------
+# Steps: flat everywhere but where they jump -------------------------------------------------------------------------
 
 
 @elementwise(x=lambda: 0)
@@ -362,7 +363,7 @@ def _(xp, upstream, x, out):
     return across / xp.where(x == 0, inf, abs(x))
 
 
-# Complex numbers: the gradient of a real loss is dL/d(re) + i dL/d(im) --------------------------------------------------------
+# Complex numbers: the gradient of a real loss is dL/d(re) + i dL/d(im) ----------------------------------------------
 
 
 @elementwise(x=lambda: 1)
@@ -407,7 +408,7 @@ def cast(x, dtype):
     return astype(real(x) if x.dtype.kind == "c" and dtype.kind != "c" else x, dtype)
 
 
-# Questions: yes or no, and no graph -------------------------------------------------------------------------------------------
+# Questions: yes or no, and no graph ---------------------------------------------------------------------------------
 
 
 @constant
@@ -500,7 +501,7 @@ def stop_gradient(xp, x):
     return +x
 
 
-# New arrays, where another one lives --------------------------------------------------------------------------------------------
+# New arrays, where another one lives --------------------------------------------------------------------------------
 
 
 @constant

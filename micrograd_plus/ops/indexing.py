@@ -17,7 +17,9 @@ def put_take(xp, x, indices, *, shape, axis=None):
     return xp.put_take(x, indices, shape=shape, axis=axis)
 
 
-@linear(x=lambda xp, upstream, indices, x_shape, axis: xp.put_along_axis_add(upstream, indices, shape=x_shape, axis=axis))
+@linear(
+    x=lambda xp, upstream, indices, x_shape, axis: xp.put_along_axis_add(upstream, indices, shape=x_shape, axis=axis)
+)
 def take_along_axis(xp, x, indices, *, axis=-1):
     """For each place of `indices`, the entry of that number along the axis."""
     return xp.take_along_axis(x, indices, axis)
@@ -51,8 +53,8 @@ def scatter_add(x, axis, index, src):
 
 @op
 def embedding(xp, indices, weight, *, padding_idx=None):
-    """Rows of a table, looked up by number: one vector for each word. A row that is used often learns from each use; the
-    row `padding_idx` stands for nothing and learns nothing."""
+    """Rows of a table, looked up by number: one vector for each word. A row that is used often learns from each use;
+    the row `padding_idx` stands for nothing and learns nothing."""
     return xp.take(weight, indices, axis=0)
 
 

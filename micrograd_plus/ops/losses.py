@@ -8,7 +8,7 @@ from ..op import op
 @op
 def mse(xp, prediction, target):
     """The mean of squared differences."""
-    return xp.mean(xp.square(prediction - target))
+    return xp.mean_square(prediction - target)
 
 
 @mse.rule("prediction")

@@ -44,7 +44,8 @@ def layer_norm(xp, x, weight=None, bias=None, *, axes=1, eps=1e-5):
 
 @layer_norm.rule("x")
 def _(xp, upstream, weight, unit, scale, axes):
-    """Moving or stretching the whole row changes nothing, so a gradient has no part along either: both are taken out."""
+    """Moving or stretching the whole row changes nothing, so a gradient has no part along either; both are taken
+    out."""
     over = xp.last_axes(axes)
     arrived = upstream if weight is None else upstream * weight
     along_mean = xp.mean(arrived, axis=over, keepdims=True)

@@ -93,7 +93,8 @@ def tensordot(a, b, axes=2):
     left, right = [next(letters) for _ in range(ndim(a))], [next(letters) for _ in range(ndim(b))]
     for i, j in zip(of_a, of_b, strict=True):
         right[j] = left[i]
-    kept = [each for i, each in enumerate(left) if i not in of_a] + [each for j, each in enumerate(right) if j not in of_b]
+    kept = [letter for i, letter in enumerate(left) if i not in of_a]
+    kept += [letter for j, letter in enumerate(right) if j not in of_b]
     return einsum(f"{''.join(left)},{''.join(right)}->{''.join(kept)}", a, b)
 
 
@@ -106,7 +107,11 @@ def _counted(x, axes):
     return [axis % ndim(x) for axis in named]
 
 
-@joining(parts=lambda xp, upstream, parts, parts_shape, subscripts: _transposes(xp, subscripts, upstream, parts, parts_shape))
+@joining(
+    parts=lambda xp, upstream, parts, parts_shape, subscripts: _transposes(
+        xp, subscripts, upstream, parts, parts_shape
+    )
+)
 def _einsum(xp, parts, *, subscripts):
     """Products of entries, added up over every letter that the result does not name (Einstein's summation).
 

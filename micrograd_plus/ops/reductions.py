@@ -31,6 +31,19 @@ def mean(xp, x, *, axis=None, keepdims=False):
 
 
 @op
+def mean_square(xp, x, *, axis=None, keepdims=False):
+    """The mean of squares."""
+    return xp.mean_square(x, axis=axis, keepdims=keepdims)
+
+
+@mean_square.rule("x")
+def _(xp, upstream, x, x_shape, axis, keepdims):
+    """Twice each entry, shared out among them."""
+    share = upstream * 2 / xp.count_along(x_shape, axis)
+    return xp.spread(share, x_shape, axis, keepdims) * x
+
+
+@op
 def max(xp, x, *, axis=None, keepdims=False):
     """The largest entry. Entries that tie for it share its gradient equally."""
     return xp.max(x, axis=axis, keepdims=keepdims)
@@ -129,7 +142,7 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
     return xp.spread(upstream, x_shape, axis, keepdims) * xp.exp(x - xp.spread(out, x_shape, axis, keepdims))
 
 
-# Answers without a graph --------------------------------------------------------------------------------------------------
+# Answers without a graph --------------------------------------------------------------------------------------------
 
 
 @constant

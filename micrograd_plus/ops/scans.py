@@ -13,7 +13,8 @@ from ..op import constant, linear, op
 def cumsum(xp, x, *, axis=None, exclusive=False, reverse=False):
     """Running sums. An entry is part of its own and every later sum, so going back they run from the other end.
 
-    `exclusive` leaves the entry itself out; `reverse` starts at the end. With `axis=None` the entries are taken in a row.
+    `exclusive` leaves the entry itself out; `reverse` starts at the end. With `axis=None` the entries are taken in a
+    row.
     """
     return xp.cumsum(x, axis=axis, exclusive=exclusive, reverse=reverse)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..op import face, joining, linear, op
 
-# Axes -----------------------------------------------------------------------------------------------------------------------
+# Axes ---------------------------------------------------------------------------------------------------------------
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
@@ -82,7 +82,7 @@ def axes_from_last(xp, x, *, shape, axis=None):
     return xp.axes_from_last(x, shape=shape, axis=axis)
 
 
-# Repetition -----------------------------------------------------------------------------------------------------------------
+# Repetition ---------------------------------------------------------------------------------------------------------
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.unbroadcast(upstream, x_shape))
@@ -121,7 +121,7 @@ def sum_tiles(xp, x, *, shape, reps):
     return xp.sum_tiles(x, shape, reps)
 
 
-# Parts ------------------------------------------------------------------------------------------------------------------------
+# Parts --------------------------------------------------------------------------------------------------------------
 
 
 @linear(x=lambda xp, upstream, x_shape, index: xp.put_add(upstream, shape=x_shape, index=index))
@@ -185,8 +185,8 @@ def _(xp, upstream, axis):
 
 @op
 def pad(xp, x, *, pad_width, mode="constant", constant_values=0.0):
-    """A border: of `constant_values` ("constant"), of the outermost entries ("edge"), or of the array's own entries in a
-    mirror ("reflect") or from the other side ("wrap"). Entries that stand in the border too receive from there as well.
+    """A border: of `constant_values` ("constant"), of the outermost entries ("edge"), or of the array's own entries in
+    a mirror ("reflect") or from the other side ("wrap"). Entries that stand in the border too receive from there too.
 
     `pad_width` is one width for every side, a pair (before, after) for every axis, or a pair for each.
     """

@@ -78,7 +78,8 @@ class Optimizer:
         settle()
         for group in self.param_groups:
             for tensor in group["params"]:
-                gradient, before = tensor.grad, tensor._data
+                leaf, before = tensor.node, tensor._data
+                gradient = None if leaf is None else leaf.grad
                 if gradient is not None:
                     values = self.updated(before, gradient._data, self.state[tensor], group)
                     # A learning rate that is a NumPy number is as wide as float64 and would widen float32.

@@ -58,6 +58,13 @@ def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return total / count if count else total * np.nan
 
 
+def mean_square(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The mean of squares. Of a few numbers their inner product is the sum; of many, adding in pairs is more exact."""
+    if axis is None and not keepdims and 0 < x.size <= 4096 and x.dtype.kind == "f":
+        return np.vdot(x, x) / x.size
+    return mean(x * x, axis, keepdims)
+
+
 def spread(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
     """The results of a reduction repeated along the axes it took away."""
     return np.broadcast_to(x if keepdims else x.reshape(reduced(shape, axis, length_one=True)), shape)

@@ -51,10 +51,11 @@ from math import (
 )
 
 __all__ = [
-    "absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "ceil", "clip", "conj",
-    "copysign", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "fmod", "hypot", "isnan", "log", "log1p", "log2",
-    "log10", "logaddexp", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "pi", "power", "real", "remainder",
-    "round", "sign", "sin", "sinh", "sqrt", "square", "stop_gradient", "tan", "tanh", "trunc", "where",
+    "absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "ceil", "clip",
+    "conj", "copysign", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "fmod", "hypot", "isnan", "log", "log1p",
+    "log2", "log10", "logaddexp", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "pi", "power",
+    "real", "remainder", "round", "sign", "sin", "sinh", "sqrt", "square", "stop_gradient", "tan", "tanh", "trunc",
+    "where",
 ]  # fmt: skip
 
 isnan = math.isnan

@@ -116,6 +116,7 @@ def reduction_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     return {
         "sum": over(torch.sum),
         "mean": over(torch.mean),
+        "mean_square": over(lambda x, **axes: torch.mean(x * x, **axes)),
         "max": over(torch.amax),
         "min": over(torch.amin),
         "prod": over_one_by_one(torch.prod),

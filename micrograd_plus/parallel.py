@@ -1,0 +1,120 @@
+"""A walk whose independent rules run on several threads, and gives the very bytes of the walk on one.
+
+An application may go as soon as everything that used its result has gone. What each one sends is kept apart, and added
+up in the order in which the walk on one thread would have added: sums of floats depend on their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from typing import Any
+
+from .readings import vocabulary
+from .variable import EMPTY, Node, Part, Upstreams
+
+ENOUGH = 2**17
+"""Bytes that an application's rules must read on average before threads are worth their keep: handing one over costs
+some 30 µs, in which one thread goes through about so much."""
+
+
+class Cell:
+    """In the place of a parent: where what one application sends to it is kept apart."""
+
+    __slots__ = ("accumulator",)
+
+    def __init__(self) -> None:
+        self.accumulator: Any = EMPTY
+
+
+def sent(xp: Any, node: Node, upstream: Any) -> Iterator[tuple[Node, Any]]:
+    """What an application sends: each parent with what it receives. Nobody's accumulator is touched."""
+    stand_in: Any = object.__new__(type(node))
+    stand_in.parents = tuple(None if parent is None else Cell() for parent in node.parents)
+    stand_in.saved = node.saved
+    if type(node) is Part:
+        stand_in.index = node.index
+    node.pull(xp, upstream, stand_in)
+    for parent, cell in zip(node.parents, stand_in.parents, strict=True):
+        if parent is not None and cell.accumulator is not EMPTY:
+            yield parent, cell.accumulator
+
+
+def added(total: Any, contribution: Any) -> Any:
+    """What has arrived at a node, and one contribution more. Both belong to the walk, so they are added in place."""
+    if total is EMPTY:
+        return contribution
+    if type(total) is Upstreams:
+        total.parts.update(contribution.parts)
+    else:
+        total += contribution
+    return total
+
+
+def beside(upstream: Any) -> Any:
+    """The reading of arrays on the device of a gradient."""
+    some = next(iter(upstream.parts.values())) if type(upstream) is Upstreams else upstream
+    return vocabulary.device_of(some).words
+
+
+def worth_threads(order: Sequence[Node]) -> bool:
+    """True when there is enough to do at each application, and not all of them wait for one another."""
+    if len(order) < 3 or all(sum(parent is not None for parent in node.parents) < 2 for node in order):
+        return False
+    read = sum(getattr(value, "nbytes", 0) for node in order for value in node.saved or ())
+    return read / len(order) >= ENOUGH
+
+
+class ThreadedWalk:
+    """One walk: who waits for whom, and what has been sent to whom."""
+
+    def __init__(self, order: Sequence[Node]):
+        self.places = {id(node): place for place, node in enumerate(order)}
+        self.order = order
+        self.waiting_for: dict[int, int] = {}
+        self.sent_to: dict[int, dict[int, list[Any]]] = {}
+        for node in order:
+            for parent in node.parents:
+                if parent is not None:
+                    self.waiting_for[id(parent)] = self.waiting_for.get(id(parent), 0) + 1
+
+    def run(self, workers: int) -> None:
+        """Walk. In the end each leaf's accumulator holds what it received, as after any walk."""
+        with ThreadPoolExecutor(workers, thread_name_prefix="backward") as pool:
+            running: set[Future[Any]] = {self._start(pool, self.order[0])}
+            try:
+                while running:
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    for ready in [node for future in done for node in self._arrived(*future.result())]:
+                        running.add(self._start(pool, ready))
+            finally:
+                for future in running:
+                    future.cancel()
+
+    def _start(self, pool: ThreadPoolExecutor, node: Node) -> Future[Any]:
+        """Let a thread go on with a node, in the modes of this one."""
+        return pool.submit(copy_context().run, self._visit, node)
+
+    def _visit(self, node: Node) -> tuple[Node, list[tuple[Node, Any]]]:
+        """Add up what a node received, and run its rules."""
+        total = node.accumulator
+        for _, contributions in sorted(self.sent_to.pop(id(node), {}).items()):
+            for contribution in contributions:
+                total = added(total, contribution)
+        if node.pull is None:
+            node.accumulator = total
+            return node, []
+        node.accumulator = None
+        return node, list(sent(beside(total), node, total))
+
+    def _arrived(self, node: Node, contributions: list[tuple[Node, Any]]) -> Iterator[Node]:
+        """Note what a node has sent; give the nodes that wait for nobody any more."""
+        for parent, contribution in contributions:
+            at_parent = self.sent_to.setdefault(id(parent), {})
+            at_parent.setdefault(self.places[id(node)], []).append(contribution)
+        for parent in node.parents:
+            if parent is not None:
+                self.waiting_for[id(parent)] -= 1
+                if not self.waiting_for[id(parent)]:
+                    yield parent
