@@ -38,6 +38,10 @@ class Op:
 
     rules_changed: Callable[[Op], None] | None = None
     """Told when a rule was added or replaced."""
+    rule_type: type[Rule] = Rule
+    tangent_rule: Any = None
+    """How results move when inputs do, where somebody has given that; else it is derived."""
+    may_be_written_out = True
 
     def __init__(
         self,
@@ -82,7 +86,7 @@ class Op:
         for name in inputs:
             if name not in self.inputs:
                 raise TypeError(f"{self.name} has no input {name!r} to give a rule for; it has {', '.join(self.inputs)}")
-        rule = Rule(self, inputs, function)
+        rule = self.rule_type(self, inputs, function)
         self._hold_to_promise(rule)
         self.rules = [other for other in self.rules if not set(other.inputs) & set(inputs)] + [rule]
         self.rules.sort(key=lambda rule: self.inputs.index(rule.inputs[0]))
@@ -404,7 +408,8 @@ def pull_by_name(op: Op) -> Callable[..., None]:
 
 def pull_of(op: Op, out: Any) -> Callable[..., None]:
     """How a node sends its gradient on: written out where it can be, else by name."""
-    if op.outputs or op.kind == "joining" or out.dtype.kind == "c" or writer.room is None:
+    by_name = op.outputs or op.kind == "joining" or not op.may_be_written_out
+    if by_name or out.dtype.kind == "c" or writer.room is None:
         return pull_by_name(op)
     return writer.room.pull(op)
 

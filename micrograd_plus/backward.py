@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 from . import variable
-from .application import deposit, pull_part
+from .application import deposit, output_of, pull_part
 from .readings import arrays, vocabulary
 from .rule import Contribution
 from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, modes
@@ -122,8 +122,10 @@ def gradients(
     create_graph: bool = False,
     retain_graph: bool = True,
     through: Iterable[Node] = (),
+    walk_by: Callable[[Sequence[Node]], None] | None = None,
 ) -> dict[Node, Any]:
-    """The gradient that each leaf receives (and each node of `through`), as arrays; as tensors with `create_graph`."""
+    """The gradient that each leaf receives (and each node of `through`), as arrays; as tensors with `create_graph`.
+    A walk that nobody watches may go another way: `walk_by`."""
     start: Any = root.node
     recorders = variable.recorders.get()
     watched = hooks.ever and hooks.alive()
@@ -140,6 +142,8 @@ def gradients(
                 watched_walk(vocabulary.tensors, _collecting(order, stops, collected), observe, lifted)
         elif observe or stops or watched or (modes.special and variable.by_name.get()):
             watched_walk(None, _collecting(order, stops, collected), observe, saved_by)
+        elif walk_by is not None:
+            walk_by(order)
         elif vocabulary.several_devices():
             walk_between_devices(order)
         else:
@@ -188,7 +192,7 @@ def saved_by(node: Node) -> Any:
 def lifted(node: Node) -> list[Any] | None:
     """What a node's rules read, as tensors that know where they came from, so that a gradient has a gradient.
 
-    A saved input is a tensor of the parent's node, the output one of this node. What the forward kept is kept again,
+    A saved input is a tensor of the parent's node, an output one of this node. What the forward kept is kept again,
     from the inputs; masks and indices are constants.
     """
     if node.saved is None:
@@ -208,6 +212,9 @@ def lifted(node: Node) -> list[Any] | None:
             values[name] = tensor(values[name], node.parents[place])
     if "out" in values:
         values["out"] = tensor(values["out"], node) if not op.outputs else values["out"]
+    for index, name in enumerate(op.outputs):
+        if name in values and hasattr(values[name], "dtype"):
+            values[name] = tensor(values[name], output_of(node, index) if values[name].dtype.kind in "fc" else None)
     again = [name for name in op.keeps if name in values and name not in op.constants]
     if again:
         kept = op.forward(vocabulary.tensors, *(values[n] for n in op.inputs), **{n: values[n] for n in op.params})[1:]

@@ -6,12 +6,12 @@ up in the order in which the walk on one thread would have added: sums of floats
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from typing import Any
 
-from .readings import vocabulary
+from .backward import freed, walk_between_devices, words_beside
 from .variable import EMPTY, Node, Part, Upstreams
 
 ENOUGH = 2**17
@@ -52,10 +52,17 @@ def added(total: Any, contribution: Any) -> Any:
     return total
 
 
-def beside(upstream: Any) -> Any:
-    """The reading of arrays on the device of a gradient."""
-    some = next(iter(upstream.parts.values())) if type(upstream) is Upstreams else upstream
-    return vocabulary.device_of(some).words
+def walk_on(workers: int) -> Callable[[Sequence[Node]], None]:
+    """A walk on so many threads; a small graph, or one in which every application waits for the one before, stays on
+    this one."""
+
+    def walk(order: Sequence[Node]) -> None:
+        if workers > 1 and worth_threads(order):
+            ThreadedWalk(order).run(workers)
+        else:
+            walk_between_devices(order)
+
+    return walk
 
 
 def worth_threads(order: Sequence[Node]) -> bool:
@@ -106,7 +113,9 @@ class ThreadedWalk:
             node.accumulator = total
             return node, []
         node.accumulator = None
-        return node, list(sent(beside(total), node, total))
+        if node.saved is None:
+            raise freed(node)
+        return node, list(sent(words_beside(total), node, total))
 
     def _arrived(self, node: Node, contributions: list[tuple[Node, Any]]) -> Iterator[Node]:
         """Note what a node has sent; give the nodes that wait for nobody any more."""

@@ -152,7 +152,9 @@ def _samples_of_complex_numbers() -> None:
 
 
 def _samples_of_reductions() -> None:
-    for call in (ops.sum, ops.mean, ops.mean_square, ops.max, ops.min, ops.prod, ops.var, ops.std, ops.norm, ops.logsumexp):
+    for call in (
+        ops.sum, ops.mean, ops.mean_square, ops.max, ops.min, ops.prod, ops.var, ops.std, ops.norm, ops.logsumexp,
+    ):  # fmt: skip
         sample(call, spaced(2, 3))
         sample(call, spaced(2, 3, 4), axis=1)
         sample(call, spaced(2, 3, 4), axis=(0, -1), keepdims=True)
@@ -213,6 +215,9 @@ def _samples_of_shape() -> None:
     sample(ops.tile, real(2, 3), reps=(2, 1, 3))
     sample(ops.tile, real(2, 3), reps=2)
     sample(ops.sum_tiles, real(2, 6), shape=(3,), reps=(2, 2))
+
+
+def _samples_of_parts() -> None:
     sample(ops.getitem, real(4, 5), index=(slice(1, None, 2), slice(None, None, -1)))
     sample(ops.getitem, real(4, 5), index=([0, 2, 2], [1, 3, 3]))
     sample(ops.getitem, real(4, 5), index=np.array([[True, False, True, False, False]] * 4))
@@ -298,7 +303,7 @@ def _samples_of_networks() -> None:
         sample(call, real(2, 3, 4), axis=1)
     sample(ops.layer_norm, real(2, 3, 4), real(4), real(4))
     sample(ops.layer_norm, real(2, 3, 4), axes=2)
-    sample(ops.dropout, real(2, 3), [[2.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
+    sample(ops.dropout, real(2, 3), [[2.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
     sample(ops.scaled_dot_product_attention, real(2, 3, 4), real(2, 5, 4), real(2, 5, 6))
     sample(ops.scaled_dot_product_attention, real(2, 1, 3, 4), real(1, 5, 4), real(5, 6), real(3, 5), scale=0.7)
     sample(ops.mse, real(3, 4), real(3, 4))
@@ -307,8 +312,169 @@ def _samples_of_networks() -> None:
     sample(ops.binary_cross_entropy_with_logits, real(3, 4), inner(3, 4))
 
 
+def _samples_of_images() -> None:
+    sample(ops.conv1d, real(2, 3, 7), real(4, 3, 2), real(4), stride=2, padding=1, dilation=2)
+    sample(ops.conv1d, real(1, 4, 5), real(2, 2, 3), groups=2)
+    sample(ops.conv3d, real(1, 2, 4, 3, 5), real(3, 2, 2, 2, 3), real(3), stride=(1, 2, 1), padding=(1, 0, 1))
+    sample(ops.conv3d, real(1, 4, 3, 3, 4), real(2, 2, 2, 1, 2), groups=2, dilation=(2, 1, 1))
+    sample(ops.conv_transpose2d, real(2, 3, 3, 2), real(3, 4, 2, 3), real(4), stride=(2, 1), padding=(1, 0),
+           output_padding=(1, 0), dilation=(1, 2))  # fmt: skip
+    sample(ops.conv_transpose2d, real(1, 4, 2, 3), real(4, 1, 2, 2), groups=2)
+    sample(ops.conv_transpose1d, real(2, 3, 4), real(3, 2, 3), real(2), stride=3, padding=1, output_padding=2)
+    sample(ops.max_pool1d, spaced(2, 3, 7), kernel_size=3, stride=2, padding=1)
+    sample(ops.avg_pool1d, real(2, 3, 7), kernel_size=3, stride=2, padding=1, count_include_pad=False)
+    sample(ops.avg_pool1d, real(2, 3, 6), kernel_size=3, stride=1)
+    sample(ops.adaptive_avg_pool2d, real(2, 3, 5, 7), output_size=(3, 2))
+    sample(ops.adaptive_avg_pool2d, real(1, 2, 2, 3), output_size=(1, 5))
+    sample(ops.interpolate, real(1, 2, 3, 4), size=(5, 2))
+    sample(ops.interpolate, real(1, 2, 3, 4), size=(4, 7), mode="linear")
+    sample(ops.interpolate, real(1, 2, 3, 4), size=(5, 3), mode="corners")
+    sample(ops.resample, real(2, 5), length=7, mode="linear", step=0.7)
+    sample(ops.resample, real(5, 2), length=3, axis=0, mode="average")
+    sample(ops.unresample, real(2, 7), shape=(2, 5), mode="linear", step=0.7)
+    sample(ops.unresample, real(2, 3), shape=(2, 4), mode="nearest")
+    sample(ops.pixel_shuffle, real(2, 12, 2, 3), upscale_factor=2)
+    sample(ops.pixel_unshuffle, real(2, 3, 4, 6), downscale_factor=2)
+
+
+def _samples_of_normalisation() -> None:
+    sample(ops.rms_norm, real(2, 3, 4), real(4))
+    sample(ops.rms_norm, real(2, 3, 4), axes=2, eps=1e-3)
+    for call in (ops.scaled_channels, ops.batch_norm):
+        sample(call, real(4, 3), real(3), real(3))
+        sample(call, real(2, 3, 2, 4), real(3))
+    sample(ops.batch_norm, real(3, 2, 4), eps=0.1)
+    sample(ops.batch_norm_inference, real(2, 3, 4), real(3), positive(3), real(3), real(3))
+    sample(ops.batch_norm_inference, real(4, 3), real(3), positive(3))
+    sample(ops.group_norm, real(2, 6, 3), real(6), real(6), num_groups=2)
+    sample(ops.group_norm, real(2, 4), num_groups=2)
+    sample(ops.instance_norm, real(2, 3, 2, 4), real(3), real(3))
+    sample(ops.residual_layer_norm, real(2, 3, 4), real(2, 3, 4), real(4), real(4))
+    sample(ops.residual_rms_norm, real(2, 3, 4), real(2, 3, 4), real(4))
+
+
+def _samples_of_transformers() -> None:
+    sample(ops.rope, real(2, 3, 4), positive(3, 2))
+    sample(ops.rope, real(2, 3, 5), positive(2, 3, 2), interleaved=True)
+    sample(ops.swiglu, real(2, 3), real(2, 3))
+    sample(ops.lora_matmul, real(2, 4, 3), real(5, 3), real(2, 3), real(5, 2), scale=0.7)
+    sample(ops.grouped_matmul, real(5, 3), real(3, 3, 2), [2, 0, 2, 2, 0])
+    sample(ops.expert_products, real(5, 3), real(5, 2), [2, 0, 2, 2, 0], count=3)
+    sample(ops.masked_softmax, real(2, 3, 4), axis=1)
+    sample(ops.soft_capped_attention, real(2, 3, 4), real(2, 5, 4), real(2, 5, 2), soft_cap=1.3)
+    sample(ops.soft_capped_attention, real(2, 3, 4), real(1, 5, 4), real(2, 5, 2), real(3, 5), soft_cap=0.8, scale=0.7)
+    sample(ops.attention, real(1, 4, 3, 2), real(1, 2, 5, 2), real(1, 2, 5, 3), window=2)
+    sample(ops.attention, real(2, 3, 4), real(2, 3, 4), real(2, 3, 2), real(3, 3), causal=True, soft_cap=1.3, scale=0.7)
+    sample(ops.attention, real(1, 4, 2), real(1, 4, 2), real(1, 4, 3), causal=True)
+    sample(ops.attention_block, real(2, 3, 4), real(12, 4), real(12), real(4, 4), real(4), heads=2, causal=True)
+    norms = [positive(4), real(4), positive(4), real(4)]
+    for norm_first in (False, True):
+        sample(
+            ops.transformer_layer, real(1, 3, 4), inner(12, 4), inner(12), inner(4, 4), inner(4), inner(5, 4), inner(5),
+            inner(4, 5), inner(4), *norms, heads=2, norm_first=norm_first,
+        )  # fmt: skip
+
+
+def _samples_of_sequences() -> None:
+    sample(ops.rnn, real(4, 2, 3), inner(3, 3), real(2, 3))
+    sample(ops.rnn, real(4, 3), inner(3, 3))
+    sample(ops.rnn, real(4, 2, 3), inner(3, 3), real(2, 3), nonlinearity="relu")
+    sample(ops.gated_recurrence, inner(4, 2, 3), real(4, 2, 3), inner(3, 3))
+    sample(ops.gated_recurrence, inner(4, 3), real(4, 3), inner(3, 3), reverse=True)
+    sample(ops.matrix_recurrence, inner(2, 4, 3, 3), real(2, 4, 2, 3))
+    sample(ops.matrix_recurrence, inner(4, 3, 3), real(4, 2, 3), reverse=True)
+    sample(ops.lstm_cell, real(2, 12), real(2, 3))
+    sample(ops.gru_cell, real(2, 9), real(2, 9), real(2, 3))
+    sample(ops.selective_scan, real(2, 4, 3), positive(2, 4, 3), real(3, 2), real(2, 4, 2), real(2, 4, 2))
+    sample(ops.gated_delta_net, inner(2, 4, 3), inner(2, 4, 3), real(2, 4, 2), inner(2, 4), inner(2, 4))
+
+
+def definite(*shape: int) -> Any:
+    """Square matrices, not quite symmetric, with eigenvalues well above 0 and apart from each other."""
+
+    def draw(rng: Any) -> Any:
+        half = real(*shape)(rng)
+        return half @ half.swapaxes(-1, -2) + np.diag(np.arange(1.0, shape[-1] + 1)) + 0.1 * real(*shape)(rng)
+
+    return draw
+
+
+def apart(*shape: int) -> Any:
+    """Matrices whose singular values are apart from each other and from 0."""
+    rows, columns = shape[-2:]
+    return lambda rng: 0.4 * real(*shape)(rng) + np.eye(rows, columns) * np.arange(1.5, columns + 1.5)
+
+
+def _samples_of_linear_algebra() -> None:
+    room = ops.linalg
+    sample(room.solve, apart(3, 3), real(3, 1))
+    sample(room.solve, apart(2, 3, 3), real(3, 4))
+    sample(room.solve, apart(3, 3), real(4, 1, 3, 2))
+    sample(room.inv, apart(2, 3, 3))
+    sample(room.det, apart(2, 3, 3))
+    sample(room.cofactors, apart(2, 3, 3))
+    sample(room.slogdet, apart(2, 3, 3))
+    sample(room.slogdet, [[0.3, 2.0], [1.1, 0.7]])
+    sample(room.trace, real(2, 3, 4))
+    sample(room.trace, real(4, 3), offset=-1)
+    sample(room.symmetric_part, real(2, 3, 3))
+    sample(room.cholesky, definite(2, 3, 3))
+    sample(room.eigh, definite(2, 3, 3))
+    sample(room.eigh, [[1.0, 2.0], [1.5, -1.3]])
+    sample(room.reciprocal_beyond, real(2, 3), 1.1)
+    sample(room.reciprocal_gaps, spaced(2, 3))
+    sample(room.qr, apart(2, 4, 3))
+    sample(room.qr, apart(3, 3))
+    sample(room.svd, apart(2, 3, 3))
+    sample(room.svd, apart(4, 3))
+    sample(room.svd, apart(2, 4))
+    sample(room.pinv, apart(2, 4, 3))
+    sample(room.pinv, apart(2, 3), rtol=0.01)
+    sample(room.block_triangle, real(2, 3, 3), real(2, 3, 3))
+    sample(room.matrix_power, apart(2, 3, 3), n=3)
+    sample(room.matrix_power, apart(3, 3), n=-2)
+    sample(room.expm, real(2, 3, 3))
+    sample(room.expm, lambda rng: 4 * real(3, 3)(rng))
+    sample(room.p_norm, real(2, 3), ord=3)
+    sample(room.p_norm, real(2, 3, 4), ord=0.7, axis=(0, -1), keepdims=True)
+    for call in (room.solve, room.inv, room.det, room.trace, room.expm):
+        sample(call, spectrum(3, 3), *[spectrum(3, 2)] * (call is room.solve))
+    sample(room.matrix_power, spectrum(3, 3), n=3)
+    sample(room.p_norm, spectrum(2, 3), ord=3, axis=1)
+
+
+def _samples_of_waves() -> None:
+    waves, signal = ops.fourier, ops.signal
+    for call in (waves.fft, waves.ifft):
+        sample(call, spectrum(2, 5), norm="ortho")
+        sample(call, real(4, 3), axis=0)
+        sample(call, spectrum(3), norm="forward")
+    for call in (waves.fft2, waves.ifft2):
+        sample(call, spectrum(2, 3, 4))
+        sample(call, real(3, 4, 2), axes=(0, 1), norm="ortho")
+    for norm in ("backward", "ortho", "forward"):
+        sample(waves.rfft, real(2, 5), norm=norm)
+        sample(waves.irfft, spectrum(2, 4), n=6, norm=norm)
+    sample(waves.rfft, real(4, 3), axis=0)
+    sample(waves.irfft, spectrum(3, 2), n=5, axis=0)
+    sample(waves.cut_or_pad, real(4, 3), length=2, axis=0)
+    sample(waves.cut_or_pad, real(2, 3), length=5)
+    sample(waves.count_mirrored, spectrum(2, 4), n=6)
+    sample(waves.count_mirrored, real(3, 2), n=5, axis=0)
+    sample(signal.frames, real(2, 11), length=4, hop=3)
+    sample(signal.frames, real(7), length=2, hop=3)
+    sample(signal.overlap_add, real(2, 3, 4), size=11, hop=3)
+    sample(signal.overlap_add, real(5, 5), size=9, hop=1)
+    sample(signal.stft, real(2, 13), positive(6), hop_length=2)
+    sample(signal.stft, real(9), positive(5), hop_length=1, normalized=True, center=False)
+    sample(signal.stft, spectrum(9), positive(4), hop_length=2, onesided=False, pad_mode="wrap")
+    sample(signal.log_mel, real(2, 40), sample_rate=800, n_fft=16, hop_length=8, n_mels=3)
+
+
 for _define in (
-    _samples_of_elementwise, _samples_of_reductions, _samples_of_scans, _samples_of_shape, _samples_of_indexing,
-    _samples_of_products, _samples_of_convolution, _samples_of_networks, _samples_of_complex_numbers,
+    _samples_of_elementwise, _samples_of_reductions, _samples_of_scans, _samples_of_shape, _samples_of_parts,
+    _samples_of_indexing, _samples_of_products, _samples_of_convolution, _samples_of_networks, _samples_of_complex_numbers,
+    _samples_of_images, _samples_of_normalisation, _samples_of_transformers, _samples_of_sequences,
+    _samples_of_linear_algebra, _samples_of_waves,
 ):  # fmt: skip
     _define()

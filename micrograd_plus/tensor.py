@@ -217,19 +217,28 @@ class Tensor(Variable):
 
     # The walk ---------------------------------------------------------------------------------------------------------
 
-    def backward(self, gradient: Any = None, *, retain_graph: bool = True, create_graph: bool = False) -> None:
+    def backward(
+        self, gradient: Any = None, *, retain_graph: bool = True, create_graph: bool = False, workers: int = 1
+    ) -> None:
         """Walk back from here and add to every leaf's `.grad`.
 
         `gradient` is the upstream gradient, of this tensor's shape; a tensor of one entry needs none and starts with 1.
         `retain_graph=False` frees what the rules saved, so there can be no second walk. `create_graph=True` makes the
-        gradients differentiable themselves.
+        gradients differentiable themselves. With several `workers`, rules that do not wait for one another run on so
+        many threads, to the same bytes; small graphs, and walks that are watched, stay on one.
         """
-        found = self.gradients(gradient, retain_graph=retain_graph, create_graph=create_graph)
+        found = self.gradients(gradient, retain_graph=retain_graph, create_graph=create_graph, workers=workers)
         for leaf, received in found.items():
             _accumulate(leaf, received)
 
     def gradients(
-        self, gradient: Any = None, *, retain_graph: bool = True, create_graph: bool = False, through: Any = ()
+        self,
+        gradient: Any = None,
+        *,
+        retain_graph: bool = True,
+        create_graph: bool = False,
+        through: Any = (),
+        workers: int = 1,
     ) -> dict[Node, Any]:
         """The same walk, but the gradients come back as a mapping from nodes and no `.grad` is touched."""
         if self.node is None:
@@ -243,8 +252,9 @@ class Tensor(Variable):
         else:
             upstream = self._upstream(gradient, create_graph)
         return backward.gradients(
-            self, upstream, create_graph=create_graph, retain_graph=retain_graph, through=through
-        )
+            self, upstream, create_graph=create_graph, retain_graph=retain_graph, through=through,
+            walk_by=None if workers == 1 else _walk_on(workers),
+        )  # fmt: skip
 
     def _upstream(self, gradient: Any, create_graph: bool) -> Any:
         """What arrives at this tensor, in memory of the walk's own."""
@@ -570,6 +580,15 @@ class TensorByName(Tensor):
 
 
 Variable.public = Tensor
+
+
+def _walk_on(workers: int) -> Any:
+    """A walk on several threads."""
+    if not isinstance(workers, int) or workers < 1:
+        raise ValueError(f"backward: workers is a number of threads, at least 1; got {workers!r}")
+    from .parallel import walk_on  # it brings Python's thread pools, which most programs never need
+
+    return walk_on(workers)
 
 
 def _refuse_other_device(where: Tensor, given: Any) -> None:

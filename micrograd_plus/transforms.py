@@ -24,8 +24,11 @@ _depth: ContextVar[int] = ContextVar("_depth", default=0)
 """How many transforms are running: inside another one, gradients must be differentiable themselves."""
 
 
-def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False, missing: str = "zeros"
+) -> Callable[..., Any]:
     """The function that gives the gradient of `f` (whose result is one number) with respect to an argument, or several.
+    `has_aux` and `missing` are as in `value_and_grad`.
 
     >>> import micrograd_plus as mg
     >>> mg.grad(lambda x: x ** 3)(2.0).item()
@@ -33,7 +36,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: 
     >>> mg.grad(mg.grad(lambda x: x ** 3))(2.0).item()
     12.0
     """
-    both = value_and_grad(f, argnums, has_aux=has_aux)
+    both = value_and_grad(f, argnums, has_aux=has_aux, missing=missing)
 
     @wraps(f)
     def gradient(*args: Any, **kwargs: Any) -> Any:
@@ -44,16 +47,20 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: 
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False, missing: str = "zeros"
 ) -> Callable[..., Any]:
     """The function that gives the value of `f` and its gradient, in one run. With `has_aux`, `f` returns
-    `(value, anything else)`, and so does this beside the gradient.
+    `(value, anything else)`, and so does this beside the gradient. An input on which the value does not depend has a
+    gradient of "zeros", or is an "error", as `missing` says.
 
     >>> import micrograd_plus as mg
     >>> value, gradient = mg.value_and_grad(lambda x: (x * x).sum())(mg.tensor([1.0, 2.0]))
     >>> value.item(), gradient.tolist()
     (5.0, [2.0, 4.0])
     """
+
+    if missing not in ("zeros", "error"):
+        raise ValueError(f"missing is 'zeros' or 'error', got {missing!r}")
 
     @wraps(f)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -71,7 +78,9 @@ def value_and_grad(
             _one_number(f, value)
             flat = [leaf for made in inputs for leaf in leaves(made)]
             received = _pull(value, None, flat, differentiable=nested or _have_nodes(args))
-        found = iter(received)
+            if missing == "error" and any(gradient is None for gradient in received):
+                raise _does_not_depend(f, chosen, inputs, received)
+        found = iter(_or_zeros(received, flat))
         gradients = tuple(rebuilt(made, found) for made in inputs)
         outcome = gradients[0] if isinstance(argnums, int) else gradients
         return ((value, aux) if has_aux else value), outcome
@@ -95,7 +104,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
     def pull(upstream: Any) -> tuple[Any, ...]:
         keep = differentiable or _depth.get() > 0 or _have_nodes((upstream,))
-        found = iter(_pull(out, upstream, flat, differentiable=keep))
+        found = iter(_or_zeros(_pull(out, upstream, flat, differentiable=keep), flat))
         return tuple(rebuilt(made, found) for made in inputs)
 
     return out, pull
@@ -152,8 +161,10 @@ def push(op: Op, inputs: list[Any], params: dict[str, Any], result: Any, moving:
     results = result if op.outputs else (result,)
     if all(tangent is None for tangent in arriving) or all(part.node is None for part in results):
         return
-    if op.kind == "elementwise":
-        tangents: Sequence[Any] = (_push_elementwise(op, inputs, params, result, arriving),)
+    if op.tangent_rule is not None:
+        tangents: Sequence[Any] = op.tangent_rule.moved(inputs, params, results, arriving)
+    elif op.kind == "elementwise":
+        tangents = (_push_elementwise(op, inputs, params, result, arriving),)
     elif op.kind == "linear" or (op.kind == "joining" and op.inputs[0] not in op.rules[0].reads):
         tangents = (_apply_to(op, [_zeros(x) if _moves(op, i) and t is None else (x if t is None else t)
                                    for i, (x, t) in enumerate(zip(inputs, arriving, strict=True))], params),)  # fmt: skip
@@ -213,7 +224,7 @@ def _push_by_transposing(op: Op, results: Sequence[Any], arriving: list[Any]) ->
         if total.node is None:
             return [None] * len(results)
         tracked = [part for part in unknown if part.node is not None]
-        found = iter(_pull(total, None, tracked, differentiable=True))
+        found = iter(_or_zeros(_pull(total, None, tracked, differentiable=True), tracked))
     return [next(found) if part.node is not None else None for part in unknown]
 
 
@@ -356,7 +367,7 @@ def _variables(value: Any, name: str) -> Any:
 
 
 def _pull(out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool) -> list[Any]:
-    """What each input receives; zeros where the result does not depend on it."""
+    """What each input receives; None where the result does not depend on it."""
     outs = list(leaves(out))
     ups = [None] * len(outs) if upstream is None else list(leaves(upstream))
     if len(outs) != len(ups):
@@ -372,7 +383,21 @@ def _pull(out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool) -
             if node in found:
                 received = found[node] if isinstance(found[node], Tensor) else Tensor.of(found[node])
                 total[i] = received if total[i] is None else total[i] + received
-    return [_zeros(x) if received is None else received for x, received in zip(inputs, total, strict=True)]
+    return total
+
+
+def _or_zeros(received: list[Any], inputs: list[Any]) -> list[Any]:
+    return [_zeros(x) if gradient is None else gradient for x, gradient in zip(inputs, received, strict=True)]
+
+
+def _does_not_depend(f: Any, argnums: Sequence[int], inputs: list[Any], received: list[Any]) -> RuntimeError:
+    """The error for an input that received nothing."""
+    names = [f"argument {i}" for i, made in zip(argnums, inputs, strict=True) for _ in leaves(made)]
+    lost = next(name for name, gradient in zip(names, received, strict=True) if gradient is None)
+    return RuntimeError(
+        f"the value of {_name(f)} does not depend on {lost} (or on a part of it), so that has no gradient; leave it out of "
+        f"argnums, or ask for missing='zeros'"
+    )
 
 
 def _have_nodes(value: Any) -> bool:

@@ -8,13 +8,20 @@ from . import (
     activations,
     convolution,
     elementwise,
+    fourier,
+    images,
     indexing,
+    linalg,
     losses,
     neural,
+    normalisation,
     products,
     reductions,
     scans,
+    sequence,
     shape,
+    signal,
+    transformers,
 )
 
 SUBJECTS = {
@@ -25,15 +32,25 @@ SUBJECTS = {
     "Shape and layout": shape,
     "Indexing": indexing,
     "Products": products,
+    "Linear algebra": linalg,
+    "Fourier transforms": fourier,
+    "Signals": signal,
     "Convolution and pooling": convolution,
+    "Lines, volumes and sizes": images,
     "Networks": neural,
+    "Normalisation": normalisation,
+    "Transformers": transformers,
+    "Sequences": sequence,
     "Losses": losses,
 }
 """The files of operations, under the headings that the reference gives them."""
 
+APART = {"linalg": linalg, "fft": fourier, "signal": signal}
+"""Subjects whose names are public in a room of their own, as in NumPy: mg.linalg.solve."""
+
 __all__ = ["abs"]
 
-for _subject in SUBJECTS.values():
+for _subject in [each for each in SUBJECTS.values() if each not in APART.values()]:
     for _name, _value in vars(_subject).items():
         if isinstance(_value, FunctionType) and _value.__module__ == _subject.__name__ and not _name.startswith("_"):
             globals()[_name] = _value

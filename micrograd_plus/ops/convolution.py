@@ -103,7 +103,7 @@ def channels(xp, x):
 @op(keeps=("places",), constants=("places",))
 def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
     """The largest entry of each window; a border of padding never wins. Of several the first, as in PyTorch."""
-    return xp.max_pool2d(x, kernel_size, stride, padding, dilation)
+    return xp.max_pool2d_with_places(x, kernel_size, stride, padding, dilation)
 
 
 @max_pool2d.rule("x")

@@ -7,17 +7,21 @@ Whatever is not defined below is the library's own function of that name.
 from __future__ import annotations
 
 import builtins
+from functools import partial
 from typing import Any
 
 import numpy
 
-from . import special
+from . import matrices, resampling, sequences, special, waves
 from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
 from .shapes import axes_of, count_along, inverse_order, reduced, windows_along
 
 np: Any = globals().get("library", numpy)
 
 _add_up = np.add.reduce
+
+for _room in (matrices, resampling, sequences, waves):
+    globals().update({word: partial(getattr(_room, word), np) for word in _room.__all__})
 
 # glibc gives freed blocks that are larger than any freed before back to the system, and the next step faults every page
 # in again; having seen one of 31 MB it keeps them. Elsewhere this does nothing.
@@ -476,7 +480,7 @@ def as_images(x: Any, size: tuple[int, ...]) -> Any:
     return x.reshape(x.shape[0], -1, *size)
 
 
-def max_pool2d(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Any, Any]:
+def max_pool2d_with_places(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Any, Any]:
     """The largest entry of each window, and its place in the image counted row by row."""
     windows = _windows(x, kernel_size, stride, padding, dilation, -np.inf)
     flat = np.moveaxis(windows.reshape(*x.shape[:2], kernel_size[0] * kernel_size[1], *windows.shape[-2:]), 2, -1)

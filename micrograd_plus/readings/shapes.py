@@ -6,19 +6,9 @@ from math import floor, prod, sqrt
 from typing import Any
 
 __all__ = [
-    "attention_scale",
-    "count_along",
-    "cuts",
-    "image_size",
-    "inverse_order",
-    "joined_last",
-    "last_axes",
-    "ndim",
-    "opposite",
-    "quantile_places",
-    "shape",
-    "size",
-    "windows_along",
+    "all_but_channels", "attention_scale", "border_at_end", "channel_shape", "count_along", "cuts", "diagonal_shape", "group_shape",
+    "heads_sharing", "image_size", "inverse_order", "joined_last", "last_axes", "ndim", "other_norm", "opposite",
+    "quantile_places", "shape", "size", "size_before_windows", "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
@@ -26,8 +16,10 @@ Axis = int | tuple[int, ...] | None
 
 
 def shape(x: Any) -> Shape:
-    """The length of each axis."""
-    return tuple(x.shape)
+    """The length of each axis; of nested lists, how long they are at each depth."""
+    if isinstance(x, (list, tuple)):
+        return (len(x), *(shape(x[0]) if x else ()))
+    return tuple(getattr(x, "shape", ()))
 
 
 def ndim(x: Any) -> int:
@@ -77,6 +69,16 @@ def opposite(shift: Any) -> Any:
     return tuple(-each for each in shift) if isinstance(shift, (tuple, list)) else -shift
 
 
+def other_norm(norm: str) -> str:
+    """The norm with which a Fourier transform divides by what its inverse had divided by."""
+    return {"backward": "forward", "forward": "backward"}.get(norm, norm)
+
+
+def border_at_end(ndim: int, width: int) -> tuple[tuple[int, int], ...]:
+    """A `pad_width` for the last of `ndim` axes alone, equal on both sides."""
+    return ((0, 0),) * (ndim - 1) + ((width, width),)
+
+
 def cuts(shapes: list[Shape], axis: int) -> tuple[int, ...]:
     """Where to cut so that the parts have the lengths of `shapes` along `axis`."""
     places, total = [], 0
@@ -84,6 +86,12 @@ def cuts(shapes: list[Shape], axis: int) -> tuple[int, ...]:
         total += each[axis]
         places.append(total)
     return tuple(places)
+
+
+def diagonal_shape(shape: Shape, offset: int) -> Shape:
+    """The shape of a diagonal of matrices of `shape`: how many entries it has stands last."""
+    rows, columns = shape[-2:]
+    return (*shape[:-2], max(0, min(rows + min(offset, 0), columns - max(offset, 0))))
 
 
 def last_axes(count: int) -> tuple[int, ...]:
@@ -121,3 +129,41 @@ def windows_along(shape: Shape, kernel: Shape, stride: Shape, padding: Shape, di
         (n + 2 * p - d * (k - 1) - 1) // s + 1
         for n, k, s, p, d in zip(shape[-2:], kernel[-2:], stride, padding, dilation, strict=True)
     )
+
+
+def size_before_windows(
+    shape: Shape, kernel: Shape, stride: Shape, padding: Shape, output_padding: Shape, dilation: Shape
+) -> Shape:
+    """The height and width of an image in which as many windows fit as `shape` has places; `output_padding` more than the
+    smallest."""
+    return tuple(
+        (n - 1) * s - 2 * p + d * (k - 1) + more + 1
+        for n, k, s, p, more, d in zip(shape[-2:], kernel[-2:], stride, padding, output_padding, dilation, strict=True)
+    )
+
+
+def channel_shape(shape: Shape) -> Shape:
+    """The shape in which one number for each channel (axis 1) meets an array of `shape`."""
+    return (-1, *(1,) * (len(shape) - 2))
+
+
+def all_but_channels(shape: Shape) -> tuple[int, ...]:
+    """Every axis but that of the channels (axis 1)."""
+    return (0, *range(2, len(shape)))
+
+
+def group_shape(shape: Shape, num_groups: int) -> Shape:
+    """The channels in groups, each group as one row: (N, groups, entries)."""
+    if num_groups < 1 or shape[1] % num_groups:
+        raise ValueError(f"{shape[1]} channels do not part into {num_groups} equal groups")
+    return (shape[0], num_groups, prod(shape[1:]) // num_groups)
+
+
+def heads_sharing(query: Shape, key: Shape) -> int:
+    """How many heads of queries (third axis from the end) share one of keys; a single head broadcasts by itself."""
+    heads, given = (shape[-3] if len(shape) > 2 else 1 for shape in (query, key))
+    if 1 in (heads, given):
+        return 1
+    if heads % given:
+        raise ValueError(f"{heads} heads of queries cannot share {given} of keys: no divisor")
+    return heads // given

@@ -11,6 +11,7 @@ from .trace import FORMAT, VERSION, Rule, Step, Trace, TraceNode
 from .values import Stored
 
 MOST_BYTES = 64 * 2**20
+MOST_DIGITS = 20
 DEEPEST = 8
 NOT_FINITE = ("nan", "inf", "-inf")
 
@@ -42,16 +43,30 @@ def _parsed(source: Any) -> Any:
         size = os.path.getsize(source)
         if size > MOST_BYTES:
             raise TraceError(f"{source} has {size} bytes; a trace may have {MOST_BYTES}")
-        with open(source, encoding="utf-8") as file:
-            text = file.read()
+        text = _text(source)
     if len(text) > MOST_BYTES:
         raise TraceError(f"the text has {len(text)} characters; a trace may have {MOST_BYTES}")
     try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
+        return json.loads(text, parse_constant=_refuse, parse_int=_integer, object_pairs_hook=_unique)
     except RecursionError:
         raise TraceError("the text is nested too deeply to be a trace") from None
     except json.JSONDecodeError as error:
         raise TraceError(f"this is not JSON: {error}") from None
+
+
+def _text(path: Any) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except UnicodeDecodeError as error:
+        raise TraceError(f"{path} is not text in UTF-8: {error.reason} at byte {error.start}") from None
+
+
+def _integer(digits: str) -> int:
+    """An integer, if it can be one of an array's."""
+    if len(digits) > MOST_DIGITS:
+        raise TraceError(f"an integer of {len(digits)} digits; one of 64 bits has {MOST_DIGITS} at most")
+    return int(digits)
 
 
 def _refuse(constant: str) -> None:
@@ -113,9 +128,7 @@ def _trace(data: Any, where: str, depth: int, check: bool) -> Trace:
     trace.root = None if walk["root"] is None else reader.place_of_node(walk["root"], f"{where}: walk")
     trace.seed = reader.value(walk["seed"], f"{where}: walk")
     for each in _typed(data["gradients"], list, f"{where}: gradients"):
-        entry = _fields(each, f"{where}: a gradient", ("node", "value"))
-        place = reader.place_of_node(entry["node"], f"{where}: a gradient")
-        trace.gradients[place] = reader.value(entry["value"], f"{where}: the gradient of node {place}")
+        reader.gradient(each)
     if check:
         _check_sums(trace, where)
     return trace
@@ -140,6 +153,15 @@ class _Reader:
         if not 0 <= _typed(place, int, where) < len(self.trace.nodes):
             raise TraceError(f"{where} refers to node {place}; there are {len(self.trace.nodes)} before it")
         return place
+
+    def gradient(self, data: Any) -> None:
+        """What one leaf received."""
+        where = f"{self.where}: a gradient"
+        entry = _fields(data, where, ("node", "value"))
+        place = self.place_of_node(entry["node"], where)
+        if place in self.trace.gradients:
+            raise TraceError(f"{self.where}: the gradient of node {place} is given twice")
+        self.trace.gradients[place] = self.value(entry["value"], f"{self.where}: the gradient of node {place}")
 
     def node(self, data: Any, place: int, depth: int, check: bool) -> TraceNode:
         """A node. Its inputs stand before it, so there can be no cycle."""
@@ -264,11 +286,16 @@ def _check_sums(trace: Trace, where: str) -> None:
     for step in trace.steps:
         if step.accumulates != (step.target in arrived):
             raise TraceError(f"{where}: step {step.index} says accumulates={step.accumulates}, which earlier steps contradict")
+        if step.before is not None and not step.accumulates:
+            raise TraceError(f"{where}: step {step.index} adds to something, and says accumulates=False")
         if not _whole(step.contribution) or not _whole(step.after):
             arrived[step.target] = None
             continue
         contribution, after = step.contribution.numpy(), step.after.numpy()
         before = arrived.get(step.target)
+        if before is not None and _whole(step.before):
+            left = f"{where}: step {step.index}: before is not what earlier steps left"
+            _must_equal(step.before.numpy(), before, left)
         if step.target in arrived and before is None:
             arrived[step.target] = after
             continue
@@ -276,6 +303,8 @@ def _check_sums(trace: Trace, where: str) -> None:
         _must_equal(total, after, f"{where}: step {step.index}: before and contribution do not add up to after")
         arrived[step.target] = after
     for place, gradient in trace.gradients.items():
+        if place not in arrived:
+            raise TraceError(f"{where}: node {place} has a gradient, and no step sends it anything")
         if arrived.get(place) is not None and _whole(gradient):
             _must_equal(arrived[place], gradient.numpy(), f"{where}: node {place}: the steps do not add up to its gradient")
 

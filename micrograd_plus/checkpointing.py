@@ -1,0 +1,272 @@
+"""Checkpoints: memory for time. The inside of a function is forgotten on the way forward, and computed once more when
+the walk comes by.
+
+A program of n equal parts with a checkpoint round every √n of them keeps about 2√n parts in memory in the place of n,
+and runs forward twice (Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", 2016).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from typing import Any
+
+from . import ops, random, variable
+from .application import Op
+from .backward import hooked, lifted, words_beside
+from .outside import Outside, holding
+from .parallel import added, sent
+from .readings import vocabulary
+from .structures import leaves, mapped
+from .tensor import Tensor
+from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, recorders
+
+_running: ContextVar[str] = ContextVar("_running", default="")
+_one_at_a_time = threading.RLock()
+"""The random state that a second run starts from is everybody's: threads that walk back take turns."""
+
+
+def is_checkpointing() -> bool:
+    """True inside a function that runs under a checkpoint, whether for the first time or again."""
+    return _running.get() != ""
+
+
+def is_recomputing() -> bool:
+    """True inside a function that a checkpoint runs again: what was counted the first time is not to be counted twice."""
+    return _running.get() == "again"
+
+
+def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`f(*args, **kwargs)`, of which only the arguments and the results are kept. The walk runs `f` again for the rest.
+
+    Arguments and results may be nested lists, tuples and dictionaries; tensors that `f` reads from outside, such as a
+    layer's weights, receive their gradients too. Gradients are exact, and can be differentiated again. Random numbers are
+    drawn again as they were (those of `mg.random`; a generator of your own is not put back). A tensor from outside that
+    was changed before the walk is an error; arguments are kept as they were. While somebody records, or where no
+    gradient is wanted, `f` simply runs.
+
+    >>> import micrograd_plus as mg
+    >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+    >>> mg.checkpoint(lambda x: mg.exp(mg.sin(x)), x).sum().backward()
+    >>> mg.gradcheck(lambda x: mg.checkpoint(lambda x: mg.exp(mg.sin(x)), x), (x,))
+    True
+    """
+    recorded = any(not isinstance(each, Outside) for each in recorders.get())
+    if recorded or not variable.recording_gradients.get():
+        with holding(_running, "once"):
+            return f(*args, **kwargs)
+    program = Program(f, args, kwargs)
+    result = program.first_run()
+    given = [*program.given, *program.outside]
+    if all(value.node is None for value in given):
+        return result
+    made = iter(_again.apply(given, program=program))
+    return mapped(result, lambda value: next(made) if isinstance(value, Variable) else value)
+
+
+def checkpoint_sequential(functions: Sequence[Callable[..., Any]], segments: int, x: Any) -> Any:
+    """Functions (or layers) one after the other, in so many segments with a checkpoint round each. The last segment is
+    kept: the walk begins there at once."""
+    functions = list(functions)
+    if not 1 <= segments <= max(len(functions), 1):
+        raise ValueError(f"checkpoint_sequential: {len(functions)} functions cannot be cut into {segments} segments")
+    cuts = [len(functions) * i // segments for i in range(segments + 1)]
+    parts = [functions[start:stop] for start, stop in zip(cuts, cuts[1:], strict=False)]
+    for part in parts[:-1]:
+        x = checkpoint(_one_after_the_other, part, x)
+    return _one_after_the_other(parts[-1], x)
+
+
+def _one_after_the_other(functions: list[Callable[..., Any]], x: Any) -> Any:
+    for f in functions:
+        x = f(x)
+    return x
+
+
+class Program:
+    """A function and its arguments: run once, its graph forgotten, and again from the same random state."""
+
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]):
+        self.f, self.arguments = f, (args, kwargs)
+        self.given = [value for value in leaves(self.arguments) if isinstance(value, Variable)]
+        self.wanted = [value.node is not None for value in self.given]
+        self.outside: list[Any] = []
+        self.versions: list[int] = []
+        self.state: dict[str, Any] = {}
+        self.results: tuple[Any, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The function, as errors call it."""
+        return getattr(self.f, "__name__", type(self.f).__name__)
+
+    def run(self, given: Sequence[Any]) -> Any:
+        """The function on these tensors in the places of those it was given."""
+        found = iter(given)
+        args, kwargs = mapped(self.arguments, lambda value: next(found) if isinstance(value, Variable) else value)
+        return self.f(*args, **kwargs)
+
+    def first_run(self) -> Any:
+        """Run; note where the random numbers stood and what is read from outside, and let go of the graph."""
+        outside = Outside(variable.birth())
+        self.state = random.state()
+        given = [_alike(value._data, wanted) for value, wanted in zip(self.given, self.wanted, strict=True)]
+        with holding(_running, "once"), outside:
+            result = self.run(given)
+        self.outside = list(outside.found.values())
+        self.versions = [getattr(node, "version", 0) for node in outside.found]
+        self.results = tuple(value._data for value in leaves(result) if isinstance(value, Variable))
+        return result
+
+    def take_results(self) -> tuple[Any, ...]:
+        """What the first run gave, which is then no longer kept here."""
+        results, self.results = self.results, ()
+        return results
+
+    def contributions(self, xp: Any, parts: Sequence[Any], results: Sequence[Any], upstream: Sequence[Any]) -> list[Any]:
+        """What each argument, and then each tensor from outside, receives: the function runs again, and the gradients of
+        its results are walked back through it."""
+        differentiable = xp is vocabulary.tensors
+        self._refuse_changed(parts[len(self.given) :])
+        birth = variable.birth()
+        arguments = parts[: len(self.given)]
+        with _one_at_a_time, _random_state(self.state), _gradients_wanted():
+            given = [
+                ops.positive(part) if differentiable else _alike(part, wanted)
+                for part, wanted in zip(arguments, self.wanted, strict=True)
+            ]
+            with holding(_running, "again"), holding(recorders, ()):
+                again = [value for value in leaves(self.run(given)) if isinstance(value, Variable)]
+            self._refuse_different(results, again)
+            ends = [value.node for value in (*given, *self.outside)]
+            starts = [(value.node, up) for value, up in zip(again, upstream, strict=True) if value.node is not None]
+            received = self._walk(starts, {id(node) for node in ends}, birth, differentiable)
+        return [
+            received[node] if node in received else xp.zeros_beside(part, tuple(part.shape), part.dtype)
+            for node, part in zip(ends, parts, strict=True)
+        ]
+
+    def _walk(self, starts: list[Any], ends: set[int], birth: int, differentiable: bool) -> dict[Node, Any]:
+        """Walk back through the second run, up to where the first one began. What arrives is kept apart: the walk that
+        this one is a step of may be using the accumulators of the same nodes."""
+        received: dict[Node, Any] = {}
+        for node, upstream in starts:
+            upstream = upstream if differentiable else upstream.copy()
+            received[node] = _plus(received.get(node, EMPTY), upstream, differentiable)
+        for node in self._between([node for node, _ in starts], ends, birth):
+            upstream = received.pop(node, None)
+            if upstream is None:
+                continue
+            upstream = hooked(node, upstream) if hooks.ever else upstream
+            for parent, contribution in _sent_as_tensors(node, upstream) if differentiable else _sent(node, upstream):
+                received[parent] = _plus(received.get(parent, EMPTY), contribution, differentiable)
+        return received
+
+    def _between(self, roots: list[Node], ends: set[int], birth: int) -> list[Node]:
+        """The applications of the second run, latest first."""
+        found: dict[int, Node] = {}
+        todo = list(roots)
+        while todo:
+            node = todo.pop()
+            if id(node) in found or id(node) in ends or node.pull is None:
+                continue
+            if node.serial < birth:
+                raise RuntimeError(
+                    f"checkpoint: {self.name} reads another tensor from outside as it runs again than at first; it must "
+                    f"do the same both times"
+                )
+            found[id(node)] = node
+            todo.extend(parent for parent in node.parents if parent is not None)
+        return sorted(found.values(), key=lambda node: node.serial, reverse=True)
+
+    def _refuse_changed(self, before: Sequence[Any]) -> None:
+        """An error where a tensor from outside no longer holds what the first run read."""
+        for value, version, data in zip(self.outside, self.versions, before, strict=True):
+            data = getattr(data, "_data", data)
+            if getattr(value.node, "version", 0) != version and not _equal(value._data, data):
+                raise RuntimeError(
+                    f"checkpoint: a tensor of shape {value.shape} that {self.name} reads from outside was changed between "
+                    f"the forward and the walk back (version {version}, now {value.node.version}), so {self.name} cannot "
+                    f"be run again; change it after the walk, or pass it as an argument, which is kept as it was"
+                )
+
+    def _refuse_different(self, before: Sequence[Any], again: Sequence[Any]) -> None:
+        """An error where the second run gave something else."""
+        data = [value._data for value in again]
+        if len(before) != len(data) or not all(_close(a, b) for a, b in zip(before, data, strict=True)):
+            raise RuntimeError(
+                f"checkpoint: {self.name} gave other results as it ran again; it must do the same both times: draw from "
+                f"mg.random, whose state is put back, and read nothing that changes in between"
+            )
+
+
+def again(xp: Any, parts: Any, *, program: Program) -> Any:
+    """The results of a function of which the inside was not kept."""
+    return program.take_results()
+
+
+_again = Op(again, "joining", outputs=("results",))
+
+
+@_again.rule("parts")
+def _(xp: Any, upstream: Any, parts: Any, results: Any, program: Program) -> Any:
+    """The function runs again, and the gradients of its results are walked back through it."""
+    return program.contributions(xp, parts, results, upstream)
+
+
+def _alike(data: Any, wanted: bool) -> Any:
+    """A tensor of the same values that knows nothing of where they came from."""
+    return Tensor.of(data, Leaf(data.shape, data.dtype) if wanted else None)
+
+
+def _sent(node: Node, upstream: Any) -> Iterator[tuple[Any, Any]]:
+    return sent(words_beside(upstream), node, upstream)
+
+
+def _sent_as_tensors(node: Node, upstream: Any) -> Iterator[tuple[Any, Any]]:
+    """The same with a graph of its own, so that the gradients can be differentiated."""
+    if type(node) is Part:
+        yield node.parents[0], Upstreams({node.index: upstream})
+        return
+    for contribution in node.op.contributions(vocabulary.tensors, node, upstream, lifted(node)):
+        yield node.parents[contribution.index], contribution.value
+
+
+def _plus(total: Any, contribution: Any, differentiable: bool) -> Any:
+    if differentiable and total is not EMPTY and type(total) is not Upstreams:
+        return total + contribution
+    return added(total, contribution)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return a is b or bool((a == b).all())
+
+
+def _close(a: Any, b: Any) -> bool:
+    """True for results of the same computation: rounding may depend on where in memory the numbers lie."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if _equal(a, b) or a.dtype.kind not in "fc":
+        return _equal(a, b)
+    library = vocabulary.device_of(a).library
+    step = float(library.finfo(a.dtype).eps) ** 0.5
+    largest = float(abs(a).max()) if a.size else 0.0
+    return bool(library.allclose(a, b, rtol=step, atol=step * largest if largest < float("inf") else step, equal_nan=True))
+
+
+@contextmanager
+def _random_state(state: dict[str, Any]) -> Iterator[None]:
+    """A block that draws what was drawn from that state on; afterwards the draws go on as if it had not been."""
+    now = random.state()
+    random.set_state(state)
+    try:
+        yield
+    finally:
+        random.set_state(now)
+
+
+def _gradients_wanted() -> Any:
+    """A block in which gradients are wanted, if they are not already."""
+    return nullcontext() if variable.recording_gradients.get() else variable.enable_grad()

@@ -1,0 +1,158 @@
+"""Loops and branches: `scan`, `cond` and `while_loop`.
+
+Python's own `for`, `if` and `while` are differentiated just as well. These say what they mean, cost time linear in the
+number of steps (indexing `x[t]` in a loop costs more and more, as each step's gradient is as large as `x`), and `scan`
+can trade memory for time. What is carried along may be a tensor, or lists, tuples and dictionaries of tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import ops
+from .checkpointing import checkpoint
+from .structures import leaves, mapped, rebuilt
+from .tensor import Tensor
+from .variable import Variable
+
+
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    carry: Any,
+    xs: Any = None,
+    *,
+    length: int | None = None,
+    reverse: bool = False,
+    outputs: str = "every",
+    checkpoint_every: int | None = None,
+) -> tuple[Any, Any]:
+    """`carry, y = f(carry, x)` for every x along the first axis of `xs`: the last carry, and the ys stacked.
+
+    `xs` may be nested; its tensors have the same first length. Without it, `f` is given None, `length` times. What every
+    step shares, `f` simply reads from outside. With `reverse` the last x comes first, and each y stays at the place of
+    its x. With `outputs="last"` only the y of the last step is kept. With `checkpoint_every=k` only each k-th carry is
+    kept, and the steps between are computed again on the way back: for k near √n, memory grows as √n. Over no steps at
+    all there is no y: None.
+
+    >>> import micrograd_plus as mg
+    >>> def grow(total, x):
+    ...     return total + x, total * x
+    >>> total, products = mg.scan(grow, 0.0, mg.tensor([1.0, 2.0, 3.0]))
+    >>> total.item(), products.tolist()
+    (6.0, [0.0, 2.0, 9.0])
+    """
+    if outputs not in ("every", "last"):
+        raise ValueError(f"scan: outputs is 'every' or 'last', got {outputs!r}")
+    if checkpoint_every is not None and checkpoint_every < 1:
+        raise ValueError(f"scan: checkpoint_every is a number of steps, at least 1; got {checkpoint_every}")
+    steps = _steps(xs, length)
+    steps = steps[::-1] if reverse else steps
+    carry = mapped(carry, _tensor)
+    ys: list[Any] = []
+    if checkpoint_every is None:
+        carry, ys = _run(f, carry, steps, outputs)
+    else:
+        for start in range(0, len(steps), checkpoint_every):
+            carry, made = checkpoint(_run, f, carry, steps[start : start + checkpoint_every], outputs)
+            if outputs == "last":
+                ys.clear()
+            ys += made
+    if not ys or outputs == "last":
+        return carry, ys[-1] if ys else None
+    return carry, _stacked(ys[::-1] if reverse else ys)
+
+
+def _steps(xs: Any, length: int | None) -> list[Any]:
+    """What each step is given."""
+    xs = mapped(xs, lambda value: None if value is None else _tensor(value))
+    lengths = {_length(value) for value in leaves(xs) if value is not None}
+    lengths |= set() if length is None else {length}
+    if len(lengths) != 1:
+        said = f"lengths {sorted(lengths)} differ" if lengths else "neither xs nor length says how many steps there are"
+        raise ValueError(f"scan: {said}")
+    (count,) = lengths
+    rows = [[None] * count if value is None else ops.unstack(value) for value in leaves(xs)]
+    return [rebuilt(xs, iter([row[i] for row in rows])) for i in range(count)]
+
+
+def _length(x: Tensor) -> int:
+    if not x.shape:
+        raise ValueError("scan: goes along the first axis of xs, and a tensor of shape () has none")
+    return x.shape[0]
+
+
+def _run(f: Callable[[Any, Any], tuple[Any, Any]], carry: Any, steps: list[Any], outputs: str) -> tuple[Any, list[Any]]:
+    """Step by step, from a carry to the next."""
+    ys: list[Any] = []
+    for x in steps:
+        result = f(carry, x)
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise TypeError(f"scan: f returns (carry, y), got {type(result).__name__}; without outputs return (carry, None)")
+        after, y = mapped(result[0], _tensor), result[1]
+        _refuse_another_form(carry, after)
+        carry = after
+        if outputs == "last":
+            ys.clear()
+        ys.append(y)
+    return carry, ys
+
+
+def _refuse_another_form(before: Any, after: Any) -> None:
+    """An error where the carry comes out otherwise than it went in."""
+    forms = [_form(value) for value in (before, after)]
+    if forms[0] != forms[1]:
+        raise ValueError(f"scan: the carry went in as {forms[0]} and came out as {forms[1]}; it must keep its form")
+
+
+def _form(value: Any) -> Any:
+    """The structure of a carry, with the shapes of its tensors."""
+    return mapped(value, lambda leaf: leaf.shape if isinstance(leaf, Variable) else leaf)
+
+
+def _stacked(ys: list[Any]) -> Any:
+    """The outputs of all steps, side by side along a new first axis."""
+    rows = zip(*(list(leaves(y)) for y in ys), strict=True)
+    return rebuilt(ys[0], iter([None if row[0] is None else ops.stack(row) for row in rows]))
+
+
+def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *args: Any) -> Any:
+    """`f(*args)` if the condition holds, else `g(*args)`. Only the one that is taken is computed, so nothing that the
+    other would do (a division by 0, say) reaches the gradient. The condition itself has none.
+
+    >>> import micrograd_plus as mg
+    >>> root = lambda x: mg.cond(x > 0, mg.sqrt, lambda x: 0 * x, x)
+    >>> mg.grad(root)(-1.0).item(), mg.grad(root)(4.0).item()
+    (0.0, 0.25)
+    """
+    return f(*args) if _truth("cond", pred) else g(*args)
+
+
+def while_loop(cond: Callable[[Any], Any], f: Callable[[Any], Any], x: Any, max_iterations: int) -> Any:
+    """`x = f(x)` as long as `cond(x)` holds. Each step is part of the graph, so the gradient is that of the steps taken;
+    how many there are has none. If `cond` still holds after `max_iterations`, that is an error.
+
+    >>> import micrograd_plus as mg
+    >>> mg.while_loop(lambda x: x < 100, lambda x: x * x, mg.tensor(3.0), max_iterations=10).item()
+    6561.0
+    """
+    x = mapped(x, _tensor)
+    for _ in range(max_iterations):
+        if not _truth("while_loop", cond(x)):
+            return x
+        x = f(x)
+    if _truth("while_loop", cond(x)):
+        raise RuntimeError(f"while_loop: the condition still holds after {max_iterations} iterations; allow more, or mend it")
+    return x
+
+
+def _truth(name: str, pred: Any) -> bool:
+    """A condition as yes or no."""
+    if getattr(pred, "size", 1) != 1:
+        raise ValueError(f"{name}: a condition is one yes or no, got shape {pred.shape}; to choose entry by entry use mg.where")
+    return bool(pred)
+
+
+def _tensor(value: Any) -> Any:
+    """A value as a tensor; one stays what it is."""
+    return value if isinstance(value, Variable) else Tensor.constant(value, "scan")

@@ -1,0 +1,246 @@
+"""Rules of one's own for any function of tensors, in the place of what would be derived.
+
+    @mg.custom_vjp
+    def careful(x):
+        return mg.sqrt(mg.relu(x))
+
+    @careful.rule("x")
+    def _(upstream, x, out):
+        return mg.where(x > 0, upstream / (2 * out), 0.0)
+
+An operation (`mg.op`) says its forward in words that any reading understands. Here the function and its rules speak in
+tensors, as programs do, and may do whatever Python does. A rule names what it reads, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from inspect import Parameter, signature
+from types import FunctionType
+from typing import Any
+
+from . import variable
+from .application import Op
+from .outside import Outside, holding
+from .readings import symbols, vocabulary
+from .rule import REQUIRED, Rule
+from .tensor import Tensor, tensor
+from .transforms import vjp
+from .variable import Variable, recorders
+
+
+def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
+    """A function whose way back is what its rules say: `@f.rule("x")`, or `@f.rule("x", "y")` for a rule that returns a
+    tuple. The positional parameters of `f` are its inputs; keyword-only ones are parameters, and have no gradient.
+
+    A rule reads, by name, `upstream`, inputs, parameters and `out`, all as tensors. `outputs` names the results of a
+    function that returns several; upstream is then a tuple, zeros where nothing arrived. Forward mode is derived from the
+    rules, unless `f.tangent` gives it.
+
+    >>> import micrograd_plus as mg
+    >>> @mg.custom_vjp
+    ... def limited(x):
+    ...     return x
+    >>> @limited.rule("x")
+    ... def _(upstream):
+    ...     return mg.clip(upstream, -1.0, 1.0)
+    >>> mg.grad(lambda x: 5 * limited(x))(2.0).item()
+    1.0
+    """
+    return CustomFunction(f, outputs) if f is not None else lambda f: CustomFunction(f, outputs)
+
+
+def custom_jvp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
+    """A function whose way forward is what its one tangent rule says: `@f.tangent`. The rule reads, by name, inputs,
+    parameters, `out`, and `NAME_tangent`: how each input moves. It must be linear in these; the way back is its transpose,
+    unless `f.rule` gives that too.
+
+    >>> import micrograd_plus as mg
+    >>> @mg.custom_jvp
+    ... def cube(x):
+    ...     return x * x * x
+    >>> @cube.tangent
+    ... def _(x, x_tangent):
+    ...     return 3 * x * x * x_tangent
+    >>> mg.grad(cube)(2.0).item(), mg.jvp(cube, (2.0,), (10.0,))[1].item()
+    (12.0, 120.0)
+    """
+    return custom_vjp(f, outputs=outputs)
+
+
+class CustomFunction:
+    """A function with rules of its own. Without any, it is the function it was."""
+
+    def __init__(self, f: Callable[..., Any], outputs: tuple[str, ...]):
+        update_wrapper(self, f)
+        self.op = CustomOp(f, outputs)
+        self.rule = self.op.rule
+
+    def tangent(self, function: FunctionType) -> FunctionType:
+        """Give the tangent rule."""
+        self.op.tangent_rule = TangentRule(self.op, function)
+        self.op.rules = [rule for rule in self.op.rules if not isinstance(rule, TransposedRule)]
+        return function
+
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        if not self.op.rules and self.op.tangent_rule is not None:
+            self.op.add_transposed()
+        return self.op.apply(*args, **params) if self.op.rules else self.op.forward(*args, **params)
+
+    def __repr__(self) -> str:
+        return f"<custom {self.op.name}({', '.join([*self.op.inputs, *self.op.params])})>"
+
+
+class CustomRule(Rule):
+    """A rule that speaks in tensors: arrays are handed over as tensors without a graph."""
+
+    def __call__(self, named: dict[str, Any]) -> Any:
+        xp = named["xp"]
+        if xp is vocabulary.tensors or xp is symbols:
+            return super().__call__({**named, "xp": vocabulary.tensors})
+        with variable.no_grad():
+            return _each(super().__call__({name: _each(value, as_tensor) for name, value in named.items()}), as_array)
+
+
+class CustomOp(Op):
+    """The operation behind a function of tensors."""
+
+    rule_type = CustomRule
+    may_be_written_out = False
+
+    def __init__(self, f: Callable[..., Any], outputs: tuple[str, ...]):
+        self.name = getattr(f, "__name__", type(f).__name__).strip("<>_")
+        self.forward: Any = f
+        self.kind, self.outputs, self.keeps, self.constants = "general", outputs, (), frozenset()
+        named = signature(f).parameters.values()
+        if any(each.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) for each in named):
+            raise TypeError(f"{self.name} takes *args or **kwargs; a rule is for an input with a name")
+        inputs = [each for each in named if each.kind is not Parameter.KEYWORD_ONLY]
+        self.inputs = tuple(each.name for each in inputs)
+        self.optional = frozenset(each.name for each in inputs if each.default is not Parameter.empty)
+        self.params = {
+            each.name: REQUIRED if each.default is Parameter.empty else each.default
+            for each in named
+            if each.kind is Parameter.KEYWORD_ONLY
+        }
+        self.rules, self.saves, self.call = [], (), None
+
+    @property
+    def composite(self) -> bool:
+        """False: its rules are there in the place of what its forward is made of."""
+        return False
+
+    def compute(self, xp: Any, data: list[Any], params: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+        """The function's results as arrays; it runs on tensors that want no gradient."""
+        outside = Outside(variable.birth())
+        with variable.no_grad(), holding(recorders, ()), outside:
+            results = self.forward(*[as_tensor(value) for value in data], **params)
+        if outside.found:
+            raise RuntimeError(
+                f"{self.name} reads a tensor of shape {next(iter(outside.found.values())).shape} from outside that wants a "
+                f"gradient, and no rule of {self.name} can send it one: make it an argument"
+            )
+        if not self.outputs:
+            return as_array(results), ()
+        if not isinstance(results, tuple) or len(results) != len(self.outputs):
+            raise TypeError(f"{self.name} returns a tuple of {', '.join(self.outputs)}, as its `outputs` say")
+        return tuple(as_array(each) for each in results), ()
+
+    def refuse_gradient(self, nodes: list[Any]) -> None:
+        """An input that wants a gradient, and that no rule serves."""
+        for name, node in zip(self.inputs, nodes, strict=True):
+            if node is not None and not self.differentiable(name) and variable.recording_gradients.get():
+                raise RuntimeError(
+                    f"{self.name} has no rule for {name}, which wants a gradient: give one with @{self.name}.rule({name!r}), "
+                    f"or pass mg.stop_gradient(...) of it"
+                )
+
+    def add_transposed(self) -> None:
+        """Give, as the one rule for all inputs, the transpose of the tangent rule."""
+        reads = [name for name in self.tangent_rule.reads if not name.endswith("_tangent")]
+        needed = tuple(dict.fromkeys(["xp", "upstream", *reads, *self.inputs]))
+        self.rules = [TransposedRule(self, needed)]
+        likes = [f"{name}_like" for name in self.inputs]
+        self.saves = (*needed[2:], *likes, *(["outputs_like"] if self.outputs else []))
+
+
+class TangentRule:
+    """How the results move when the inputs do."""
+
+    def __init__(self, op: CustomOp, function: FunctionType):
+        self.op, self.function = op, function
+        self.reads = tuple(signature(function).parameters)
+        known = {"out", *op.outputs, *op.inputs, *op.params, *(f"{name}_tangent" for name in op.inputs)}
+        for name in self.reads:
+            if name not in known:
+                raise TypeError(f"the tangent rule of {op.name} reads {name!r}; it may read {', '.join(sorted(known))}")
+
+    def moved(self, inputs: Sequence[Any], params: dict[str, Any], results: Sequence[Any], arriving: Sequence[Any]) -> Any:
+        """The tangent of each result, from those of the inputs; None stands for one that does not move."""
+        named = {**params, **dict(zip(self.op.inputs, inputs, strict=True))}
+        named["out"] = results if self.op.outputs else results[0]
+        named.update(zip(self.op.outputs, results, strict=False))
+        for name, value, tangent in zip(self.op.inputs, inputs, arriving, strict=True):
+            named[f"{name}_tangent"] = value * 0 if tangent is None and value is not None else tangent
+        moved = self.function(*[named[name] for name in self.reads])
+        moved = moved if self.op.outputs else (moved,)
+        for tangent, result in zip(moved, results, strict=True):
+            if tangent.shape != result.shape:
+                raise RuntimeError(
+                    f"the tangent rule of {self.op.name} gave shape {tangent.shape} for a result of shape {result.shape}"
+                )
+        return moved
+
+
+class TransposedRule(Rule):
+    """The transpose of a tangent rule: this is linear in the tangents, so pulling back through it once is the way back."""
+
+    def __init__(self, op: CustomOp, reads: tuple[str, ...]):
+        self.op, self.inputs, self.function = op, op.inputs, op.tangent_rule.function
+        self.reads, self.at_once = reads, False
+        self.reason = "The transpose of the tangent rule."
+
+    def __call__(self, named: dict[str, Any]) -> Any:
+        xp, op = named["xp"], self.op
+        if xp is symbols:
+            raise TypeError("the transpose of a tangent rule has no formula of its own")
+        differentiable = xp is vocabulary.tensors
+        named = {name: _each(value, as_tensor) for name, value in named.items()}
+        inputs = [named[name] for name in op.inputs]
+        results = named["upstream"] if op.outputs else (named["upstream"],)
+        if "out" in named:
+            results = named["out"] if op.outputs else (named["out"],)
+        params = {name: named[name] for name in op.params if name in named}
+        places = [i for i, value in enumerate(inputs) if value is not None and value.dtype.kind in "fc"]
+
+        def move(*tangents: Any) -> Any:
+            arriving: list[Any] = [None] * len(inputs)
+            for i, tangent in zip(places, tangents, strict=True):
+                arriving[i] = tangent
+            moved = op.tangent_rule.moved(inputs, params, results, arriving)
+            return moved if op.outputs else moved[0]
+
+        still = [tensor(inputs[i]._data * 0, requires_grad=differentiable) for i in places]
+        with holding(recorders, recorders.get() if differentiable else ()):
+            received = dict(zip(places, vjp(move, *still)[1](named["upstream"]), strict=True))
+        sent = [received.get(i) for i in range(len(inputs))]
+        sent = sent if differentiable else [_each(value, as_array) for value in sent]
+        return tuple(sent) if len(sent) > 1 else sent[0]
+
+
+def _each(value: Any, function: Callable[[Any], Any]) -> Any:
+    """A value, or each of a tuple or list of them."""
+    return type(value)(function(part) for part in value) if type(value) in (tuple, list) else function(value)
+
+
+def as_tensor(value: Any) -> Any:
+    """An array as a tensor without a graph; anything else as it is."""
+    return Tensor.of(value) if hasattr(value, "dtype") and not isinstance(value, Variable) else value
+
+
+def as_array(value: Any) -> Any:
+    """The array of a tensor, or of a number; nothing stays nothing."""
+    if value is None or hasattr(value, "dtype") and not isinstance(value, Variable):
+        return value
+    return value._data if isinstance(value, Variable) else Tensor.constant(value, "a custom function")._data

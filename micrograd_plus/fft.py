@@ -1,0 +1,7 @@
+"""Fourier transforms under NumPy's names: `mg.fft.rfft(x)`. The operations themselves are in `ops/fourier.py`."""
+
+from __future__ import annotations
+
+from .ops.fourier import fft, fft2, ifft, ifft2, irfft, rfft
+
+__all__ = ["fft", "fft2", "ifft", "ifft2", "irfft", "rfft"]

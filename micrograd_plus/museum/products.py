@@ -1,0 +1,36 @@
+"""Wrong rules of products."""
+
+from __future__ import annotations
+
+from .. import ops
+from ..readings import vocabulary
+from .exhibit import Lazy, wrong
+
+np = vocabulary.device("cpu").library
+SYMMETRIC = np.array([[1.0, 2.0], [2.0, -3.0]])
+WIDE = np.array([[1.0, 2.0, 0.5], [4.0, -3.0, 1.5]])
+ONE = np.array([[2.0]])
+
+
+@wrong(ops.matmul, "a", lazy=Lazy("b is square and symmetric", WIDE.T, SYMMETRIC))
+def transpose_forgotten(xp, upstream, b):
+    """Upstream runs through b the wrong way. On other shapes than squares nothing fits."""
+    return xp.matmul(upstream, b)
+
+
+@wrong(ops.matmul, "b", lazy=Lazy("both matrices are 1 by 1", ONE, ONE))
+def order_swapped(xp, upstream, a):
+    """The factors have changed sides, and the answer lies on its side: it is the exact transpose of the right one."""
+    return xp.matmul(xp.mT(upstream), a)
+
+
+@wrong(ops.matmul, "a", lazy=Lazy("there are two axes", WIDE, WIDE.T))
+def all_axes_turned_round(xp, upstream, b):
+    """A stack of matrices is transposed in its last two axes. To reverse all of them mixes the stack into the rows."""
+    return xp.matmul(upstream, xp.transpose(b))
+
+
+@wrong(ops.linear_layer, "weight", lazy=Lazy("there is one row", WIDE[:1], WIDE))
+def averaged_over_the_batch(xp, upstream, x):
+    """The rows' wishes are added up; whether a loss is a mean is for the loss to say, which divides already."""
+    return xp.matmul(xp.mT(xp.rows(upstream)), xp.rows(x)) / xp.shape(xp.rows(x))[0]

@@ -1,0 +1,81 @@
+"""Orders in which a walk could go back through a program, to look at and compare.
+
+Every one of them visits a value before what it was made from, so each gives the same gradients (up to rounding: sums
+are added up in another order). The walk itself goes by birth.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Any, NamedTuple
+
+from .variable import Node, Variable
+
+
+class Orders(NamedTuple):
+    """The same nodes, three times over: the result first, what it was made from later."""
+
+    by_birth: list[Node]
+    """Latest first: the exact reverse of execution. Needs no more than a sort, as a value can only be made from values
+    made before it."""
+    depth_first: list[Node]
+    """The reverse of the order in which a depth-first search is done with each node: what micrograd does."""
+    kahn: list[Node]
+    """A node goes as soon as everything that used it has gone (Kahn 1962), generation by generation: those that could go
+    at the same time stand next to one another."""
+
+
+def orders(x: Any) -> Orders:
+    """Three orders in which a walk back from `x` could visit its nodes, leaves included.
+
+    >>> import micrograd_plus as mg
+    >>> x = mg.tensor(2.0, requires_grad=True)
+    >>> y = mg.sin(x) * mg.exp(x)
+    >>> [getattr(node.op, "name", "leaf") for node in mg.orders(y).by_birth]
+    ['multiply', 'exp', 'sin', 'leaf']
+    >>> [getattr(node.op, "name", "leaf") for node in mg.orders(y).depth_first]
+    ['multiply', 'exp', 'sin', 'leaf']
+    """
+    root = x.node if isinstance(x, Variable) else None
+    if root is None:
+        raise ValueError("orders: there is no graph to put in order; give a tensor that depends on one with requires_grad=True")
+    found = depth_first(root)
+    return Orders(sorted(found, key=lambda node: node.serial, reverse=True), found, kahn(found))
+
+
+def depth_first(root: Node) -> list[Node]:
+    """By depth-first search, with a stack of its own in the place of recursion: any depth will do."""
+    done: list[Node] = []
+    seen = {id(root)}
+    stack = [(root, iter(root.parents))]
+    while stack:
+        node, parents = stack[-1]
+        for parent in parents:
+            if parent is not None and id(parent) not in seen:
+                seen.add(id(parent))
+                stack.append((parent, iter(parent.parents)))
+                break
+        else:
+            done.append(node)
+            stack.pop()
+    return done[::-1]
+
+
+def kahn(nodes: list[Node]) -> list[Node]:
+    """By counting, for each node, the uses that have not gone yet."""
+    uses = {id(node): 0 for node in nodes}
+    for node in nodes:
+        for parent in node.parents:
+            if parent is not None:
+                uses[id(parent)] += 1
+    order: list[Node] = []
+    ready = [(0, -node.serial, node) for node in nodes if not uses[id(node)]]
+    while ready:
+        depth, _, node = heappop(ready)
+        order.append(node)
+        for parent in node.parents:
+            if parent is not None:
+                uses[id(parent)] -= 1
+                if not uses[id(parent)]:
+                    heappush(ready, (depth + 1, -parent.serial, parent))
+    return order

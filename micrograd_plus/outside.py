@@ -1,0 +1,36 @@
+"""Tensors that a function reads from outside, without their being among its arguments: what Python's closures hide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from .variable import Node, Recorder
+
+
+class Outside(Recorder):
+    """A recorder of the tensors with a graph that were born before it began: `found`, each by its node."""
+
+    def __init__(self, birth: int) -> None:
+        self.birth = birth
+        self.found: dict[Node, Any] = {}
+
+    def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+        """Note inputs from outside."""
+        for value in inputs:
+            node = getattr(value, "node", None)
+            if node is not None and node.serial < self.birth:
+                self.found.setdefault(node, value)
+
+
+@contextmanager
+def holding(place: ContextVar[Any], value: Any) -> Iterator[None]:
+    """A block in which a variable of this thread and task has another value. It changes nothing about how operations are
+    applied, so it does not count among the modes."""
+    token = place.set(value)
+    try:
+        yield
+    finally:
+        place.reset(token)

@@ -1,0 +1,191 @@
+"""Words of linear algebra, for arrays. Each works on the last two axes, for as many matrices as the others hold.
+
+`np` is NumPy or CuPy. Errors are ValueErrors that say what is asked of the matrix; where CuPy notices nothing, it
+gives nan.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+from numpy.linalg import LinAlgError
+
+__all__ = [
+    "block_triangle", "cholesky", "cofactors", "det", "eigh", "expm", "inv", "matrix_power", "qr", "resolution", "slogdet",
+    "solve", "svd", "trace",
+]  # fmt: skip
+
+
+def _square(a: Any) -> None:
+    """Refuse what is no square matrix."""
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"a must be a square matrix, or a stack of them; it has shape {a.shape}")
+
+
+def _real(a: Any) -> None:
+    """Refuse complex matrices, whose factors may be turned by any angle."""
+    if a.dtype.kind == "c":
+        raise TypeError(
+            "a must be real: factors of a complex matrix may be turned by any angle; solve, inv, det, trace, "
+            "matrix_power and expm take complex matrices"
+        )
+
+
+def solve(np: Any, a: Any, b: Any) -> Any:
+    """The x with a @ x = b, for a vector b, or for each column of a matrix b. No inverse is made."""
+    _square(a)
+    if b.ndim == 1:
+        return solve(np, a, b[:, None])[..., 0]
+    if a.shape[-1] != b.shape[-2]:
+        raise ValueError(f"b must have a row for each row of a; the shapes are {a.shape} and {b.shape}")
+    stack = numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (np.broadcast_to(x, stack + x.shape[-2:]) for x in (a, b))
+    try:
+        return np.linalg.solve(a, b)
+    except LinAlgError:
+        raise ValueError("a is singular: a @ x = b has no solution, or many") from None
+
+
+def inv(np: Any, a: Any) -> Any:
+    """The inverse."""
+    _square(a)
+    try:
+        return np.linalg.inv(a)
+    except LinAlgError:
+        raise ValueError("a is singular: it has no inverse") from None
+
+
+def det(np: Any, a: Any) -> Any:
+    """The determinant."""
+    _square(a)
+    return np.linalg.det(a)
+
+
+def slogdet(np: Any, a: Any) -> tuple[Any, Any]:
+    """The determinant's sign, and the logarithm of its size."""
+    _square(a)
+    _real(a)
+    return tuple(np.linalg.slogdet(a))
+
+
+def cofactors(np: Any, a: Any) -> Any:
+    """For each entry, the determinant of what is left without its row and column, and a chessboard's sign.
+
+    From the singular values, since det(a) inv(a)ᵀ would divide by 0 where a is singular.
+    """
+    _square(a)
+    u, s, vh = np.linalg.svd(a)
+    itself = np.eye(a.shape[-1], dtype=bool)
+    others = np.prod(np.where(itself, 1, s[..., None, :]), axis=-1)
+    sign = np.linalg.det(u @ vh)
+    return sign[..., None, None] * ((u.conj() * others[..., None, :]) @ vh.conj())
+
+
+def trace(np: Any, x: Any, offset: int = 0) -> Any:
+    """The sum along a diagonal."""
+    return np.trace(x, offset, -2, -1)
+
+
+def cholesky(np: Any, a: Any) -> Any:
+    """The lower triangle L with L @ Lᵀ = (a + aᵀ) / 2."""
+    _square(a)
+    _real(a)
+    try:
+        return np.linalg.cholesky((a + a.swapaxes(-1, -2)) / 2)
+    except LinAlgError:
+        raise ValueError("a must be positive definite: all eigenvalues of (a + aᵀ) / 2 above 0") from None
+
+
+def eigh(np: Any, a: Any) -> tuple[Any, Any]:
+    """Eigenvalues of (a + aᵀ) / 2 in ascending order, and eigenvectors as columns."""
+    _square(a)
+    _real(a)
+    return tuple(np.linalg.eigh((a + a.swapaxes(-1, -2)) / 2))
+
+
+def qr(np: Any, a: Any) -> tuple[Any, Any]:
+    """Orthonormal columns, and the upper triangle that makes `a` of them."""
+    _real(a)
+    return tuple(np.linalg.qr(a))
+
+
+def svd(np: Any, a: Any) -> tuple[Any, Any, Any]:
+    """Left singular vectors as columns, singular values in descending order, right singular vectors as rows."""
+    _real(a)
+    return tuple(np.linalg.svd(a, full_matrices=False))
+
+
+def resolution(np: Any, x: Any, shape: tuple[int, ...] | None = None, rtol: float | None = None) -> Any:
+    """The size below which an entry counts as 0 beside the largest one along the last axis.
+
+    It is the share `rtol` of the largest; without one, the spacing of floating point numbers times the longer side of
+    the matrix of `shape` that the entries came from.
+    """
+    longest = max((shape or x.shape)[-2:])
+    share = float(np.finfo(x.dtype).eps) * longest if rtol is None else rtol
+    return share * np.max(np.abs(x), axis=-1, keepdims=True)
+
+
+# Functions of matrices ----------------------------------------------------------------------------------------------
+
+
+def block_triangle(np: Any, a: Any, b: Any) -> Any:
+    """[[a, b], [0, a]]."""
+    upper = np.concatenate([a, b], axis=-1)
+    lower = np.concatenate([np.zeros_like(b), a], axis=-1)
+    return np.concatenate([upper, lower], axis=-2)
+
+
+def matrix_power(np: Any, a: Any, n: int) -> Any:
+    """`a` multiplied with itself `n` times; its inverse for negative `n`."""
+    _square(a)
+    return np.linalg.matrix_power(inv(np, a), -n) if n < 0 else np.linalg.matrix_power(a, n)
+
+
+DEGREE = 13
+LARGEST = 5.371920351148152
+"""A matrix up to this 1-norm needs no halving for the quotient of polynomials of that degree to be exact in float64."""
+
+MOST_HALVINGS = 24
+"""One step each, needed or not, since nobody on the host may look at a matrix on a device. Enough for norms to 9e7."""
+
+
+def _quotient_coefficients() -> list[float]:
+    """Those of the polynomial N of Padé's exp(x) = N(x) / N(-x), from the constant upwards."""
+    coefficients = [1.0]
+    for k in range(1, DEGREE + 1):
+        coefficients.append(coefficients[-1] * (DEGREE - k + 1) / ((2 * DEGREE - k + 1) * k))
+    return coefficients
+
+
+EVEN, ODD = _quotient_coefficients()[::2], _quotient_coefficients()[1::2]
+
+
+def expm(np: Any, a: Any) -> Any:
+    """The exponential 1 + a + a² / 2 + a³ / 6 + …: halved until small, Padé's quotient, squared as often.
+
+    N. J. Higham, "The scaling and squaring method for the matrix exponential revisited", SIAM Journal on Matrix
+    Analysis and Applications 26 (2005), pages 1179-1193. A norm beyond 9e7 gives nan.
+    """
+    _square(a)
+    size = np.max(np.sum(np.abs(a), axis=-2), axis=-1)[..., None, None]
+    halvings = np.ceil(np.log2(np.maximum(size / LARGEST, 1)))
+    small = a * (0.5**halvings).astype(size.dtype)
+    square = small @ small
+    even = _polynomial(np, EVEN, square)
+    odd = small @ _polynomial(np, ODD, square)
+    out = np.linalg.solve(even - odd, even + odd)
+    for step in range(MOST_HALVINGS):
+        out = np.where(halvings > step, out @ out, out)
+    return np.where(halvings > MOST_HALVINGS, math.nan, out)
+
+
+def _polynomial(np: Any, coefficients: list[float], x: Any) -> Any:
+    """Horner's scheme, for a matrix."""
+    one = np.eye(x.shape[-1], dtype=x.dtype)
+    total = coefficients[-1] * one
+    for coefficient in coefficients[-2::-1]:
+        total = total @ x + coefficient * one
+    return total
