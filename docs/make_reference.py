@@ -121,7 +121,7 @@ def rule(described: Any) -> str:
 
 def phrase(function: Any) -> str:
     """A function that is made of operations."""
-    call = f"mg.{function.__name__}{reference.bare_signature(function)}"
+    call = f"{reference.room(function)[0]}.{function.__name__}{reference.bare_signature(function)}"
     parts = [f"## {function.__name__}", fenced("python", call), *reference.paragraphs(function)]
     return "\n\n".join([*parts, "*Made of operations*, whose rules run."]) + "\n"
 

@@ -27,7 +27,7 @@ with _suppress(ImportError):  # without this room the same rules run by name
     from . import compiled as _compiled  # noqa: F401 - importing it is what makes operations fast
 
 if TYPE_CHECKING:
-    from . import check, engine, nn, optim, random, readings, samples, trace, transforms
+    from . import check, engine, fft, linalg, nn, optim, random, readings, samples, signal, trace, transforms
     from .check import check as check_op
     from .checkpointing import checkpoint, checkpoint_sequential, is_checkpointing, is_recomputing
     from .control import cond, scan, while_loop
@@ -42,12 +42,12 @@ __version__ = "0.1.0"
 _WHEN_ASKED_FOR = {
     "check": "check", "check_op": "check:check", "checkpoint": "checkpointing:checkpoint",
     "checkpoint_sequential": "checkpointing:checkpoint_sequential", "cond": "control:cond",
-    "custom_jvp": "custom:custom_jvp", "custom_vjp": "custom:custom_vjp", "engine": "engine", "grad": "transforms:grad",
+    "custom_jvp": "custom:custom_jvp", "custom_vjp": "custom:custom_vjp", "engine": "engine", "fft": "fft", "grad": "transforms:grad",
     "gradcheck": "transforms:gradcheck", "hessian": "transforms:hessian", "hvp": "transforms:hvp",
     "is_checkpointing": "checkpointing:is_checkpointing", "is_recomputing": "checkpointing:is_recomputing",
-    "jacobian": "transforms:jacobian", "jvp": "transforms:jvp", "load": "nn.saving:load", "load_trace": "trace:load_trace",
+    "jacobian": "transforms:jacobian", "jvp": "transforms:jvp", "linalg": "linalg", "load": "nn.saving:load", "load_trace": "trace:load_trace",
     "nn": "nn", "optim": "optim", "orders": "ordering:orders", "random": "random", "record": "trace:record", "samples": "samples",
-    "save": "nn.saving:save", "scan": "control:scan", "trace": "trace", "Trace": "trace:Trace", "transforms": "transforms",
+    "save": "nn.saving:save", "signal": "signal", "scan": "control:scan", "trace": "trace", "Trace": "trace:Trace", "transforms": "transforms",
     "value_and_grad": "transforms:value_and_grad", "vjp": "transforms:vjp",
     "while_loop": "control:while_loop",
 }  # fmt: skip

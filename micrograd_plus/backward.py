@@ -44,11 +44,15 @@ def program(root: Node) -> tuple[list[Node], list[Leaf]]:
 
 def walk(xp: Any, order: Sequence[Node]) -> None:
     """Go back through `order`; each node's rules add to its parents' accumulators."""
-    for node in order:
-        upstream, node.accumulator = node.accumulator, None
-        if node.saved is None:
-            raise freed(node)
-        node.pull(xp, upstream, node)
+    node: Any = None
+    try:
+        for node in order:
+            upstream, node.accumulator = node.accumulator, None
+            if node.saved is None:
+                raise freed(node)
+            node.pull(xp, upstream, node)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise in_a_rule(node, error) from error
 
 
 def walk_between_devices(order: Sequence[Node]) -> None:
@@ -86,7 +90,11 @@ def watched_walk(
         saved = lift(node)
         if saved is None:
             raise freed(node)
-        for contribution in node.op.contributions(xp or words_beside(upstream), node, upstream, saved):
+        try:
+            contributions = list(node.op.contributions(xp or words_beside(upstream), node, upstream, saved))
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise in_a_rule(node, error) from error
+        for contribution in contributions:
             parent: Any = node.parents[contribution.index]
             before = parent.accumulator
             deposit(parent, contribution.value)
@@ -105,6 +113,14 @@ def hooked(node: Node, gradient: Any) -> Any:
                 raise RuntimeError(f"a hook returned shape {changed.shape} for a gradient of shape {gradient.shape}")
             gradient = changed._data if not isinstance(gradient, Variable) else changed
     return gradient
+
+
+def in_a_rule(node: Node, error: Exception) -> Exception:
+    """An error that a gradient rule raised, of the same kind, with the operation it belongs to."""
+    if node.op is None:
+        return error
+    kind = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+    return kind(f"backward through {node.op.name}: {error}")
 
 
 def freed(node: Node) -> RuntimeError:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .ops.fourier import fft, fft2, ifft, ifft2, irfft, rfft
+from .ops.fourier import count_mirrored, cut_or_pad, fft, fft2, ifft, ifft2, irfft, rfft
 
-__all__ = ["fft", "fft2", "ifft", "ifft2", "irfft", "rfft"]
+__all__ = ["count_mirrored", "cut_or_pad", "fft", "fft2", "ifft", "ifft2", "irfft", "rfft"]

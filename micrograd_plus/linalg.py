@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from .ops.linalg import (
+    block_triangle,
     cholesky,
+    cofactors,
     det,
     eigh,
     eigvalsh,
@@ -12,17 +14,23 @@ from .ops.linalg import (
     matrix_norm,
     matrix_power,
     norm,
+    p_norm,
     pinv,
     qr,
+    reciprocal_beyond,
+    reciprocal_gaps,
+    resolution,
     slogdet,
     solve,
     svd,
     svdvals,
+    symmetric_part,
     trace,
     vector_norm,
 )
 
 __all__ = [
-    "cholesky", "det", "eigh", "eigvalsh", "expm", "inv", "matrix_norm", "matrix_power", "norm", "pinv", "qr", "slogdet",
-    "solve", "svd", "svdvals", "trace", "vector_norm",
+    "block_triangle", "cholesky", "cofactors", "det", "eigh", "eigvalsh", "expm", "inv", "matrix_norm", "matrix_power",
+    "norm", "p_norm", "pinv", "qr", "reciprocal_beyond", "reciprocal_gaps", "resolution", "slogdet", "solve", "svd",
+    "svdvals", "symmetric_part", "trace", "vector_norm",
 ]  # fmt: skip

@@ -49,19 +49,25 @@ def by_subject() -> dict[str, list[Op]]:
 def phrases(heading: str) -> list[Any]:
     """The public functions of a subject that are made of operations, and have no rule of their own."""
     module = ops.SUBJECTS[heading]
-    public = [getattr(ops, name) for name in vars(module) if name in ops.__all__]
+    public = [f for name, f in vars(module).items() if inspect.isfunction(f) and not name.startswith("_")]
     return [f for f in public if f.__module__ == module.__name__ and not hasattr(f, "op")]
+
+
+def room(function: Any) -> tuple[str, Any]:
+    """Where a function of operations is public: the name that leads there, and the module."""
+    apart = ((f"mg.{name}", module) for name, module in ops.APART.items() if module.__name__ == function.__module__)
+    return next(apart, ("mg", ops))
 
 
 def function_of(op: Op) -> Any:
     """What users call: the operation itself, or the function in front of it that prepares its arguments."""
-    public = getattr(ops, op.name, None)
+    public = getattr(room(op.forward)[1], op.name, None)
     return public if getattr(public, "op", None) is op else op.call
 
 
 def signature(op: Op) -> str:
     """How the operation is called."""
-    return f"mg.{op.name}{bare_signature(function_of(op))}"
+    return f"{room(op.forward)[0]}.{op.name}{bare_signature(function_of(op))}"
 
 
 def bare_signature(function: Any) -> str:
@@ -216,7 +222,7 @@ def _call(op: Op, names: list[str], inputs: list[Any], params: dict[str, Any]) -
     if op.name == "scatter_add":
         return f"mg.scatter_add({', '.join([given[0], spelled['axis'], *given[1:]])})"
     arguments = [f"[{', '.join(given)}]"] if op.kind == "joining" else given
-    return f"mg.{op.name}({', '.join([*arguments, *(f'{name}={value}' for name, value in spelled.items())])})"
+    return f"{room(op.forward)[0]}.{op.name}({', '.join([*arguments, *(f'{name}={value}' for name, value in spelled.items())])})"
 
 
 def _spelled(value: Any) -> str:

@@ -465,9 +465,9 @@ def _samples_of_waves() -> None:
     sample(signal.frames, real(7), length=2, hop=3)
     sample(signal.overlap_add, real(2, 3, 4), size=11, hop=3)
     sample(signal.overlap_add, real(5, 5), size=9, hop=1)
-    sample(signal.stft, real(2, 13), positive(6), hop_length=2)
-    sample(signal.stft, real(9), positive(5), hop_length=1, normalized=True, center=False)
-    sample(signal.stft, spectrum(9), positive(4), hop_length=2, onesided=False, pad_mode="wrap")
+    sample(signal.windowed_spectra, real(2, 13), positive(6), hop_length=2)
+    sample(signal.windowed_spectra, real(9), positive(5), hop_length=1, normalized=True, center=False)
+    sample(signal.windowed_spectra, spectrum(9), positive(4), hop_length=2, onesided=False, pad_mode="wrap")
     sample(signal.log_mel, real(2, 40), sample_rate=800, n_fft=16, hop_length=8, n_mels=3)
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .ops.signal import frames, hann_window, log_mel, mel_filters, overlap_add, stft
+from .ops.signal import frames, hann_window, log_mel, mel_filters, overlap_add, stft, windowed_spectra
 
-__all__ = ["frames", "hann_window", "log_mel", "mel_filters", "overlap_add", "stft"]
+__all__ = ["frames", "hann_window", "log_mel", "mel_filters", "overlap_add", "stft", "windowed_spectra"]

@@ -142,7 +142,7 @@ def on_device(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return Array(value)
     if isinstance(value, (list, tuple)) and any(isinstance(part, np.ndarray) for part in value):
-        return type(value)(map(on_device, value))
+        return [on_device(part) for part in value] if isinstance(value, list) else tuple(map(on_device, value))
     return value
 
 

@@ -37,7 +37,7 @@ from micrograd_plus.op import operations
 for name in operations:
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         assert main(["ops", name]) == 0, name
-    assert f"mg.{name}(" in printed.getvalue(), name
+    assert f".{name}(" in printed.getvalue(), name
 """
 
 LAB_WITHOUT_JUPYTERLAB = """

@@ -13,6 +13,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+pytestmark = pytest.mark.xdist_group("notebooks")   # one worker runs each of them once
+
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 NAMES = ["01_first_walk.ipynb", "02_train_a_network.ipynb"]
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
@@ -49,10 +51,12 @@ def outputs_of(cell: Any) -> list[Any]:
 
 
 def printed(cells: list[Any]) -> str:
-    """All that some cells show as text."""
+    """All that some cells show as text. A stream may come in parts, which belong together as they are."""
     shown = [output for cell in cells for output in outputs_of(cell)]
-    return "\n".join(output.text if output.output_type == "stream" else output.data.get("text/plain", "")
-                     for output in shown)  # fmt: skip
+    return "".join(
+        output.text if output.output_type == "stream" else output.data.get("text/plain", "") + "\n"
+        for output in shown
+    )
 
 
 def figures(text: str) -> list[float]:
@@ -76,10 +80,7 @@ def second(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(NAMES[1], tmp_path_factory.mktemp("second"))
 
 
-ONE_WORKER_EACH = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("first", "second")]
-
-
-@pytest.fixture(params=ONE_WORKER_EACH)
+@pytest.fixture(params=["first", "second"])
 def run(request: pytest.FixtureRequest) -> Run:
     return request.getfixturevalue(request.param)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..op import constant, face, linear, op
+from ..op import constant, linear, op
 from .elementwise import ones_beside
 from .shape import pad
 
@@ -38,8 +38,8 @@ def mel_filters(xp, x, *, n_mels, n_fft, sample_rate, fmin=0.0, fmax=None):
 
 
 @op
-def _stft(xp, x, window, *, hop_length, center=True, pad_mode="reflect", normalized=False, onesided=True):
-    """How much of each wave there is at each time: the Fourier transform of every frame, seen through a window."""
+def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflect", normalized=False, onesided=True):
+    """The Fourier transform of every frame of a signal, each frame as long as the window that it is seen through."""
     length = xp.shape(window)[-1]
     if center:
         x = xp.pad(x, xp.border_at_end(xp.ndim(x), length // 2), pad_mode)
@@ -48,7 +48,6 @@ def _stft(xp, x, window, *, hop_length, center=True, pad_mode="reflect", normali
     return xp.mT(xp.rfft(seen, axis=-1, norm=norm) if onesided else xp.fft(seen, axis=-1, norm=norm))
 
 
-@face(_stft)
 def stft(
     x, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
     onesided=True,
@@ -74,8 +73,10 @@ def stft(
     before = (n_fft - win_length) // 2
     if win_length < n_fft:
         window = pad(window, pad_width=(before, n_fft - win_length - before))
-    return _stft(x, window, hop_length=hop_length or n_fft // 4, center=center, pad_mode=pad_mode, normalized=normalized,
-                 onesided=onesided)  # fmt: skip
+    return windowed_spectra(
+        x, window, hop_length=hop_length or n_fft // 4, center=center, pad_mode=pad_mode, normalized=normalized,
+        onesided=onesided,
+    )  # fmt: skip
 
 
 @op
@@ -85,7 +86,7 @@ def log_mel(xp, x, *, sample_rate=16000, n_fft=400, hop_length=160, n_mels=80, f
     The natural logarithm of the spectrogram's squared sizes (Hann window, centred), gathered by `mel_filters`. What is
     fainter than `floor` counts as the floor, and receives no gradient.
     """
-    spectrum = xp.stft(x, xp.hann_window(x, length=n_fft), hop_length=hop_length)
+    spectrum = xp.windowed_spectra(x, xp.hann_window(x, length=n_fft), hop_length=hop_length)
     power = xp.square(xp.real(spectrum)) + xp.square(xp.imag(spectrum))
     filters = xp.mel_filters(x, n_mels=n_mels, n_fft=n_fft, sample_rate=sample_rate, fmin=fmin, fmax=fmax)
     return xp.log(xp.maximum(xp.matmul(filters, power), floor))

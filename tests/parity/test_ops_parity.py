@@ -111,6 +111,7 @@ def agree(ours, theirs, what):
 
 @pytest.mark.parametrize(("name", "i"), CALLS, ids=[f"{name}-{i}" for name, i in CALLS])
 def test_value_gradient_and_second_gradient_are_those_of_pytorch(torch_words, name, i):
+    assert name in torch_words, f"{name} has a sample, but no word of PyTorch's and no reason why there is none"
     sample = samples[name][i]
     ours, theirs = Ours(sample), Theirs(sample, torch_words[name])
     agree(ours.outputs(), theirs.outputs(), f"{sample}: the value")

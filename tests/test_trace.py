@@ -1,0 +1,313 @@
+"""The record of a program and its walk: every word of it, the same in every process, whatever the values."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus.check import given, moving, scalar
+from micrograd_plus.engine import Value
+from micrograd_plus.samples import samples
+
+SCHEMA = json.loads((Path(mg.__file__).parent / "trace.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def leaf(values, **options):
+    return mg.tensor(values, requires_grad=True, **options)
+
+
+def recorded(program):
+    """The trace of a function that computes a loss and walks back from it, as plain data."""
+    with mg.record() as trace:
+        program().backward()
+    return trace.to_dict()
+
+
+# Every word -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def diamond():
+    """x (2,) times w (2, 1), squared by multiplying it with itself, added up."""
+    x, w = leaf([1.0, 2.0]), leaf([[3.0], [4.0]])
+    with mg.record() as trace:
+        y = x * w
+        loss = (y * y).sum()
+        loss.backward()
+    return trace.to_dict()
+
+
+def entries(trace, place):
+    return None if place is None else trace["values"][place]["data"]
+
+
+def test_the_outline_is_the_published_one(diamond):
+    outline = ["format", "version", "walk", "nodes", "steps", "rules", "gradients", "values"]
+    assert list(diamond) == outline
+    assert (diamond["format"], diamond["version"]) == ("micrograd_plus/trace", 1)
+    walk = diamond["walk"]
+    assert (walk["direction"], walk["root"], entries(diamond, walk["seed"])) == ("backward", 4, [1.0])
+
+
+def test_nodes_stand_in_order_of_birth_and_name_their_inputs(diamond):
+    nodes = diamond["nodes"]
+    assert [node["id"] for node in nodes] == [0, 1, 2, 3, 4]
+    assert [node["kind"] for node in nodes] == ["leaf", "leaf", "application", "application", "application"]
+    assert [node["op"] for node in nodes] == [None, None, "multiply", "multiply", "sum"]
+    assert [node["label"] for node in nodes] == ["x", "w", None, None, None]
+    assert nodes[2]["inputs"] == [{"name": "a", "node": 0}, {"name": "b", "node": 1}]
+    assert nodes[3]["inputs"] == [{"name": "a", "node": 2}, {"name": "b", "node": 2}]
+    assert nodes[2]["summary"] == "The product of two."
+    assert nodes[4]["params"] == {"axis": "None", "keepdims": "False"}
+    assert all(node["requires_grad"] for node in nodes)
+    assert [entries(diamond, node["value"]) for node in nodes] == [
+        [1.0, 2.0], [3.0, 4.0], [3.0, 6.0, 4.0, 8.0], [9.0, 36.0, 16.0, 64.0], [125.0],
+    ]  # fmt: skip
+
+
+def test_steps_hold_the_words_of_the_walk(diamond):
+    words = ["upstream", "local", "raw", "contribution", "before", "after"]
+    told = [{word: entries(diamond, step[word]) for word in words} for step in diamond["steps"]]
+    y, ones = [3.0, 6.0, 4.0, 8.0], [1.0] * 4
+    twice = [6.0, 12.0, 8.0, 16.0]
+    by_w, by_x = [18.0, 36.0, 32.0, 64.0], [6.0, 24.0, 8.0, 32.0]
+    assert told == [
+        dict(zip(words, [[1.0], None, ones, ones, None, ones], strict=True)),
+        dict(zip(words, [ones, y, y, y, None, y], strict=True)),
+        dict(zip(words, [ones, y, y, y, y, twice], strict=True)),
+        dict(zip(words, [twice, [3.0, 4.0], by_w, [50.0, 100.0], None, [50.0, 100.0]], strict=True)),
+        dict(zip(words, [twice, [1.0, 2.0], by_x, [30.0, 40.0], None, [30.0, 40.0]], strict=True)),
+    ]
+    assert [step["index"] for step in diamond["steps"]] == [0, 1, 2, 3, 4]
+    assert [step["node"] for step in diamond["steps"]] == [4, 3, 3, 2, 2]
+    assert [step["target"] for step in diamond["steps"]] == [3, 2, 2, 0, 1]
+    assert [step["input"] for step in diamond["steps"]] == ["x", "a", "b", "a", "b"]
+    assert [step["rule"] for step in diamond["steps"]] == [
+        "sum.x", "multiply.a", "multiply.b", "multiply.a", "multiply.b",
+    ]  # fmt: skip
+    assert [step["accumulates"] for step in diamond["steps"]] == [False, False, True, False, False]
+    assert [step["summed_axes"] for step in diamond["steps"]] == [[], [], [], [0], [1]]
+    assert [entries(diamond, step["reads"].get("b")) for step in diamond["steps"]][1::2] == [y, [3.0, 4.0]]
+
+
+def test_gradients_say_what_each_leaf_has_received(diamond):
+    received = {each["node"]: entries(diamond, each["value"]) for each in diamond["gradients"]}
+    assert received == {0: [50.0, 100.0], 1: [30.0, 40.0]}
+
+
+def test_rules_are_told_with_their_source_and_the_formula_derived_from_it(diamond):
+    rule = diamond["rules"]["multiply.a"]
+    assert (rule["op"], rule["input"], rule["kind"]) == ("multiply", "a", "elementwise")
+    assert rule["reads"] == ["upstream", "b"]
+    assert rule["source"] == "lambda b: b"
+    assert rule["file"].endswith("elementwise.py")
+    path = Path(mg.__file__).parent.parent / rule["file"]
+    assert "def multiply" in path.read_text(encoding="utf-8").splitlines()[rule["line"]]
+    assert rule["text"] == "contribution = upstream · b"
+    assert "upstream" in rule["latex"]
+    assert '<mi data-name="upstream">' in rule["mathml"]
+    assert '<mi data-name="b">' in rule["mathml"]
+
+
+def test_each_value_stands_once_and_everything_refers_to_it(diamond):
+    words = ("upstream", "local", "raw", "contribution", "before", "after")
+    meant = {diamond["walk"]["seed"]} | {node["value"] for node in diamond["nodes"]}
+    meant |= {step[word] for step in diamond["steps"] for word in words}
+    meant |= {place for step in diamond["steps"] for place in step["reads"].values()}
+    assert meant - {None} == set(range(len(diamond["values"])))
+    assert diamond["steps"][1]["local"] == diamond["nodes"][2]["value"] == diamond["steps"][1]["reads"]["b"]
+
+
+def test_an_application_with_several_outputs_stands_before_each_of_them():
+    x = leaf([3.0, 1.0, 2.0])
+
+    def program():
+        values, _ = mg.topk(x, k=2)
+        return values.sum()
+
+    trace = recorded(program)
+    application, output = (next(n for n in trace["nodes"] if n["kind"] == kind) for kind in ("application", "output"))
+    assert application["op"] == "topk"
+    assert output["inputs"] == [{"name": "of", "node": application["id"]}]
+    assert output["op"] is None
+    assert entries(trace, output["value"]) == [3.0, 2.0]
+
+
+def test_an_input_that_wants_no_gradient_and_a_plain_number_are_leaves():
+    constant, x = mg.tensor([5.0, 6.0]), leaf([1.0, 2.0])
+
+    def program():
+        return (x * constant * 3.0).sum()
+
+    trace = recorded(program)
+    leaves = [node for node in trace["nodes"] if node["kind"] == "leaf"]
+    assert [(entries(trace, node["value"]), node["requires_grad"]) for node in leaves] == [
+        ([1.0, 2.0], True), ([5.0, 6.0], False), ([3.0], False),
+    ]  # fmt: skip
+
+
+def test_a_walk_over_values_has_the_same_words():
+    a, b = Value(2.0), Value(-3.0)
+
+    def program():
+        return a * b + a**2
+
+    trace = recorded(program)
+    VALIDATOR.validate(trace)
+    assert [node["op"] for node in trace["nodes"] if node["op"]] == ["multiply", "power", "add"]
+    labels = {node["label"]: node["id"] for node in trace["nodes"]}
+    received = {each["node"]: entries(trace, each["value"]) for each in trace["gradients"]}
+    assert received[labels["a"]] == [1.0]
+    assert received[labels["b"]] == [2.0]
+    assert [step["accumulates"] for step in trace["steps"] if step["target"] == labels["a"]] == [False, True]
+
+
+@pytest.mark.parametrize("name", samples)
+def test_the_record_of_every_sample_fits_the_published_schema(name):
+    for sample in samples[name]:
+        places = moving(sample)
+        leaves = [leaf(sample.inputs[i]) for i in places]
+        with mg.record() as trace:
+            scalar(sample, given(sample, places, leaves)).backward()
+        VALIDATOR.validate(trace.to_dict())
+
+
+def test_the_schema_is_a_schema_and_allows_nothing_more_anywhere():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    todo = [SCHEMA]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            if part.get("type") == "object" and "required" in part:
+                assert part["additionalProperties"] is False
+            todo.extend(part.values())
+        elif isinstance(part, list):
+            todo.extend(part)
+
+
+def test_a_field_more_or_less_anywhere_does_not_fit_the_schema(diamond):
+    def changed(path, change):
+        data = json.loads(json.dumps(diamond))
+        place = data
+        for key in path:
+            place = place[key]
+        change(place)
+        return data
+
+    for path in ((), ("walk",), ("nodes", 2), ("nodes", 2, "site"), ("nodes", 2, "inputs", 0), ("steps", 0),
+                 ("rules", "sum.x"), ("gradients", 0), ("values", 0), ("values", 0, "statistics")):  # fmt: skip
+        assert not VALIDATOR.is_valid(changed(path, lambda place: place.update(more=1)))
+        assert not VALIDATOR.is_valid(changed(path, lambda place: place.popitem()))
+    assert VALIDATOR.is_valid(changed((), lambda place: None))
+
+
+# The same in every process --------------------------------------------------------------------------------------------
+
+PROGRAM = """
+import micrograd_plus as mg
+from micrograd_plus.engine import Value
+
+names = {"w", "b", "scale"}
+x = mg.tensor([[1.0, -2.0, 0.5], [0.3, 2.0, -1.0]])
+parameters = {name: mg.tensor([0.1, 0.2, 0.3], requires_grad=True) for name in sorted(names)}
+with mg.record() as trace:
+    h = mg.softmax(mg.tanh(x * parameters["w"] + parameters["b"])) * parameters["scale"]
+    first, second = mg.unstack(h)
+    (mg.concatenate([first, second]) * first.sum()).sum().backward()
+print(trace.to_json())
+leaves = [Value(i + 0.5) for i in range(4)]
+with mg.record() as walked:
+    total = sum((a * b).tanh() for a in leaves for b in leaves) + leaves[0] ** 3
+    total.backward()
+print(walked.to_json())
+"""
+
+
+def started(program, hash_seed):
+    environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
+    command = [sys.executable, str(program)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_the_same_program_writes_the_same_bytes_in_twenty_processes(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    outputs = set()
+    for batch in range(5):
+        running = [started(program, hash_seed=4 * batch + i) for i in range(4)]
+        for process in running:
+            out, errors = process.communicate(timeout=120)
+            assert process.returncode == 0, errors.decode()
+            outputs.add(out)
+    assert len(outputs) == 1
+    tensors, numbers = outputs.pop().decode().splitlines()
+    assert {node["op"] for node in json.loads(tensors)["nodes"]} >= {"softmax", "unstack", "concatenate"}
+    assert len(json.loads(numbers)["steps"]) == 83  # products, tanhs, the sum from 0, the power and the last sum
+
+
+# Odd values -----------------------------------------------------------------------------------------------------------
+
+
+def stored_value(values):
+    """How a leaf's value stands in a trace."""
+    x = leaf(values)
+    with mg.record() as trace, np.errstate(all="ignore"):
+        x.sum().backward(1.0 if x.dtype.kind != "c" else 1j)
+    VALIDATOR.validate(trace.to_dict())
+    assert mg.load_trace(trace.to_json()).to_json() == trace.to_json()
+    return trace.to_dict()["values"][trace.to_dict()["nodes"][0]["value"]]
+
+
+def test_what_is_not_finite_is_spelled_in_letters_and_left_out_of_the_statistics():
+    value = stored_value([1.0, np.nan, np.inf, -np.inf, 3.0])
+    assert value["data"] == [1.0, "nan", "inf", "-inf", 3.0]
+    assert value["statistics"] == {"min": 1.0, "max": 3.0, "mean": 2.0, "norm": pytest.approx(10**0.5)}
+    assert stored_value([np.nan])["statistics"] is None
+
+
+def test_complex_numbers_are_pairs_and_their_statistics_those_of_their_sizes():
+    value = stored_value([3 + 4j, complex(0, np.inf)])
+    assert value["data"] == [[3.0, 4.0], [0.0, "inf"]]
+    assert value["statistics"] == {"min": 5.0, "max": 5.0, "mean": 5.0, "norm": 5.0}
+    assert value["dtype"] == "complex128"
+
+
+def test_an_empty_value_has_no_entries_and_no_statistics():
+    value = stored_value(np.ones((2, 0)))
+    assert (value["shape"], value["data"], value["statistics"]) == ([2, 0], [], None)
+
+
+def test_a_value_of_65_entries_is_told_by_its_corner_a_thumbnail_and_statistics():
+    assert len(stored_value(np.arange(64.0))["data"]) == 64
+    value = stored_value(np.arange(65.0).reshape(5, 13))
+    assert value["data"] is None
+    assert value["corner"]["shape"] == [4, 4]
+    assert value["corner"]["data"][:5] == [0.0, 1.0, 2.0, 3.0, 13.0]
+    assert value["thumbnail"]["shape"] == [5, 13]
+    assert value["statistics"]["mean"] == 32.0
+
+
+def test_a_large_value_has_a_picture_of_means_and_a_short_record():
+    image = np.add.outer(np.arange(200.0), np.zeros(320))
+    value = stored_value(image.reshape(2, 100, 320))
+    assert value["thumbnail"]["shape"] == [16, 16]
+    means = np.array(value["thumbnail"]["data"]).reshape(16, 16)
+    assert np.ptp(means, axis=1).max() == 0
+    assert means[:, 0].tolist() == pytest.approx([image[a:b].mean() for a, b in zip(
+        np.linspace(0, 200, 17).astype(int)[:-1], np.linspace(0, 200, 17).astype(int)[1:], strict=True)])  # fmt: skip
+    assert len(json.dumps(value)) < 10_000
+
+
+@pytest.mark.parametrize("huge", [1e308, 5e-324])
+def test_statistics_of_extreme_numbers_do_not_overflow(huge):
+    with np.errstate(over="raise", divide="raise", invalid="raise"):
+        statistics = stored_value([huge, huge / 2])["statistics"]
+    assert statistics["max"] == huge
+    assert statistics["norm"] >= huge

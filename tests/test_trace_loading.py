@@ -1,0 +1,318 @@
+"""Reading a trace back: nothing is believed, nothing is run, and what is wrong is said in a sentence."""
+
+import copy
+import json
+import pickle
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import micrograd_plus as mg
+from micrograd_plus.trace.loading import MOST_BYTES, TraceError
+
+
+def recorded():
+    x, w = mg.tensor([1.0, -2.0], requires_grad=True), mg.tensor([[0.5], [3.0]], requires_grad=True)
+    with mg.record() as trace:
+        (mg.softmax(x * w) * x).sum().backward()
+    return trace.to_dict()
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """A trace with an accumulation, a sum over broadcast axes and a composite, as plain data."""
+    return json.loads(json.dumps(recorded()))
+
+
+def changed(data, *path_and_value):
+    """A copy in which one place holds something else; the path may end in a function that changes the place."""
+    *path, value = path_and_value
+    data = copy.deepcopy(data)
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return data
+
+
+def first(data, part, **wanted):
+    """The place of the first node or step that has these values."""
+    return next(i for i, each in enumerate(data[part]) if all(each[key] == value for key, value in wanted.items()))
+
+
+def test_what_was_written_is_read(whole, tmp_path):
+    path = tmp_path / "walk.json"
+    path.write_text(json.dumps(whole), encoding="utf-8")
+    for source in (whole, json.dumps(whole), path, str(path)):
+        assert mg.load_trace(source).to_dict() == whole
+
+
+def test_a_loaded_value_gives_its_array(whole):
+    trace = mg.load_trace(whole)
+    assert trace.nodes[0].value.numpy().tolist() == [1.0, -2.0]
+    large = mg.tensor(np.zeros((9, 9)), requires_grad=True)
+    with mg.record() as record:
+        large.sum().backward()
+    loaded = mg.load_trace(record.to_json())
+    with pytest.raises(ValueError, match=r"keeps only a summary of its value of shape \(9, 9\)"):
+        loaded.nodes[0].value.numpy()
+
+
+# What is not a trace ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "sentence"), [
+    ("{", "not JSON"), ("{}", "not a trace"), ('{"format": "other"}', "its format is 'other'"),
+    ("[" * 100_000, "not a trace|No such|too deep|not JSON|name too long"),
+    ('{"a":' * 100_000, "nested too deeply"),
+    ('{"format": "micrograd_plus/trace", "version": 2}', "version 2; this program reads version 1"),
+    ('{"format": "micrograd_plus/trace", "version": "1"}', "version '1'"),
+    ('{"format": "micrograd_plus/trace", "version": 1}', "lacks walk, nodes, steps, rules, gradients, values"),
+    ('{"format": NaN}', "NaN is not JSON"), ('{"format": -Infinity}', "-Infinity is not JSON"),
+    ('{"format": 1, "format": 2}', "given twice"),
+])  # fmt: skip
+def test_text_that_is_no_trace_is_refused_with_a_sentence(text, sentence, tmp_path):
+    path = tmp_path / "hostile.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(TraceError, match=sentence):
+        mg.load_trace(path)
+
+
+def test_half_a_million_brackets_do_not_crash_the_interpreter(tmp_path):
+    path = tmp_path / "deep.json"
+    path.write_text('{"format":' + "[" * 500_000, encoding="utf-8")
+    with pytest.raises(TraceError, match="nested too deeply"):
+        mg.load_trace(path)
+
+
+def test_a_number_of_five_thousand_digits_is_refused(whole, tmp_path):
+    for count in (5000, 21):
+        text = json.dumps(whole).replace("-2.0", "9" * count)
+        with pytest.raises(TraceError, match=f"an integer of {count} digits"):
+            mg.load_trace(text)
+    with pytest.raises(TraceError, match="an integer of 70 bits"):
+        mg.load_trace(changed(whole, "values", 0, "data", 0, 2**69))
+
+
+def test_a_number_beyond_all_floats_is_refused(whole):
+    with pytest.raises(TraceError, match="too large for a float; infinity is spelled 'inf'"):
+        mg.load_trace(json.dumps(whole).replace("-2.0", "1e999"))
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "large.json"
+    with path.open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    with pytest.raises(TraceError, match=f"{MOST_BYTES + 1} bytes; a trace may have {MOST_BYTES}"):
+        mg.load_trace(path)
+
+
+def test_a_pickle_is_text_that_is_not_json_and_never_runs(tmp_path):
+    class Attack:
+        def __reduce__(self):
+            return sys.exit, ("the pickle was run",)
+
+    path = tmp_path / "attack.json"
+    path.write_bytes(pickle.dumps(Attack(), protocol=0))
+    with pytest.raises(TraceError, match="not JSON"):
+        mg.load_trace(path)
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path):
+    path = tmp_path / "bytes.json"
+    path.write_bytes(b'{"format": "\xff\xfe"}')
+    with pytest.raises(TraceError, match="is not text in UTF-8"):
+        mg.load_trace(path)
+
+
+@pytest.mark.parametrize("source", [3, None, 2.5, b"{}", [], object()])
+def test_what_is_neither_a_path_nor_text_nor_data_is_refused(source):
+    with pytest.raises(TraceError, match="a path or the text of a trace"):
+        mg.load_trace(source)
+
+
+# Wrong fields and types ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [
+    (), ("walk",), ("nodes", 0), ("nodes", 2, "site"), ("nodes", 2, "inputs", 0), ("steps", 0), ("gradients", 0),
+    ("values", 0), ("values", 0, "statistics"), ("rules", "sum.x"),
+])  # fmt: skip
+def test_a_field_more_or_less_is_named(whole, path):
+    place = whole
+    for key in path:
+        place = place[key]
+    for name in place:
+        data = copy.deepcopy(whole)
+        inner = data
+        for key in path:
+            inner = inner[key]
+        del inner[name]
+        with pytest.raises(TraceError, match=rf"lacks {name}|not a trace|has version None"):
+            mg.load_trace(data)
+    with pytest.raises(TraceError, match="has unknown fields: exec"):
+        mg.load_trace(changed(whole, *path, "exec", "import os"))
+
+
+TYPES = [None, True, 1, -1, 2.5, "x", [], {}, [[]], 10**9]
+
+
+@pytest.mark.parametrize("wrong", TYPES, ids=repr)
+@pytest.mark.parametrize("path", [
+    ("walk",), ("walk", "direction"), ("walk", "root"), ("walk", "seed"), ("nodes",), ("nodes", 0), ("nodes", 2, "id"),
+    ("nodes", 2, "kind"), ("nodes", 2, "op"), ("nodes", 2, "inputs"), ("nodes", 2, "inputs", 0, "node"),
+    ("nodes", 2, "params"), ("nodes", 2, "requires_grad"), ("nodes", 2, "value"), ("nodes", 2, "site"),
+    ("nodes", 2, "site", "line"), ("nodes", 2, "inside"), ("steps",), ("steps", 0), ("steps", 0, "index"),
+    ("steps", 0, "node"), ("steps", 0, "target"), ("steps", 0, "rule"), ("steps", 0, "upstream"),
+    ("steps", 0, "summed_axes"), ("steps", 0, "reads"), ("steps", 0, "accumulates"), ("rules",), ("rules", "sum.x"),
+    ("rules", "sum.x", "reads"), ("rules", "sum.x", "line"), ("gradients",), ("gradients", 0, "node"),
+    ("gradients", 0, "value"), ("values",), ("values", 0), ("values", 0, "shape"), ("values", 0, "dtype"),
+    ("values", 0, "data"), ("values", 0, "statistics"), ("values", 0, "statistics", "mean"),
+], ids=str)  # fmt: skip
+def test_a_wrong_type_is_refused_or_harmless_but_never_another_error(whole, path, wrong):
+    assert refused_or_harmless(changed(whole, *path, wrong))
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_a_random_change_is_refused_or_harmless_but_never_another_error(data):
+    assert refused_or_harmless(changed_at_random(recorded_once(), data))
+
+
+def refused_or_harmless(data):
+    """Whether a trace is refused with a sentence that says where; or else can be shown, written and read again."""
+    try:
+        trace = mg.load_trace(data)
+    except TraceError as error:
+        return str(error).startswith("trace")
+    return mg.load_trace(trace.to_json()).to_json() == trace.to_json() and bool(trace.summary())
+
+
+@cache
+def recorded_once():
+    return json.loads(json.dumps(recorded()))
+
+
+def changed_at_random(trace, data):
+    """A copy in which one place, drawn at random, holds something else."""
+    anything = st.one_of(st.none(), st.booleans(), st.integers(-3, 40), st.floats(allow_nan=False), st.text(max_size=3),
+                         st.just([]), st.just({}), st.lists(st.integers(0, 3), max_size=3))  # fmt: skip
+    trace = copy.deepcopy(trace)
+    place = trace
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = data.draw(st.sampled_from(keys))
+        if isinstance(place[key], (dict, list)) and place[key] and data.draw(st.booleans()):
+            place = place[key]
+        else:
+            place[key] = data.draw(anything)
+            return trace
+
+
+# References and sums ------------------------------------------------------------------------------------------------
+
+
+def test_references_to_nothing_are_named(whole):
+    for path, sentence in [
+        (("walk", "root"), "refers to node 999"), (("nodes", 2, "value"), "refers to value 999"),
+        (("nodes", 2, "inputs", 0, "node"), "refers to node 999; there are 2 before it"),
+        (("steps", 0, "target"), "target refers to node 999"), (("steps", 0, "raw"), "raw refers to value 999"),
+        (("gradients", 0, "node"), "refers to node 999"), (("gradients", 0, "value"), "refers to value 999"),
+    ]:  # fmt: skip
+        with pytest.raises(TraceError, match=sentence):
+            mg.load_trace(changed(whole, *path, 999))
+    with pytest.raises(TraceError, match="applies the rule 'nowhere', which is not described"):
+        mg.load_trace(changed(whole, "steps", 0, "rule", "nowhere"))
+
+
+def test_a_cycle_cannot_be_written_down(whole):
+    place = first(whole, "nodes", op="multiply")
+    for later in (place, place + 1):
+        with pytest.raises(TraceError, match=f"refers to node {later}; there are {place} before it"):
+            mg.load_trace(changed(whole, "nodes", place, "inputs", 0, "node", later))
+    with pytest.raises(TraceError, match="calls itself 0"):
+        mg.load_trace(changed(whole, "nodes", place, "id", 0))
+
+
+def test_false_sums_are_found(whole):
+    step = first(whole, "steps", accumulates=True)
+    after = whole["steps"][step]["after"]
+    with pytest.raises(TraceError, match=f"step {step}: before and contribution do not add up to after"):
+        mg.load_trace(changed(whole, "values", after, "data", 0, 1234.5))
+    gradient = changed(whole, "gradients", 0, "value", whole["gradients"][1]["value"])
+    with pytest.raises(TraceError, match="do not add up"):
+        mg.load_trace(gradient)
+    assert mg.load_trace(gradient, check=False).to_dict() == gradient
+
+
+def test_a_gradient_that_no_step_brought_or_that_is_given_twice_is_found(whole):
+    with pytest.raises(TraceError, match="has a gradient, and no step sends it anything"):
+        mg.load_trace(changed(whole, "steps", []))
+    with pytest.raises(TraceError, match="the gradient of node 1 is given twice"):
+        mg.load_trace(changed(whole, "gradients", 0, "node", 1))
+
+
+def test_a_step_that_lies_about_accumulation_is_found(whole):
+    step = first(whole, "steps", accumulates=True)
+    with pytest.raises(TraceError, match=f"step {step}: before is not what earlier steps left"):
+        mg.load_trace(changed(whole, "steps", step, "before", whole["steps"][step]["after"]))
+    with pytest.raises(TraceError, match="step 0 adds to something, and says accumulates=False"):
+        mg.load_trace(changed(whole, "steps", 0, "before", 0))
+    with pytest.raises(TraceError, match=f"step {step} says accumulates=False, which earlier steps contradict"):
+        mg.load_trace(changed(whole, "steps", step, "accumulates", False))
+
+
+def test_a_shape_that_claims_more_than_is_there_costs_nothing(whole):
+    for shape in ([10**12], [10**6, 10**6], [2**62, 2**62]):
+        with pytest.raises(TraceError, match="has 2 entries, its shape says"):
+            mg.load_trace(changed(whole, "values", 0, "shape", shape))
+    with pytest.raises(TraceError, match="axis of length -1"):
+        mg.load_trace(changed(whole, "values", 0, "shape", [-1]))
+
+
+@pytest.mark.parametrize("dtype", ["object", "O", "V8", "S8", "<U4", "datetime64", "float64; import os", "", "int"])
+def test_only_dtypes_of_numbers_are_known(whole, dtype):
+    if dtype == "int":
+        assert mg.load_trace(changed(whole, "values", 0, "dtype", "int64"), check=False)
+        return
+    with pytest.raises(TraceError, match="booleans, integers, floats or complex numbers"):
+        mg.load_trace(changed(whole, "values", 0, "dtype", dtype))
+
+
+def test_traces_inside_traces_end(whole):
+    place = first(whole, "nodes", op="softmax")
+    data = whole
+    for _ in range(12):
+        data = changed(whole, "nodes", place, "inside", data)
+    with pytest.raises(TraceError, match="nested more than 8 traces deep"):
+        mg.load_trace(data)
+
+
+def test_an_inside_is_held_to_the_same_rules(whole):
+    place = first(whole, "nodes", op="softmax")
+    for path, wrong in ((("version",), 7), (("steps", 0, "target"), 99), (("values", 0, "data", 0), "<script>")):
+        with pytest.raises(TraceError, match="inside"):
+            mg.load_trace(changed(whole, "nodes", place, "inside", *path, wrong))
+
+
+def test_text_that_looks_like_a_program_or_a_page_stays_text(whole):
+    attack = "<script>alert(1)</script>{{7*7}}__import__('os').system('true')"
+    data = changed(whole, "nodes", 0, "label", attack)
+    data = changed(data, "rules", "sum.x", "source", attack)
+    trace = mg.load_trace(data)
+    assert (trace.nodes[0].label, trace.rules["sum.x"].source) == (attack, attack)
+    assert json.loads(trace.to_json()) == data
+
+
+def test_a_hundred_thousand_steps_are_read_without_recursion(whole):
+    data = copy.deepcopy(whole)
+    (gradient,) = [each for each in data["gradients"] if each["node"] == 1]
+    template = dict(data["steps"][-1], accumulates=True)
+    for index in range(len(data["steps"]), 100_000):
+        data["steps"].append(dict(template, index=index, target=1, contribution=None, before=None, after=None))
+    gradient["value"] = None
+    assert len(mg.load_trace(data).steps) == 100_000

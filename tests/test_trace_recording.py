@@ -1,0 +1,255 @@
+"""What a recording hears, what it does not, and the story inside a composite."""
+
+import json
+import threading
+from contextlib import nullcontext
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus.nn import functional
+from micrograd_plus.variable import modes
+
+SCHEMA = json.loads((Path(mg.__file__).parent / "trace.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def leaf(values, **options):
+    return mg.tensor(values, requires_grad=True, **options)
+
+
+def entries(trace, place):
+    return None if place is None else trace["values"][place]["data"]
+
+
+# Inside ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_composite_is_told_as_a_smaller_program_with_the_same_gradient():
+    x = leaf([0.5, -1.0, 2.0])
+    with mg.record() as trace:
+        loss = (mg.softmax(x) * mg.tensor([1.0, 2.0, 4.0])).sum()
+        loss.backward()
+    step = next(step for step in trace.steps if step.rule == "softmax.x")
+    within = trace.inside(step)
+    assert [node.op for node in within.nodes if node.op] == ["max", "subtract", "exp", "sum", "divide"]
+    assert within.nodes[0].label == "x"
+    np.testing.assert_allclose(within.gradients[0], step.contribution)
+    np.testing.assert_allclose(within.seed, step.upstream)
+    stored = trace.to_dict()["nodes"][step.node]["inside"]
+    assert stored["format"] == "micrograd_plus/trace"
+    VALIDATOR.validate(stored)
+    loaded = mg.load_trace(trace.to_json())
+    assert [node.op for node in loaded.inside(step.index).nodes] == [node.op for node in within.nodes]
+
+
+def test_what_is_not_made_of_others_has_no_inside():
+    x = leaf([0.5, 2.0])
+    with mg.record() as trace:
+        mg.tanh(x).sum().backward()
+    assert [trace.inside(step) for step in trace.steps] == [None, None]
+
+
+def test_attention_is_told_inside_with_its_mask():
+    q, k, v = (leaf(np.random.default_rng(i).normal(size=(3, 4))) for i in range(3))
+    with mg.record() as trace:
+        functional.scaled_dot_product_attention(q, k, v, is_causal=True).sum().backward()
+    step = next(step for step in trace.steps if step.rule.startswith("scaled_dot_product_attention"))
+    within = trace.inside(step)
+    received = {node.label: within.gradients[node.id] for node in within.nodes if node.id in within.gradients}
+    for name, tensor in (("query", q), ("key", k), ("value", v)):
+        np.testing.assert_allclose(received[name], tensor.grad.numpy(), atol=1e-12)
+
+
+# What is recorded, and what is not ------------------------------------------------------------------------------------
+
+
+def test_with_backward_alone_inside_the_trace_is_built_from_what_rules_had_saved():
+    x, w = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    loss = (mg.tanh(x * w)).sum()
+    with mg.record() as trace:
+        loss.backward()
+    data = trace.to_dict()
+    VALIDATOR.validate(data)
+    assert [node["op"] for node in data["nodes"] if node["op"]] == ["multiply", "tanh", "sum"]
+    assert all(node["site"] is None for node in data["nodes"])
+    product = next(node for node in data["nodes"] if node["op"] == "multiply")
+    assert product["value"] is None
+    tanh = next(node for node in data["nodes"] if node["op"] == "tanh")
+    np.testing.assert_allclose(entries(data, tanh["value"]), np.tanh([3.0, 8.0]))
+    received = {each["node"]: entries(data, each["value"]) for each in data["gradients"]}
+    assert list(received.values()) == [x.grad.tolist(), w.grad.tolist()]
+    assert mg.load_trace(trace.to_json()).to_dict() == data
+
+
+def test_an_empty_block_says_what_to_put_into_it():
+    with mg.record() as trace:
+        pass
+    assert "record the forward and the backward inside" in repr(trace)
+    VALIDATOR.validate(trace.to_dict())
+
+
+def test_a_forward_alone_has_nodes_and_no_steps():
+    x = leaf([1.0, 2.0])
+    with mg.record() as trace:
+        mg.tanh(x).sum()
+    data = trace.to_dict()
+    VALIDATOR.validate(data)
+    assert [node["op"] for node in data["nodes"]] == [None, "tanh", "sum"]
+    assert data["steps"] == []
+    assert data["walk"]["root"] is None
+
+
+def test_of_several_walks_the_last_is_kept():
+    x = leaf(3.0)
+    with mg.record() as trace:
+        (x * 2).backward()
+        (x * x).backward()
+    assert [step.contribution.item() for step in trace.steps] == [3.0, 3.0]
+    assert x.grad.item() == 8.0
+
+
+def test_a_second_walk_over_the_same_graph_starts_afresh():
+    x = leaf(3.0)
+    with mg.record() as trace:
+        y = x * x
+        y.backward()
+        y.backward()
+    assert [step.after.item() for step in trace.steps] == [3.0, 6.0]
+    assert x.grad.item() == 12.0
+
+
+def test_two_blocks_one_in_the_other_both_listen():
+    x = leaf(3.0)
+    with mg.record() as outer:
+        y = x * x
+        with mg.record() as inner:
+            y.backward()
+    assert len(outer.steps) == len(inner.steps) == 2
+    assert outer.nodes[1].site is not None
+    assert inner.nodes[1].site is None
+
+
+def test_other_threads_are_not_heard():
+    x = leaf(3.0)
+
+    def elsewhere():
+        (x * 5).backward()
+
+    with mg.record() as trace:
+        y = x * x
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        y.backward()
+    assert [node.op for node in trace.nodes] == [None, "multiply"]
+    assert x.grad.item() == 11.0
+
+
+def test_hooks_are_seen_at_work_and_the_record_can_be_read_back():
+    x = leaf(3.0)
+    with mg.record() as trace:
+        y = x * x
+        y.register_hook(lambda gradient: gradient * 10)
+        (y + 1.0).backward()
+    assert [step.upstream.item() for step in trace.steps] == [1.0, 10.0, 10.0]
+    assert trace.steps[0].after.item() == 1.0
+    assert mg.load_trace(trace.to_json()).to_json() == trace.to_json()
+
+
+def test_recording_changes_no_number_and_leaves_no_mode_open():
+    def gradients(record):
+        x, w = leaf(np.linspace(-1, 1, 6).reshape(2, 3)), leaf(np.linspace(0.1, 2, 3))
+        with mg.record() if record else nullcontext():
+            (mg.softmax(x * w) ** 2 + mg.tanh(x)).sum().backward()
+        return x.grad.tolist(), w.grad.tolist()
+
+    before = modes.special
+    assert gradients(record=True) == gradients(record=False)
+    assert modes.special == before
+
+
+def test_an_error_inside_the_block_closes_it_and_keeps_what_was_there():
+    before = modes.special
+    x = leaf(3.0)
+    block = mg.record()
+
+    def program(kept):
+        with block as trace:
+            kept.append(trace)
+            (x * x).backward()
+            raise ZeroDivisionError
+
+    kept = []
+    with pytest.raises(ZeroDivisionError):
+        program(kept)
+    (trace,) = kept
+    assert modes.special == before
+    assert len(trace.steps) == 2
+
+
+def test_what_happens_after_the_block_does_not_change_the_record():
+    def program():
+        x = leaf([1.0, 2.0])
+        with mg.record() as trace:
+            y = x * x
+            y.sum().backward(retain_graph=False)
+        return x, trace
+
+    _, seen_at_once = program()
+    expected = seen_at_once.to_json()
+    x, trace = program()
+    with mg.no_grad():
+        x -= 100
+    x.data[0] = 7.0
+    x.grad.data[:] = 0
+    (x * 5).sum().backward()
+    assert trace.to_json() == expected
+
+
+def test_second_derivatives_can_be_recorded():
+    x = leaf(2.0)
+    with mg.record() as trace:
+        (gradient,) = [mg.grad(lambda x: x**4)(x)]
+        gradient.backward()
+    assert x.grad.item() == 48.0
+    VALIDATOR.validate(trace.to_dict())
+    assert trace.steps[-1].after.item() == 48.0
+
+
+# Being shown ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_summary_tells_each_step_in_a_sentence():
+    x, w = leaf(3.0), leaf(2.0)
+    with mg.record() as trace:
+        (x * w + x).backward()
+    text = repr(trace)
+    assert "Trace: 4 nodes, 4 steps backward" in text
+    assert "multiply adds 2 to x (a)" in text
+    assert "multiply sends 3 to w (b)" in text
+    assert len(trace) == len(list(trace)) == 4
+
+
+def test_a_long_walk_is_told_in_part():
+    x = leaf(3.0)
+    with mg.record() as trace:
+        y = x
+        for _ in range(30):
+            y = y * 1.5
+        y.backward()
+    assert "... and 10 more" in repr(trace)
+
+
+def test_saving_and_loading_gives_the_same_record(tmp_path):
+    x = leaf([1.0, 2.0])
+    with mg.record() as trace:
+        mg.softmax(x)[0].backward()
+    trace.save(tmp_path / "walk.json")
+    loaded = mg.load_trace(tmp_path / "walk.json")
+    assert loaded.to_json() == trace.to_json()
+    assert loaded.summary() == trace.summary()
+    assert json.loads(trace.to_json(indent=2)) == trace.to_dict()

@@ -1,0 +1,118 @@
+"""Where an expression was written, and what the program calls its leaves."""
+
+import micrograd_plus as mg
+from micrograd_plus.engine import Value
+
+
+def leaf(values, **options):
+    return mg.tensor(values, requires_grad=True, **options)
+
+
+def recorded(program):
+    """The trace of a function that computes a loss and walks back from it, as plain data."""
+    with mg.record() as trace:
+        program().backward()
+    return trace.to_dict()
+
+
+# Where it was written -------------------------------------------------------------------------------------------------
+
+
+def site_of(trace, op):
+    return next(node["site"] for node in trace["nodes"] if node["op"] == op)
+
+
+def test_a_site_is_the_expression_by_file_line_and_columns():
+    def train(x):
+        return (mg.exp(x) ** 2).sum()
+
+    x = leaf([1.0, 2.0])
+    trace = recorded(lambda: train(x))
+    site = site_of(trace, "exp")
+    assert site["text"] == "        return (mg.exp(x) ** 2).sum()"
+    assert site["text"][site["column"] : site["end_column"]] == "mg.exp(x)"
+    assert site["file"].endswith("test_trace_sites.py")
+    assert site["line"] == site["end_line"] == train.__code__.co_firstlineno + 1
+    assert site["function"] == "train"
+    power = site_of(trace, "power")
+    assert power["text"][power["column"] : power["end_column"]] == "(mg.exp(x) ** 2)"[1:-1]
+
+
+def test_columns_count_characters_not_bytes():
+    x = {"größe": leaf([1.0, 2.0])}
+
+    def program():
+        return ("äöü" and mg.sin(x["größe"])).sum()
+
+    site = site_of(recorded(program), "sin")
+    assert site["text"][site["column"] : site["end_column"]] == 'mg.sin(x["größe"])'
+
+
+def test_an_expression_over_several_lines_ends_on_its_last():
+    x = leaf([1.0, 2.0])
+    trace = recorded(
+        lambda: mg.multiply(
+            x,
+            2.0,
+        ).sum()
+    )
+    site = site_of(trace, "multiply")
+    assert site["end_line"] == site["line"] + 3
+    assert site["text"].strip().endswith("mg.multiply(")
+    assert site["end_column"] == len("        )")
+
+
+def test_code_without_a_source_has_a_site_without_text():
+    names = {"mg": mg, "x": leaf(1.0)}
+    with mg.record() as trace:
+        exec("y = mg.sin(x)", names)  # noqa: S102 - code without a file is what is tested
+        names["y"].backward()
+    site = site_of(trace.to_dict(), "sin")
+    assert (site["file"], site["line"], site["text"], site["column"]) == ("<string>", 1, None, None)
+
+
+def test_in_a_notebook_the_file_is_the_cell():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    try:
+        shell.run_cell("import micrograd_plus as mg\nx = mg.tensor(2.0, requires_grad=True)", store_history=True)
+        cell = "with mg.record() as trace:\n    loss = mg.sin(x) * x\n    loss.backward()\nsite = trace.nodes[1].site"
+        shell.run_cell(cell, store_history=True).raise_error()
+        site = shell.user_ns["site"]
+    finally:
+        InteractiveShell.clear_instance()
+    assert (site.file, site.line, site.text) == ("cell 2", 2, "    loss = mg.sin(x) * x")
+    assert site.text[site.column : site.end_column] == "mg.sin(x)"
+
+
+# Labels ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_leaf_is_called_what_the_program_calls_it():
+    weight, hidden = leaf(2.0), leaf(5.0)
+    trace = recorded(lambda: weight * hidden)
+    assert [node["label"] for node in trace["nodes"]][:2] == ["weight", "hidden"]
+
+
+def test_a_label_may_be_given():
+    trace = recorded(lambda: Value(2.0, label="slope") * Value(3.0, label="x"))
+    assert [node["label"] for node in trace["nodes"]] == ["slope", "x", None]
+
+
+def test_a_parameter_of_a_model_is_called_by_its_path():
+    model = mg.nn.Sequential(mg.nn.Linear(2, 3), mg.nn.Tanh(), mg.nn.Linear(3, 1))
+    data = mg.tensor([[1.0, 2.0]])
+    trace = recorded(lambda: model(data).sum())
+    labels = {node["label"] for node in trace["nodes"] if node["kind"] == "leaf"}
+    assert {"model.0.weight", "model.0.bias", "model.2.weight", "data"} <= labels
+
+
+def test_html_in_a_label_stays_text():
+    attack = "<img src=x onerror=alert(1)>"
+    x = Value(2.0, label=attack)
+    with mg.record() as trace:
+        (x * x).backward()
+    assert trace.to_dict()["nodes"][0]["label"] == attack
+    assert mg.load_trace(trace.to_json()).nodes[0].label == attack
