@@ -2,7 +2,7 @@
 # (with venv and pip) need be there. `make PYTHON=python3.13 test` chooses another Python for a new .venv.
 
 PYTHON ?= python3.11 python3.12 python3.13 python3.14 python3
-PYTEST = .venv/bin/python -m pytest -n auto --maxprocesses 4
+PYTEST = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

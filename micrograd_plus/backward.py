@@ -205,6 +205,13 @@ def saved_by(node: Node) -> Any:
     return node.saved
 
 
+def _several_outputs(node: Node, values: dict[str, Any]) -> dict[str, Any]:
+    """Those of several outputs that a rule reads, as tensors of this node; one that is no number has no gradient."""
+    saved = [(i, name, values[name]) for i, name in enumerate(node.op.outputs) if hasattr(values.get(name), "dtype")]
+    public = Variable.public
+    return {name: public.of(value, output_of(node, i) if value.dtype.kind in "fc" else None) for i, name, value in saved}
+
+
 def lifted(node: Node) -> list[Any] | None:
     """What a node's rules read, as tensors that know where they came from, so that a gradient has a gradient.
 
@@ -228,9 +235,7 @@ def lifted(node: Node) -> list[Any] | None:
             values[name] = tensor(values[name], node.parents[place])
     if "out" in values:
         values["out"] = tensor(values["out"], node) if not op.outputs else values["out"]
-    for index, name in enumerate(op.outputs):
-        if name in values and hasattr(values[name], "dtype"):
-            values[name] = tensor(values[name], output_of(node, index) if values[name].dtype.kind in "fc" else None)
+    values.update(_several_outputs(node, values))
     again = [name for name in op.keeps if name in values and name not in op.constants]
     if again:
         kept = op.forward(vocabulary.tensors, *(values[n] for n in op.inputs), **{n: values[n] for n in op.params})[1:]

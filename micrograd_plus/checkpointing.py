@@ -18,7 +18,7 @@ from .application import Op
 from .backward import hooked, lifted, words_beside
 from .outside import Outside, holding
 from .parallel import added, sent
-from .readings import vocabulary
+from .readings import symbols, vocabulary
 from .structures import leaves, mapped
 from .tensor import Tensor
 from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, recorders
@@ -128,6 +128,8 @@ class Program:
     def contributions(self, xp: Any, parts: Sequence[Any], results: Sequence[Any], upstream: Sequence[Any]) -> list[Any]:
         """What each argument, and then each tensor from outside, receives: the function runs again, and the gradients of
         its results are walked back through it."""
+        if xp is symbols:
+            raise TypeError("a checkpoint has no formula of its own: its gradients are those of what runs inside")
         differentiable = xp is vocabulary.tensors
         self._refuse_changed(parts[len(self.given) :])
         birth = variable.birth()

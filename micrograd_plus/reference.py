@@ -222,7 +222,8 @@ def _call(op: Op, names: list[str], inputs: list[Any], params: dict[str, Any]) -
     if op.name == "scatter_add":
         return f"mg.scatter_add({', '.join([given[0], spelled['axis'], *given[1:]])})"
     arguments = [f"[{', '.join(given)}]"] if op.kind == "joining" else given
-    return f"{room(op.forward)[0]}.{op.name}({', '.join([*arguments, *(f'{name}={value}' for name, value in spelled.items())])})"
+    arguments += [f"{name}={value}" for name, value in spelled.items()]
+    return f"{room(op.forward)[0]}.{op.name}({', '.join(arguments)})"
 
 
 def _spelled(value: Any) -> str:

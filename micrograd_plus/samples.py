@@ -278,6 +278,7 @@ def _samples_of_products() -> None:
 
 def _samples_of_convolution() -> None:
     sample(ops.unfold, real(2, 3, 5, 6), kernel_size=(2, 3), stride=(2, 1), padding=(1, 0), dilation=(1, 2))
+    sample(ops.unfold, real(1, 2, 4, 5), kernel_size=(2, 3))
     sample(ops.fold, real(2, 6, 8), output_size=(3, 5), kernel_size=(2, 3), padding=(1, 0), dilation=(1, 1),
            stride=(1, 2))  # fmt: skip
     sample(ops.conv2d, real(2, 3, 5, 6), real(4, 3, 2, 3), real(4), stride=(2, 1), padding=(1, 2), dilation=(1, 2))
@@ -473,7 +474,8 @@ def _samples_of_waves() -> None:
 
 for _define in (
     _samples_of_elementwise, _samples_of_reductions, _samples_of_scans, _samples_of_shape, _samples_of_parts,
-    _samples_of_indexing, _samples_of_products, _samples_of_convolution, _samples_of_networks, _samples_of_complex_numbers,
+    _samples_of_indexing, _samples_of_products, _samples_of_convolution, _samples_of_networks,
+    _samples_of_complex_numbers,
     _samples_of_images, _samples_of_normalisation, _samples_of_transformers, _samples_of_sequences,
     _samples_of_linear_algebra, _samples_of_waves,
 ):  # fmt: skip

@@ -380,6 +380,11 @@ class Tensor(Variable):
         return self._in_place("/=", lambda: ops.divide(self, other))
 
     def __setitem__(self, index: Any, values: Any) -> None:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "x[...] = ... on a result, which is what its inputs make it: compute a changed copy with mg.where(...), or "
+                "write into x.detach()"
+            )
         if self.node is not None and recording_gradients.get():
             raise RuntimeError(
                 "x[...] = ... on a tensor that wants a gradient: write `with mg.no_grad(): x[...] = ...` to change its "

@@ -141,8 +141,8 @@ def on_device(value: Any) -> Any:
     """A result of NumPy's as the library gives it."""
     if isinstance(value, (np.ndarray, np.generic)):
         return Array(value)
-    if isinstance(value, (list, tuple)) and any(isinstance(part, np.ndarray) for part in value):
-        return [on_device(part) for part in value] if isinstance(value, list) else tuple(map(on_device, value))
+    if isinstance(value, (list, tuple)) and any(isinstance(part, (np.ndarray, np.generic)) for part in value):
+        return list(map(on_device, value)) if isinstance(value, list) else tuple(map(on_device, value))
     return value
 
 

@@ -153,7 +153,8 @@ MISTAKES = [
     ("66 plain scaling", "layer_norm", "x", layer_norm_without("mean", "variance")),
     ("67 mean term missing", "layer_norm", "x", layer_norm_without("mean")),
     ("68 variance term missing", "layer_norm", "x", layer_norm_without("variance")),
-    ("69 summed over the wrong axes", "layer_norm", "bias", lambda xp, upstream: xp.sum(upstream, axis=0)),
+    ("69 summed over the wrong axes", "layer_norm", "weight", lambda xp, upstream, unit: xp.sum(
+        upstream * unit, axis=-1, keepdims=True)),
     ("71 scale missing", "dropout", "x", lambda mask: 1.0 * (mask > 0)),
     ("72 another coin", "dropout", "x", lambda mask: mask[..., ::-1]),
     ("73 overlaps overwritten", "unfold", "x", fold_by_overwriting),

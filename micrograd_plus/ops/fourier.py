@@ -23,8 +23,8 @@ def cut_or_pad(xp, x, *, length, axis=-1):
 
 @linear(x=lambda xp, upstream, n, axis: xp.count_mirrored(upstream, n=n, axis=axis))
 def count_mirrored(xp, x, *, n, axis=-1):
-    """Each frequency as often as the spectrum of `n` real numbers has it: twice, but for the first, and for the last where
-    `n` is even."""
+    """Each frequency as often as the spectrum of `n` real numbers has it: twice, but for the first, and the last where `n`
+    is even."""
     return xp.count_mirrored(x, n, axis)
 
 

@@ -11,10 +11,9 @@ from math import inf
 
 from ..op import constant, elementwise, face, linear, op
 from ..readings.shapes import ndim, shape
+from . import reductions
 from .elementwise import absolute, sign
-from .reductions import max, min, sum
-from .reductions import norm as length
-from .shape import concatenate, expand_axes, expand_dims, mT, moveaxis, squeeze, tril, triu
+from .shape import concatenate, expand_axes, expand_dims, moveaxis, mT, squeeze, tril, triu
 
 # Equations and determinants -----------------------------------------------------------------------------------------
 
@@ -45,7 +44,10 @@ def solve(a, b):
 
 @op
 def inv(xp, a):
-    """The inverse: a @ inv(a) = 1. ValueError if a is singular. To solve equations, `solve` is faster and more exact."""
+    """What undoes a matrix: their product is 1 on the diagonal, 0 elsewhere. ValueError if it is singular.
+
+    To solve equations, `solve` is faster and more exact.
+    """
     return xp.inv(a)
 
 
@@ -101,7 +103,7 @@ def _(xp, upstream, a):
 
 @linear(
     x=lambda xp, upstream, x_shape, offset: xp.put_diagonal(
-        xp.spread(upstream, xp.diagonal_shape(x_shape, offset), axis=-1), x_shape, offset, -2, -1
+        xp.spread(upstream, xp.diagonal_shape(x_shape, offset), -1), x_shape, offset, -2, -1
     )
 )
 def _trace(xp, x, *, offset=0):
@@ -187,8 +189,8 @@ def eigvalsh(a, UPLO=None):
 
 @constant
 def resolution(xp, x, *, shape=None, rtol=None):
-    """The size below which an entry counts as 0 beside the largest along the last axis: the share `rtol` of it, or what
-    floating point numbers can tell apart in a matrix of `shape`."""
+    """The size below which an entry counts as 0 beside the largest along the last axis: the share `rtol` of that, or
+    what floating point numbers can tell apart in a matrix of `shape`."""
     return xp.resolution(x, shape=shape, rtol=rtol)
 
 
@@ -251,18 +253,18 @@ def _svd(xp, a):
 
 @_svd.rule("a")
 def _(xp, upstream, u, s, vh):
-    """A value moves by what a does along its own two vectors; vectors turn towards each other, and out of the space that
-    they span.
+    """A value moves by what a does along its own two vectors; vectors turn towards each other, and out of the space
+    that they span.
 
     J. Townsend, "Differentiating the singular value decomposition", 2016.
     """
     gaps, row = xp.reciprocal_gaps(s * s), xp.expand_dims(s, axis=-2)
     steps = xp.expand_dims(xp.reciprocal_beyond(s, xp.resolution(s)), axis=-2)
-    to_u, to_v, v = upstream[0], xp.mT(upstream[2]), xp.mT(vh)
-    turn_u, turn_v = xp.matmul(xp.mT(u), to_u), xp.matmul(xp.mT(v), to_v)
-    inside = (turn_u - xp.mT(turn_u)) * gaps * row + xp.mT(row) * (turn_v - xp.mT(turn_v)) * gaps
+    to_u, to_v = upstream[0], xp.mT(upstream[2])
+    turn_u, turn_v = xp.matmul(xp.mT(u), to_u), xp.matmul(vh, to_v)
+    inside = ((turn_u - xp.mT(turn_u)) * row + xp.mT(row) * (turn_v - xp.mT(turn_v))) * gaps
     left = xp.matmul(u, inside) + u * xp.expand_dims(upstream[1], axis=-2) + (to_u - xp.matmul(u, turn_u)) * steps
-    right = (to_v - xp.matmul(v, turn_v)) * steps
+    right = (to_v - xp.matmul(xp.mT(vh), turn_v)) * steps
     return xp.matmul(left, vh) + xp.matmul(u, xp.mT(right))
 
 
@@ -275,7 +277,7 @@ def svd(a, full_matrices=False, compute_uv=True):
     that depends on which has no gradient, and for all others those vectors' turning counts as 0.
     """
     if full_matrices:
-        raise ValueError("svd: the further vectors of full_matrices are any basis of what is left, and have no gradient")
+        raise ValueError("svd: further vectors, of full_matrices, are any basis of what is left, and have no gradient")
     return _svd(a) if compute_uv else _svd(a)[1]
 
 
@@ -286,7 +288,7 @@ def svdvals(a):
 
 @op
 def pinv(xp, a, *, rtol=None):
-    """The pseudoinverse: of all x for which a @ x is nearest to b, pinv(a) @ b is the shortest.
+    """The pseudoinverse p of a matrix a: of all x for which a @ x is nearest to b, p @ b is the shortest.
 
     Singular values up to `rtol` times the largest count as 0; how many do is taken not to change.
     """
@@ -319,8 +321,8 @@ def _(xp, upstream, a, out):
     b=lambda upstream, b_shape: upstream[..., : b_shape[-1], b_shape[-1] :],
 )
 def block_triangle(xp, a, b):
-    """The larger matrix [[a, b], [0, a]]. Of any function f of it, the block where b stood is how f(a) moves as a moves
-    along b (R. Mathias, "A chain rule for matrix functions and applications", 1996)."""
+    """The larger matrix [[a, b], [0, a]]. In any function f of it, how f(a) moves as a moves along b stands where b
+    stood (R. Mathias, "A chain rule for matrix functions and applications", 1996)."""
     return xp.block_triangle(a, b)
 
 
@@ -339,7 +341,10 @@ def _(xp, upstream, a, a_shape, n):
 
 @op
 def expm(xp, a):
-    """The exponential of a matrix, 1 + a + a² / 2 + a³ / 6 + …: where x moves at the speed a @ x, it is after the time 1."""
+    """The exponential of a matrix, 1 + a + a² / 2 + a³ / 6 + …
+
+    What moves at the speed a @ x goes from x to `expm(a) @ x` in a time of 1.
+    """
     return xp.expm(a)
 
 
@@ -355,7 +360,7 @@ def _(xp, upstream, a, a_shape):
 
 @op
 def p_norm(xp, x, *, ord, axis=None, keepdims=False):
-    """The sum of the sizes' powers, to one over that power. At the origin, and along an entry of 0, the gradient is 0."""
+    """The sum of the sizes' powers, to one over that power. At the origin, and for an entry of 0, the gradient is 0."""
     return xp.power(xp.sum(xp.power(xp.absolute(x), ord), axis=axis, keepdims=keepdims), 1 / ord)
 
 
@@ -368,36 +373,37 @@ def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
 
 
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
-    """The size of a vector: its length for `ord=2`, the sum of sizes for 1, the largest or smallest size for inf or -inf,
-    how many entries are not 0 for 0, else the `ord`-th root of the sum of `ord`-th powers."""
+    """The size of a vector: its length for `ord=2`, the sum of sizes for 1, the largest or smallest size for inf or
+    -inf, how many entries are not 0 for 0, else the `ord`-th root of the sum of `ord`-th powers."""
     if isinstance(ord, str):
         raise ValueError(f"vector_norm: ord is a number, got {ord!r}")
     if ord == 2:
-        return length(x, axis=axis, keepdims=keepdims)
-    reduce = {inf: max, -inf: min, 0: sum, 1: sum}.get(ord)
+        return reductions.norm(x, axis=axis, keepdims=keepdims)
+    reduce = {inf: reductions.max, -inf: reductions.min, 0: reductions.sum, 1: reductions.sum}.get(ord)
     if reduce is None:
         return p_norm(x, ord=ord, axis=axis, keepdims=keepdims)
     return reduce(absolute(x if ord else sign(x)), axis=axis, keepdims=keepdims)
 
 
 def matrix_norm(x, *, keepdims=False, ord="fro"):
-    """The size of a matrix: the root of the sum of squares for "fro", the sum, largest or smallest of its singular values
-    for "nuc", 2 or -2; the largest or smallest sum of sizes of a column for 1 or -1, of a row for inf or -inf."""
+    """The size of a matrix: the root of the sum of squares for "fro"; the sum, largest or smallest of its singular
+    values for "nuc", 2 or -2; the largest or smallest sum of sizes of a column for 1 or -1, of a row for inf or -inf."""
     if ord == "fro":
-        return length(x, axis=(-2, -1), keepdims=keepdims)
+        return reductions.norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord not in ("nuc", 1, -1, 2, -2, inf, -inf):
         raise ValueError(f"matrix_norm: ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
     along = {1: -2, -1: -2, inf: -1, -inf: -1}.get(ord)
-    sizes = svdvals(x) if along is None else sum(absolute(x), axis=along)
-    out = (sum if ord == "nuc" else max if ord > 0 else min)(sizes, axis=-1)
+    sizes = svdvals(x) if along is None else reductions.sum(absolute(x), axis=along)
+    reduce = reductions.sum if ord == "nuc" else reductions.max if ord > 0 else reductions.min
+    out = reduce(sizes, axis=-1)
     return expand_axes(out, shape=shape(x), axis=(-2, -1)) if keepdims else out
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
-    """NumPy's: `vector_norm` along one axis, `matrix_norm` over two, and without `ord` the root of the sum of squares."""
+    """NumPy's norm: `vector_norm` along one axis, `matrix_norm` over two; without `ord` the root of the sum of squares."""
     axes = tuple(range(ndim(x))) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if ord is None:
-        return length(x, axis=axis, keepdims=keepdims)
+        return reductions.norm(x, axis=axis, keepdims=keepdims)
     if len(axes) == 1:
         return vector_norm(x, axis=axes[0], keepdims=keepdims, ord=ord)
     if len(axes) != 2:

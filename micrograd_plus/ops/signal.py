@@ -26,14 +26,14 @@ def overlap_add(xp, x, *, size, hop):
 
 @constant
 def hann_window(xp, x, *, length):
-    """A bell that begins at 0 and would be back there one entry after its end: sin² from 0 to π. It lives where x does."""
+    """A bell that begins at 0 and would be back there one entry after its end: sin² from 0 to π. It lives where x is."""
     return xp.hann_window(x, length)
 
 
 @constant
 def mel_filters(xp, x, *, n_mels, n_fft, sample_rate, fmin=0.0, fmax=None):
     """Triangles over the frequencies of an `rfft`, each as a row, at equal distances on the mel scale, where pitch
-    sounds equally spaced. They live where x does."""
+    sounds equally spaced. They live where x is."""
     return xp.mel_filters(x, n_mels, n_fft, sample_rate, fmin, fmax)
 
 
@@ -54,10 +54,11 @@ def stft(
 ):  # fmt: skip
     """How much of each wave there is at each time: (..., T) to (..., frequencies, frames), complex, as `torch.stft`.
 
-    Frames of `n_fft` entries begin every `hop_length` (a quarter of it); with `center` the middle of frame t is at entry
-    t * hop_length, the ends being padded in the mode of `mg.pad`. `window` has `win_length` entries (`n_fft` of them) and
-    stands in the middle of a frame; it may be "hann", and without one all entries count as they are. `normalized` divides
-    by the root of `n_fft`. `onesided` leaves out the frequencies that mirror others; complex signals have none.
+    Frames of `n_fft` entries begin every `hop_length` (a quarter of `n_fft`, where none is given); with `center` the
+    middle of frame t is at entry t * hop_length, and the ends are padded in a mode of `mg.pad`. `window` has `win_length`
+    entries (`n_fft`) and stands in the middle of a frame; it may be "hann", and without one all entries count as they
+    are. `normalized` divides by the root of `n_fft`. `onesided` leaves out the frequencies that mirror others; complex
+    signals have none.
     """
     win_length = win_length or n_fft
     if window is None:
@@ -68,7 +69,8 @@ def stft(
         window = hann_window(x, length=win_length)
     if window.shape != (win_length,) or win_length > n_fft:
         raise ValueError(
-            f"stft: window has win_length entries, at most n_fft: shape {tuple(window.shape)}, win_length={win_length}, n_fft={n_fft}"
+            f"stft: window has win_length entries, at most n_fft: its shape is {tuple(window.shape)}, and "
+            f"win_length={win_length}, n_fft={n_fft}"
         )
     before = (n_fft - win_length) // 2
     if win_length < n_fft:

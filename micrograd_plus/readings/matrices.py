@@ -13,8 +13,8 @@ import numpy
 from numpy.linalg import LinAlgError
 
 __all__ = [
-    "block_triangle", "cholesky", "cofactors", "det", "eigh", "expm", "inv", "matrix_power", "qr", "resolution", "slogdet",
-    "solve", "svd", "trace",
+    "block_triangle", "cholesky", "cofactors", "det", "eigh", "expm", "inv", "matrix_power", "qr", "resolution",
+    "slogdet", "solve", "svd", "trace",
 ]  # fmt: skip
 
 

@@ -47,8 +47,8 @@ def ifft2(np: Any, x: Any, axes: tuple[int, int] = (-2, -1), norm: str = "backwa
 
 
 def count_mirrored(np: Any, x: Any, n: int, axis: int = -1) -> Any:
-    """Each frequency as often as the spectrum of `n` real numbers has it: twice, but for the first, and for the last where
-    `n` is even."""
+    """Each frequency as often as the spectrum of `n` real numbers has it: twice, but for the first, and the last where `n`
+    is even."""
     places = np.arange(x.shape[axis])
     times = 2 - ((places == 0) | (2 * places == n)).astype(np.int8)
     return x * np.expand_dims(times, tuple(range(1, x.ndim - axis % x.ndim)))
@@ -92,14 +92,14 @@ def overlap_add(np: Any, x: Any, size: int, hop: int) -> Any:
 
 
 def hann_window(np: Any, x: Any, length: int) -> Any:
-    """A bell that begins at 0 and would be back there one entry after its end: sin² from 0 to π. In the dtype of `x`."""
+    """A bell that begins at 0 and would be back there one entry after its end, sin² from 0 to π, in the dtype of `x`."""
     return (np.sin(np.arange(length) * (math.pi / length)) ** 2).astype(x.real.dtype)
 
 
 def mel_filters(
     np: Any, x: Any, n_mels: int, n_fft: int, sample_rate: float, fmin: float = 0.0, fmax: float | None = None
 ) -> Any:
-    """Triangles over the frequencies of an `rfft`, at equal distances on the mel scale: (n_mels, n_fft // 2 + 1).
+    """Triangles over the frequencies of an `rfft`, equally far apart on the mel scale: (n_mels, n_fft // 2 + 1).
 
     The scale is 2595 log10(1 + f / 700): D. O'Shaughnessy, "Speech Communication: Human and Machine", 1987. Each
     triangle rises from its left neighbour's peak to a height of 1, and falls to its right one's. In the dtype of `x`.

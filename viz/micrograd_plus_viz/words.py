@@ -26,7 +26,8 @@ def names(trace: Trace) -> list[str]:
 
     Names that come again are numbered; a constant without a name is called by its number.
     """
-    plain = [_plain_name(trace, node) for node in trace["nodes"]]
+    last = {_place(node["site"]): node["id"] for node in trace["nodes"] if node["site"]}
+    plain = [_plain_name(trace, node, last) for node in trace["nodes"]]
     times, seen, named = Counter(plain), Counter(), []
     for node, name in zip(trace["nodes"], plain, strict=True):
         seen[name] += 1
@@ -36,13 +37,19 @@ def names(trace: Trace) -> list[str]:
     return named
 
 
-def _plain_name(trace: Trace, node: Trace) -> str:
+def _place(site: Trace) -> tuple[Any, ...]:
+    """What tells one expression of the program from another."""
+    return site["file"], site["line"], site["column"], site["end_column"]
+
+
+def _plain_name(trace: Trace, node: Trace, last: dict[tuple[Any, ...], int]) -> str:
     if node["kind"] == "output":
         op = trace["nodes"][node["inputs"][0]["node"]]["op"]
         return spaced(f"{op}{node['label'] or ' output'}")
     if node["label"]:
         return spaced(node["label"]) or node["kind"]
-    given = assigned(node["site"])
+    ends_it = node["site"] and last[_place(node["site"])] == node["id"]  # one call may apply many operations
+    given = assigned(node["site"]) if ends_it else None
     return spaced(node["op"] or node["kind"]) + (f" ({given})" if given else "")
 
 
@@ -149,7 +156,7 @@ def summary(trace: Trace) -> str:
     root = trace["walk"]["root"]
     kind = trace["walk"]["direction"].capitalize()
     end = (
-        f", {names(trace)[root]} = {in_brief(trace, trace['nodes'][root]['value'])}" if trace["nodes"] else ""
+        "" if root is None else f", {names(trace)[root]} = {in_brief(trace, trace['nodes'][root]['value'])}"
     )
     return f"{kind} walk: {len(trace['nodes'])} nodes, {len(trace['steps'])} steps{end}"
 
@@ -160,7 +167,8 @@ def started(trace: Trace, travelled: list[tuple[int, int, int]] | None = None) -
     An application with several outputs holds nothing: its gradients arrive at the outputs. `travelled` are
     the trace's `ways`, where they are known already.
     """
-    held = {trace["walk"]["root"]: trace["walk"]["seed"]}
+    root = trace["walk"]["root"]
+    held = {} if root is None else {root: trace["walk"]["seed"]}
     held |= {e["node"]: None for node in trace["nodes"] if node["kind"] == "output" for e in node["inputs"]}
     for step, (_, start, end) in zip(trace["steps"], travelled or ways(trace), strict=True):
         held.setdefault(start, step["upstream"])

@@ -1,0 +1,47 @@
+"""Records with something missing are shown all the same: a forward without a walk, a walk alone, nothing at all."""
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+
+
+def shown(trace):
+    bundle = trace._repr_mimebundle_()
+    assert "\n" not in bundle["text/html"]
+    return bundle["text/plain"]
+
+
+def test_a_forward_without_a_walk_is_drawn(tmp_path):
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.record() as trace:
+        (x * x).sum()
+    assert shown(trace).startswith("Backward walk: 3 nodes, 0 steps")
+    viz.save(trace, tmp_path / "forward.html")
+    assert "multiply" in (tmp_path / "forward.html").read_text()
+
+
+def test_a_walk_without_its_forward_says_what_was_not_recorded():
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    with mg.record() as trace:
+        y.backward()
+    assert "a value that was not recorded" in shown(trace)
+    assert len(trace.steps) == 3
+
+
+def test_an_empty_record_is_shown_as_one():
+    with mg.record() as trace:
+        pass
+    assert shown(trace).startswith("Backward walk: 0 nodes, 0 steps")
+
+
+def test_a_name_is_given_to_the_last_of_the_operations_of_one_call():
+    a, b = mg.tensor([1.0], requires_grad=True), mg.tensor([2.0], requires_grad=True)
+
+    def model(a, b):
+        return a * b + a
+
+    with mg.record() as trace:
+        score = model(a, b)
+        score.sum().backward()
+    assert shown(trace).count("(score)") == 0  # the call is one line, what it applies stands on others
+    assert [node.op for node in trace.nodes if node.op] == ["multiply", "add", "sum"]
