@@ -15,8 +15,8 @@ def test_a_forward_without_a_walk_is_drawn(tmp_path):
     with mg.record() as trace:
         (x * x).sum()
     assert shown(trace).startswith("Backward walk: 3 nodes, 0 steps")
-    viz.save(trace, tmp_path / "forward.html")
-    assert "multiply" in (tmp_path / "forward.html").read_text()
+    viz.save(trace, tmp_path / "forward.svg")
+    assert "multiply" in (tmp_path / "forward.svg").read_text()
 
 
 def test_a_walk_without_its_forward_says_what_was_not_recorded():
