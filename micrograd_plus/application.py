@@ -383,7 +383,8 @@ def pull_part(xp: Any, upstream: Any, node: Part) -> None:
     application: Any = node.parents[0]
     if application.accumulator is EMPTY:
         application.accumulator = Upstreams({})
-    application.accumulator.parts[node.index] = upstream
+    arrived = application.accumulator.parts
+    arrived[node.index] = arrived[node.index] + upstream if node.index in arrived else upstream
 
 
 pull_part.op = None  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ name, overwrites nothing, and tells each step to who asked: it serves recordings
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from operator import attrgetter
 from typing import Any
 
@@ -154,7 +155,7 @@ def gradients(
     start.accumulator = Variable.public.of(upstream) if create_graph else upstream
     try:
         if create_graph:
-            with variable.enable_grad():
+            with nullcontext() if variable.recording_gradients.get() else variable.enable_grad():
                 watched_walk(vocabulary.tensors, _collecting(order, stops, collected), observe, lifted)
         elif observe or stops or watched or (modes.special and variable.by_name.get()):
             watched_walk(None, _collecting(order, stops, collected), observe, saved_by)
@@ -207,9 +208,13 @@ def saved_by(node: Node) -> Any:
 
 def _several_outputs(node: Node, values: dict[str, Any]) -> dict[str, Any]:
     """Those of several outputs that a rule reads, as tensors of this node; one that is no number has no gradient."""
-    saved = [(i, name, values[name]) for i, name in enumerate(node.op.outputs) if hasattr(values.get(name), "dtype")]
-    public = Variable.public
-    return {name: public.of(value, output_of(node, i) if value.dtype.kind in "fc" else None) for i, name, value in saved}
+    tensors: dict[str, Any] = {}
+    for index, name in enumerate(node.op.outputs):
+        value = values.get(name)
+        if hasattr(value, "dtype"):
+            moves = value.dtype.kind in "fc"
+            tensors[name] = Variable.public.of(value, output_of(node, index) if moves else None)
+    return tensors
 
 
 def lifted(node: Node) -> list[Any] | None:

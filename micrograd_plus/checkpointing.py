@@ -8,20 +8,20 @@ and runs forward twice (Chen, Xu, Zhang and Guestrin, "Training deep nets with s
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from itertools import pairwise
 from typing import Any
 
 from . import ops, random, variable
+from .apart import walk_apart
 from .application import Op
-from .backward import hooked, lifted, words_beside
 from .outside import Outside, holding
-from .parallel import added, sent
 from .readings import symbols, vocabulary
 from .structures import leaves, mapped
 from .tensor import Tensor
-from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, recorders
+from .variable import Leaf, Node, Variable, recorders
 
 _running: ContextVar[str] = ContextVar("_running", default="")
 _one_at_a_time = threading.RLock()
@@ -34,7 +34,7 @@ def is_checkpointing() -> bool:
 
 
 def is_recomputing() -> bool:
-    """True inside a function that a checkpoint runs again: what was counted the first time is not to be counted twice."""
+    """True inside a function that a checkpoint runs again: what the first run counted is not to be counted twice."""
     return _running.get() == "again"
 
 
@@ -42,9 +42,9 @@ def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """`f(*args, **kwargs)`, of which only the arguments and the results are kept. The walk runs `f` again for the rest.
 
     Arguments and results may be nested lists, tuples and dictionaries; tensors that `f` reads from outside, such as a
-    layer's weights, receive their gradients too. Gradients are exact, and can be differentiated again. Random numbers are
-    drawn again as they were (those of `mg.random`; a generator of your own is not put back). A tensor from outside that
-    was changed before the walk is an error; arguments are kept as they were. While somebody records, or where no
+    layer's weights, receive their gradients too. Gradients are exact, and can be differentiated again. Random numbers
+    are drawn again as they were (those of `mg.random`; a generator of your own is not put back). A tensor from outside
+    that was changed before the walk is an error; arguments are kept as they were. While somebody records, or where no
     gradient is wanted, `f` simply runs.
 
     >>> import micrograd_plus as mg
@@ -73,7 +73,7 @@ def checkpoint_sequential(functions: Sequence[Callable[..., Any]], segments: int
     if not 1 <= segments <= max(len(functions), 1):
         raise ValueError(f"checkpoint_sequential: {len(functions)} functions cannot be cut into {segments} segments")
     cuts = [len(functions) * i // segments for i in range(segments + 1)]
-    parts = [functions[start:stop] for start, stop in zip(cuts, cuts[1:], strict=False)]
+    parts = [functions[start:stop] for start, stop in pairwise(cuts)]
     for part in parts[:-1]:
         x = checkpoint(_one_after_the_other, part, x)
     return _one_after_the_other(parts[-1], x)
@@ -125,9 +125,11 @@ class Program:
         results, self.results = self.results, ()
         return results
 
-    def contributions(self, xp: Any, parts: Sequence[Any], results: Sequence[Any], upstream: Sequence[Any]) -> list[Any]:
-        """What each argument, and then each tensor from outside, receives: the function runs again, and the gradients of
-        its results are walked back through it."""
+    def contributions(
+        self, xp: Any, parts: Sequence[Any], results: Sequence[Any], upstream: Sequence[Any]
+    ) -> list[Any]:
+        """What each argument, and then each tensor from outside, receives: the function runs again, and the gradients
+        of its results are walked back through it."""
         if xp is symbols:
             raise TypeError("a checkpoint has no formula of its own: its gradients are those of what runs inside")
         differentiable = xp is vocabulary.tensors
@@ -144,44 +146,23 @@ class Program:
             self._refuse_different(results, again)
             ends = [value.node for value in (*given, *self.outside)]
             starts = [(value.node, up) for value, up in zip(again, upstream, strict=True) if value.node is not None]
-            received = self._walk(starts, {id(node) for node in ends}, birth, differentiable)
+            stops = {id(node) for node in ends}
+            received = walk_apart(
+                starts, lambda node: id(node) in stops or node.serial < birth, differentiable=differentiable
+            )
+        self._refuse_strangers(received.keys() - set(ends), birth)
         return [
             received[node] if node in received else xp.zeros_beside(part, tuple(part.shape), part.dtype)
             for node, part in zip(ends, parts, strict=True)
         ]
 
-    def _walk(self, starts: list[Any], ends: set[int], birth: int, differentiable: bool) -> dict[Node, Any]:
-        """Walk back through the second run, up to where the first one began. What arrives is kept apart: the walk that
-        this one is a step of may be using the accumulators of the same nodes."""
-        received: dict[Node, Any] = {}
-        for node, upstream in starts:
-            upstream = upstream if differentiable else upstream.copy()
-            received[node] = _plus(received.get(node, EMPTY), upstream, differentiable)
-        for node in self._between([node for node, _ in starts], ends, birth):
-            upstream = received.pop(node, None)
-            if upstream is None:
-                continue
-            upstream = hooked(node, upstream) if hooks.ever else upstream
-            for parent, contribution in _sent_as_tensors(node, upstream) if differentiable else _sent(node, upstream):
-                received[parent] = _plus(received.get(parent, EMPTY), contribution, differentiable)
-        return received
-
-    def _between(self, roots: list[Node], ends: set[int], birth: int) -> list[Node]:
-        """The applications of the second run, latest first."""
-        found: dict[int, Node] = {}
-        todo = list(roots)
-        while todo:
-            node = todo.pop()
-            if id(node) in found or id(node) in ends or node.pull is None:
-                continue
-            if node.serial < birth:
-                raise RuntimeError(
-                    f"checkpoint: {self.name} reads another tensor from outside as it runs again than at first; it must "
-                    f"do the same both times"
-                )
-            found[id(node)] = node
-            todo.extend(parent for parent in node.parents if parent is not None)
-        return sorted(found.values(), key=lambda node: node.serial, reverse=True)
+    def _refuse_strangers(self, others: Iterable[Node], birth: int) -> None:
+        """An error where the second run has read what the first one had not."""
+        if any(node.serial < birth for node in others):
+            raise RuntimeError(
+                f"checkpoint: {self.name} read another tensor from outside as it ran again; it must do the same both "
+                f"times"
+            )
 
     def _refuse_changed(self, before: Sequence[Any]) -> None:
         """An error where a tensor from outside no longer holds what the first run read."""
@@ -189,9 +170,9 @@ class Program:
             data = getattr(data, "_data", data)
             if getattr(value.node, "version", 0) != version and not _equal(value._data, data):
                 raise RuntimeError(
-                    f"checkpoint: a tensor of shape {value.shape} that {self.name} reads from outside was changed between "
-                    f"the forward and the walk back (version {version}, now {value.node.version}), so {self.name} cannot "
-                    f"be run again; change it after the walk, or pass it as an argument, which is kept as it was"
+                    f"checkpoint: a tensor of shape {value.shape} that {self.name} reads from outside was changed "
+                    f"between the forward and the walk back (version {version}, now {value.node.version}), so it "
+                    f"cannot run again; change it after the walk, or pass it as an argument, which is kept as it was"
                 )
 
     def _refuse_different(self, before: Sequence[Any], again: Sequence[Any]) -> None:
@@ -199,17 +180,17 @@ class Program:
         data = [value._data for value in again]
         if len(before) != len(data) or not all(_close(a, b) for a, b in zip(before, data, strict=True)):
             raise RuntimeError(
-                f"checkpoint: {self.name} gave other results as it ran again; it must do the same both times: draw from "
-                f"mg.random, whose state is put back, and read nothing that changes in between"
+                f"checkpoint: {self.name} gave other results as it ran again; it must do the same both times: draw "
+                f"from mg.random, whose state is put back, and read nothing that changes in between"
             )
 
 
-def again(xp: Any, parts: Any, *, program: Program) -> Any:
+def _checkpoint(xp: Any, parts: Any, *, program: Program) -> Any:
     """The results of a function of which the inside was not kept."""
     return program.take_results()
 
 
-_again = Op(again, "joining", outputs=("results",))
+_again = Op(_checkpoint, "joining", outputs=("results",))
 
 
 @_again.rule("parts")
@@ -223,25 +204,6 @@ def _alike(data: Any, wanted: bool) -> Any:
     return Tensor.of(data, Leaf(data.shape, data.dtype) if wanted else None)
 
 
-def _sent(node: Node, upstream: Any) -> Iterator[tuple[Any, Any]]:
-    return sent(words_beside(upstream), node, upstream)
-
-
-def _sent_as_tensors(node: Node, upstream: Any) -> Iterator[tuple[Any, Any]]:
-    """The same with a graph of its own, so that the gradients can be differentiated."""
-    if type(node) is Part:
-        yield node.parents[0], Upstreams({node.index: upstream})
-        return
-    for contribution in node.op.contributions(vocabulary.tensors, node, upstream, lifted(node)):
-        yield node.parents[contribution.index], contribution.value
-
-
-def _plus(total: Any, contribution: Any, differentiable: bool) -> Any:
-    if differentiable and total is not EMPTY and type(total) is not Upstreams:
-        return total + contribution
-    return added(total, contribution)
-
-
 def _equal(a: Any, b: Any) -> bool:
     return a is b or bool((a == b).all())
 
@@ -253,9 +215,9 @@ def _close(a: Any, b: Any) -> bool:
     if _equal(a, b) or a.dtype.kind not in "fc":
         return _equal(a, b)
     library = vocabulary.device_of(a).library
-    step = float(library.finfo(a.dtype).eps) ** 0.5
-    largest = float(abs(a).max()) if a.size else 0.0
-    return bool(library.allclose(a, b, rtol=step, atol=step * largest if largest < float("inf") else step, equal_nan=True))
+    within = float(library.finfo(a.dtype).eps) ** 0.5
+    largest = abs(a[library.isfinite(a)]).max(initial=1.0)
+    return bool(library.allclose(a, b, rtol=within, atol=within * float(largest), equal_nan=True))
 
 
 @contextmanager

@@ -68,7 +68,7 @@ def source(op: Op) -> str:
 def fit(op: Op, name: str, sent: Any, like: Any, xp: Any) -> Any:
     """What a rule sent, made to fit; or the error that by-name application gives."""
     try:
-        return xp.fit(sent, like) if sent.shape != like[0] or sent.dtype != like[1] else sent.copy()
+        return xp.fit(sent, like) if sent.shape != like[0] or sent.dtype != like[1] else sent.copy("K")
     except ValueError:
         op.check_fits(next(rule for rule in op.rules if name in rule.inputs), name, sent, like)
         raise
@@ -214,7 +214,7 @@ def _alike_step(rule: Rule, later: list[Rule]) -> Iterator[str]:
     yield f"if _{name}_node is not None and {name}_like is None:"
     if last:
         yield f"    if {last}: {in_place}"
-        yield "    else: _sent = " + ("upstream.copy()" if local == "1" else f"xp.times(upstream, {local})")
+        yield "    else: _sent = " + ('upstream.copy("K")' if local == "1" else f"xp.times(upstream, {local})")
     else:
         yield f"    {in_place}"
     yield from _deposit(name)
@@ -233,7 +233,7 @@ def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
             yield f"if _{name}_node is not None:"
         if not alone and _sends_upstream_itself(rule):
             yield f"    if (upstream.shape, upstream.dtype) != {name}_like: _sent = xp.fit(upstream, {name}_like)"
-            yield "    else: _sent = upstream.copy()"
+            yield '    else: _sent = upstream.copy("K")'
             yield from _deposit(name)
             continue
         yield f"    _sent = {_call(rule)}" if len(rule.inputs) == 1 else f"    _sent = _all[{place}]"

@@ -29,11 +29,11 @@ def scan(
 ) -> tuple[Any, Any]:
     """`carry, y = f(carry, x)` for every x along the first axis of `xs`: the last carry, and the ys stacked.
 
-    `xs` may be nested; its tensors have the same first length. Without it, `f` is given None, `length` times. What every
-    step shares, `f` simply reads from outside. With `reverse` the last x comes first, and each y stays at the place of
-    its x. With `outputs="last"` only the y of the last step is kept. With `checkpoint_every=k` only each k-th carry is
-    kept, and the steps between are computed again on the way back: for k near √n, memory grows as √n. Over no steps at
-    all there is no y: None.
+    `xs` may be nested; its tensors have the same first length. Without it, `f` is given None, `length` times. What
+    every step shares, `f` simply reads from outside. With `reverse` the last x comes first, and each y stays at the
+    place of its x. With `outputs="last"` only the y of the last step is kept. With `checkpoint_every=k` only each k-th
+    carry is kept, and the steps between are computed again on the way back: for k near √n, memory grows as √n. Over no
+    steps at all there is no y: None.
 
     >>> import micrograd_plus as mg
     >>> def grow(total, x):
@@ -88,7 +88,8 @@ def _run(f: Callable[[Any, Any], tuple[Any, Any]], carry: Any, steps: list[Any],
     for x in steps:
         result = f(carry, x)
         if not isinstance(result, tuple) or len(result) != 2:
-            raise TypeError(f"scan: f returns (carry, y), got {type(result).__name__}; without outputs return (carry, None)")
+            got = type(result).__name__
+            raise TypeError(f"scan: f returns (carry, y), got {got}; without outputs return (carry, None)")
         after, y = mapped(result[0], _tensor), result[1]
         _refuse_another_form(carry, after)
         carry = after
@@ -129,8 +130,8 @@ def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *args: Any) ->
 
 
 def while_loop(cond: Callable[[Any], Any], f: Callable[[Any], Any], x: Any, max_iterations: int) -> Any:
-    """`x = f(x)` as long as `cond(x)` holds. Each step is part of the graph, so the gradient is that of the steps taken;
-    how many there are has none. If `cond` still holds after `max_iterations`, that is an error.
+    """`x = f(x)` as long as `cond(x)` holds. Each step is part of the graph, so the gradient is that of the steps
+    taken; how many there are has none. If `cond` still holds after `max_iterations`, that is an error.
 
     >>> import micrograd_plus as mg
     >>> mg.while_loop(lambda x: x < 100, lambda x: x * x, mg.tensor(3.0), max_iterations=10).item()
@@ -142,14 +143,18 @@ def while_loop(cond: Callable[[Any], Any], f: Callable[[Any], Any], x: Any, max_
             return x
         x = f(x)
     if _truth("while_loop", cond(x)):
-        raise RuntimeError(f"while_loop: the condition still holds after {max_iterations} iterations; allow more, or mend it")
+        raise RuntimeError(
+            f"while_loop: the condition still holds after {max_iterations} iterations; allow more, or mend it"
+        )
     return x
 
 
 def _truth(name: str, pred: Any) -> bool:
     """A condition as yes or no."""
     if getattr(pred, "size", 1) != 1:
-        raise ValueError(f"{name}: a condition is one yes or no, got shape {pred.shape}; to choose entry by entry use mg.where")
+        raise ValueError(
+            f"{name}: a condition is one yes or no, got shape {pred.shape}; to choose entry by entry use mg.where"
+        )
     return bool(pred)
 
 

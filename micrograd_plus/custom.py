@@ -21,12 +21,12 @@ from types import FunctionType
 from typing import Any
 
 from . import variable
+from .apart import walk_apart
 from .application import Op
 from .outside import Outside, holding
 from .readings import symbols, vocabulary
 from .rule import REQUIRED, Rule
 from .tensor import Tensor, tensor
-from .transforms import vjp
 from .variable import Variable, recorders
 
 
@@ -35,8 +35,8 @@ def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
     tuple. The positional parameters of `f` are its inputs; keyword-only ones are parameters, and have no gradient.
 
     A rule reads, by name, `upstream`, inputs, parameters and `out`, all as tensors. `outputs` names the results of a
-    function that returns several; upstream is then a tuple, zeros where nothing arrived. Forward mode is derived from the
-    rules, unless `f.tangent` gives it.
+    function that returns a tuple; rules read those in the place of `out`, and upstream is a tuple too. Forward mode is
+    derived from the rules, unless `f.tangent` gives it.
 
     >>> import micrograd_plus as mg
     >>> @mg.custom_vjp
@@ -53,8 +53,8 @@ def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
 
 def custom_jvp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
     """A function whose way forward is what its one tangent rule says: `@f.tangent`. The rule reads, by name, inputs,
-    parameters, `out`, and `NAME_tangent`: how each input moves. It must be linear in these; the way back is its transpose,
-    unless `f.rule` gives that too.
+    parameters, `out`, and `NAME_tangent`: how each input moves. It must be linear in these; the way back is its
+    transpose, unless `f.rule` gives that too.
 
     >>> import micrograd_plus as mg
     >>> @mg.custom_jvp
@@ -84,6 +84,7 @@ class CustomFunction:
         return function
 
     def __call__(self, *args: Any, **params: Any) -> Any:
+        """Apply the function."""
         if not self.op.rules and self.op.tangent_rule is not None:
             self.op.add_transposed()
         return self.op.apply(*args, **params) if self.op.rules else self.op.forward(*args, **params)
@@ -96,6 +97,7 @@ class CustomRule(Rule):
     """A rule that speaks in tensors: arrays are handed over as tensors without a graph."""
 
     def __call__(self, named: dict[str, Any]) -> Any:
+        """The rule, applied to what it reads, as tensors."""
         xp = named["xp"]
         if xp is vocabulary.tensors or xp is symbols:
             return super().__call__({**named, "xp": vocabulary.tensors})
@@ -111,6 +113,8 @@ class CustomOp(Op):
 
     def __init__(self, f: Callable[..., Any], outputs: tuple[str, ...]):
         self.name = getattr(f, "__name__", type(f).__name__).strip("<>_")
+        if len(outputs) == 1:
+            raise TypeError(f"{self.name}: `outputs` names the results of a function that returns several")
         self.forward: Any = f
         self.kind, self.outputs, self.keeps, self.constants = "general", outputs, (), frozenset()
         named = signature(f).parameters.values()
@@ -127,6 +131,17 @@ class CustomOp(Op):
         self.rules, self.saves, self.call = [], (), None
 
     @property
+    def results(self) -> tuple[str, ...]:
+        """What rules call the results."""
+        return self.outputs or ("out",)
+
+    def add_rule(self, inputs: tuple[str, ...], function: FunctionType) -> None:
+        """Add or replace a rule."""
+        if self.outputs and "out" in signature(function).parameters:
+            raise TypeError(f"a rule of {self.name} reads its results by name: {', '.join(self.outputs)}")
+        super().add_rule(inputs, function)
+
+    @property
     def composite(self) -> bool:
         """False: its rules are there in the place of what its forward is made of."""
         return False
@@ -136,10 +151,10 @@ class CustomOp(Op):
         outside = Outside(variable.birth())
         with variable.no_grad(), holding(recorders, ()), outside:
             results = self.forward(*[as_tensor(value) for value in data], **params)
-        if outside.found:
+        for found in outside.found.values():
             raise RuntimeError(
-                f"{self.name} reads a tensor of shape {next(iter(outside.found.values())).shape} from outside that wants a "
-                f"gradient, and no rule of {self.name} can send it one: make it an argument"
+                f"{self.name} reads a tensor of shape {found.shape} from outside that wants a gradient, and no rule of "
+                f"{self.name} can send it one: make it an argument"
             )
         if not self.outputs:
             return as_array(results), ()
@@ -152,14 +167,13 @@ class CustomOp(Op):
         for name, node in zip(self.inputs, nodes, strict=True):
             if node is not None and not self.differentiable(name) and variable.recording_gradients.get():
                 raise RuntimeError(
-                    f"{self.name} has no rule for {name}, which wants a gradient: give one with @{self.name}.rule({name!r}), "
-                    f"or pass mg.stop_gradient(...) of it"
+                    f"{self.name} has no rule for {name}, which wants a gradient: give one with "
+                    f"@{self.name}.rule({name!r}), or pass mg.stop_gradient(...) of it"
                 )
 
     def add_transposed(self) -> None:
         """Give, as the one rule for all inputs, the transpose of the tangent rule."""
-        reads = [name for name in self.tangent_rule.reads if not name.endswith("_tangent")]
-        needed = tuple(dict.fromkeys(["xp", "upstream", *reads, *self.inputs]))
+        needed = ("xp", "upstream", *self.inputs, *self.params, *self.results)
         self.rules = [TransposedRule(self, needed)]
         likes = [f"{name}_like" for name in self.inputs]
         self.saves = (*needed[2:], *likes, *(["outputs_like"] if self.outputs else []))
@@ -171,16 +185,17 @@ class TangentRule:
     def __init__(self, op: CustomOp, function: FunctionType):
         self.op, self.function = op, function
         self.reads = tuple(signature(function).parameters)
-        known = {"out", *op.outputs, *op.inputs, *op.params, *(f"{name}_tangent" for name in op.inputs)}
+        known = {*op.results, *op.inputs, *op.params, *(f"{name}_tangent" for name in op.inputs)}
         for name in self.reads:
             if name not in known:
                 raise TypeError(f"the tangent rule of {op.name} reads {name!r}; it may read {', '.join(sorted(known))}")
 
-    def moved(self, inputs: Sequence[Any], params: dict[str, Any], results: Sequence[Any], arriving: Sequence[Any]) -> Any:
+    def moved(
+        self, inputs: Sequence[Any], params: dict[str, Any], results: Sequence[Any], arriving: Sequence[Any]
+    ) -> Any:
         """The tangent of each result, from those of the inputs; None stands for one that does not move."""
         named = {**params, **dict(zip(self.op.inputs, inputs, strict=True))}
-        named["out"] = results if self.op.outputs else results[0]
-        named.update(zip(self.op.outputs, results, strict=False))
+        named.update(zip(self.op.results, results, strict=True))
         for name, value, tangent in zip(self.op.inputs, inputs, arriving, strict=True):
             named[f"{name}_tangent"] = value * 0 if tangent is None and value is not None else tangent
         moved = self.function(*[named[name] for name in self.reads])
@@ -188,13 +203,13 @@ class TangentRule:
         for tangent, result in zip(moved, results, strict=True):
             if tangent.shape != result.shape:
                 raise RuntimeError(
-                    f"the tangent rule of {self.op.name} gave shape {tangent.shape} for a result of shape {result.shape}"
+                    f"the tangent rule of {self.op.name} gave shape {tangent.shape} for a result of {result.shape}"
                 )
         return moved
 
 
 class TransposedRule(Rule):
-    """The transpose of a tangent rule: this is linear in the tangents, so pulling back through it once is the way back."""
+    """The transpose of a tangent rule: it is linear in the tangents, so going back through it once is the way back."""
 
     def __init__(self, op: CustomOp, reads: tuple[str, ...]):
         self.op, self.inputs, self.function = op, op.inputs, op.tangent_rule.function
@@ -202,31 +217,30 @@ class TransposedRule(Rule):
         self.reason = "The transpose of the tangent rule."
 
     def __call__(self, named: dict[str, Any]) -> Any:
+        """What each input receives."""
         xp, op = named["xp"], self.op
         if xp is symbols:
             raise TypeError("the transpose of a tangent rule has no formula of its own")
         differentiable = xp is vocabulary.tensors
         named = {name: _each(value, as_tensor) for name, value in named.items()}
         inputs = [named[name] for name in op.inputs]
-        results = named["upstream"] if op.outputs else (named["upstream"],)
-        if "out" in named:
-            results = named["out"] if op.outputs else (named["out"],)
-        params = {name: named[name] for name in op.params if name in named}
-        places = [i for i, value in enumerate(inputs) if value is not None and value.dtype.kind in "fc"]
-
-        def move(*tangents: Any) -> Any:
-            arriving: list[Any] = [None] * len(inputs)
-            for i, tangent in zip(places, tangents, strict=True):
-                arriving[i] = tangent
-            moved = op.tangent_rule.moved(inputs, params, results, arriving)
-            return moved if op.outputs else moved[0]
-
-        still = [tensor(inputs[i]._data * 0, requires_grad=differentiable) for i in places]
-        with holding(recorders, recorders.get() if differentiable else ()):
-            received = dict(zip(places, vjp(move, *still)[1](named["upstream"]), strict=True))
-        sent = [received.get(i) for i in range(len(inputs))]
-        sent = sent if differentiable else [_each(value, as_array) for value in sent]
+        results = [named[name] for name in op.results]
+        params = {name: named[name] for name in op.params}
+        birth = variable.birth()
+        still = [None if value is None else tensor(value._data * 0, requires_grad=can_move(value)) for value in inputs]
+        with variable.enable_grad(), holding(recorders, recorders.get() if differentiable else ()):
+            moved = op.tangent_rule.moved(inputs, params, results, still)
+            upstreams = named["upstream"] if op.outputs else (named["upstream"],)
+            starts = [(m.node, up) for m, up in zip(moved, upstreams, strict=True) if m.node is not None]
+            starts = starts if differentiable else [(node, up._data) for node, up in starts]
+            received = walk_apart(starts, lambda node: node.serial < birth, differentiable=differentiable)
+        sent = [None if x is None else received.get(x.node, x if differentiable else x._data) for x in still]
         return tuple(sent) if len(sent) > 1 else sent[0]
+
+
+def can_move(value: Any) -> bool:
+    """True for numbers that can move."""
+    return value.dtype.kind in "fc"
 
 
 def _each(value: Any, function: Callable[[Any], Any]) -> Any:
@@ -241,6 +255,6 @@ def as_tensor(value: Any) -> Any:
 
 def as_array(value: Any) -> Any:
     """The array of a tensor, or of a number; nothing stays nothing."""
-    if value is None or hasattr(value, "dtype") and not isinstance(value, Variable):
+    if value is None or (hasattr(value, "dtype") and not isinstance(value, Variable)):
         return value
     return value._data if isinstance(value, Variable) else Tensor.constant(value, "a custom function")._data

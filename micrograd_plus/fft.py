@@ -1,4 +1,5 @@
-"""Fourier transforms under NumPy's names: `mg.fft.rfft(x)`. The operations themselves are in `ops/fourier.py`."""
+"""Fourier transforms under NumPy's names: `mg.fft.rfft(x)`. The operations themselves are in
+`ops/fourier.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Linear algebra under NumPy's names: `mg.linalg.solve(a, b)`. The operations themselves are in `ops/linalg.py`."""
+"""Linear algebra under NumPy's names: `mg.linalg.solve(a, b)`. The operations themselves are in
+`ops/linalg.py`."""
 
 from __future__ import annotations
 

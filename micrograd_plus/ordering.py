@@ -21,8 +21,8 @@ class Orders(NamedTuple):
     depth_first: list[Node]
     """The reverse of the order in which a depth-first search is done with each node: what micrograd does."""
     kahn: list[Node]
-    """A node goes as soon as everything that used it has gone (Kahn 1962), generation by generation: those that could go
-    at the same time stand next to one another."""
+    """A node goes as soon as everything that used it has gone (Kahn 1962), generation by generation: those that could
+    go at the same time stand next to one another."""
 
 
 def orders(x: Any) -> Orders:
@@ -38,7 +38,7 @@ def orders(x: Any) -> Orders:
     """
     root = x.node if isinstance(x, Variable) else None
     if root is None:
-        raise ValueError("orders: there is no graph to put in order; give a tensor that depends on one with requires_grad=True")
+        raise ValueError("orders: there is no graph here; give a tensor that depends on one with requires_grad=True")
     found = depth_first(root)
     return Orders(sorted(found, key=lambda node: node.serial, reverse=True), found, kahn(found))
 

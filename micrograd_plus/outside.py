@@ -27,8 +27,8 @@ class Outside(Recorder):
 
 @contextmanager
 def holding(place: ContextVar[Any], value: Any) -> Iterator[None]:
-    """A block in which a variable of this thread and task has another value. It changes nothing about how operations are
-    applied, so it does not count among the modes."""
+    """A block in which a variable of this thread and task has another value. It changes nothing about how operations
+    are applied, so it does not count among the modes."""
     token = place.set(value)
     try:
         yield

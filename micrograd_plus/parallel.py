@@ -11,45 +11,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from typing import Any
 
-from .backward import freed, walk_between_devices, words_beside
-from .variable import EMPTY, Node, Part, Upstreams
+from .apart import added, sent
+from .backward import freed, walk_between_devices
+from .variable import Node
 
 ENOUGH = 2**17
 """Bytes that an application's rules must read on average before threads are worth their keep: handing one over costs
 some 30 µs, in which one thread goes through about so much."""
-
-
-class Cell:
-    """In the place of a parent: where what one application sends to it is kept apart."""
-
-    __slots__ = ("accumulator",)
-
-    def __init__(self) -> None:
-        self.accumulator: Any = EMPTY
-
-
-def sent(xp: Any, node: Node, upstream: Any) -> Iterator[tuple[Node, Any]]:
-    """What an application sends: each parent with what it receives. Nobody's accumulator is touched."""
-    stand_in: Any = object.__new__(type(node))
-    stand_in.parents = tuple(None if parent is None else Cell() for parent in node.parents)
-    stand_in.saved = node.saved
-    if type(node) is Part:
-        stand_in.index = node.index
-    node.pull(xp, upstream, stand_in)
-    for parent, cell in zip(node.parents, stand_in.parents, strict=True):
-        if parent is not None and cell.accumulator is not EMPTY:
-            yield parent, cell.accumulator
-
-
-def added(total: Any, contribution: Any) -> Any:
-    """What has arrived at a node, and one contribution more. Both belong to the walk, so they are added in place."""
-    if total is EMPTY:
-        return contribution
-    if type(total) is Upstreams:
-        total.parts.update(contribution.parts)
-    else:
-        total += contribution
-    return total
 
 
 def walk_on(workers: int) -> Callable[[Sequence[Node]], None]:
@@ -115,7 +83,7 @@ class ThreadedWalk:
         node.accumulator = None
         if node.saved is None:
             raise freed(node)
-        return node, list(sent(words_beside(total), node, total))
+        return node, list(sent(node, total))
 
     def _arrived(self, node: Node, contributions: list[tuple[Node, Any]]) -> Iterator[Node]:
         """Note what a node has sent; give the nodes that wait for nobody any more."""

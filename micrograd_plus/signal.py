@@ -1,4 +1,5 @@
-"""Signals in time: `mg.signal.stft(x, n_fft=256, window="hann")`. The operations themselves are in `ops/signal.py`."""
+"""Signals in time: `mg.signal.stft(x, n_fft=256, window="hann")`. The operations themselves are in
+`ops/signal.py`."""
 
 from __future__ import annotations
 

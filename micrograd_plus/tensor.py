@@ -565,9 +565,7 @@ class Tensor(Variable):
 
     def astype(self, dtype: Any) -> Tensor:
         """The values in another dtype; the gradient is cast back. Through whole numbers and truths nothing goes back."""
-        wanted = _dtype(dtype, "astype")
-        ends = self.node is not None and wanted.kind not in "fc"
-        return ops.astype(ops.stop_gradient(self) if ends else self, dtype=wanted)
+        return ops.astype(self, dtype=_dtype(dtype, "astype"))
 
     def reshape(self, *shape: Any) -> Tensor:
         """The same entries in another shape; one length may be -1."""

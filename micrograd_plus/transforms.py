@@ -395,8 +395,8 @@ def _does_not_depend(f: Any, argnums: Sequence[int], inputs: list[Any], received
     names = [f"argument {i}" for i, made in zip(argnums, inputs, strict=True) for _ in leaves(made)]
     lost = next(name for name, gradient in zip(names, received, strict=True) if gradient is None)
     return RuntimeError(
-        f"the value of {_name(f)} does not depend on {lost} (or on a part of it), so that has no gradient; leave it out of "
-        f"argnums, or ask for missing='zeros'"
+        f"the value of {_name(f)} does not depend on {lost} (or on a part of it), so that has no gradient; leave it out "
+        f"of argnums, or ask for missing='zeros'"
     )
 
 

@@ -346,6 +346,14 @@ def test_a_function_that_does_something_else_the_second_time_is_refused():
         mg.checkpoint(fickle, leaf(2.0)).backward()
 
 
+def test_a_function_that_reads_something_else_the_second_time_is_refused():
+    a, b = leaf(1.0) * 2, leaf(2.0) * 1
+    sources = [a, b]
+    y = mg.checkpoint(lambda x: x * sources.pop(0), leaf(3.0))
+    with pytest.raises(RuntimeError, match="read another tensor from outside as it ran again"):
+        y.backward()
+
+
 def test_a_function_knows_that_it_runs_under_a_checkpoint_and_that_it_runs_again():
     seen = []
 
@@ -379,7 +387,7 @@ def test_a_record_of_the_walk_alone_shows_the_checkpoint_as_one_step():
     y = mg.checkpoint(lambda x: mg.sin(x) * 2, x)
     with mg.record() as trace:
         y.backward()
-    assert [step.rule for step in trace.steps] == ["again.parts"]
+    assert [step.rule for step in trace.steps] == ["checkpoint.parts"]
     assert trace.steps[0].contribution == x.grad.item()
 
 

@@ -69,6 +69,15 @@ def test_a_leaf_that_the_result_does_not_depend_on_has_no_gradient():
     assert unused.grad is None
 
 
+@pytest.mark.parametrize("whole", [lambda x: x.astype(int), lambda x: mg.astype(x, dtype="int64"), lambda x: x > 1])
+def test_nothing_goes_back_through_whole_numbers_and_truths(whole):
+    x = leaf([1.5, 0.5])
+    y = whole(x)
+    assert not y.requires_grad
+    (y * x).sum().backward()
+    assert numbers(x.grad) == [1.0, 0.0]
+
+
 def test_a_leaf_may_be_the_root():
     x = leaf([2.0, 3.0])
     x.backward([1.0, 5.0])

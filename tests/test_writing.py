@@ -126,6 +126,14 @@ def test_an_index_changed_after_its_use_cannot_reach_the_graph(index):
     assert numbers(x.grad) == [2.0, 2.0, 0.0]
 
 
+def test_a_list_of_repeats_changed_after_its_use_cannot_reach_the_graph():
+    x, repeats = leaf([1.0, 2.0, 3.0]), [1, 0, 2]
+    y = mg.repeat(x, repeats, axis=0) * mg.tensor([1.0, 10.0, 100.0])
+    repeats[:] = [0, 1, 2]
+    y.sum().backward()
+    assert numbers(x.grad) == [1.0, 0.0, 110.0]
+
+
 def test_two_gradients_never_share_memory():
     x = leaf([[1.0, 2.0], [3.0, 4.0]])
     line = x.reshape(4).retain_grad()

@@ -14,11 +14,27 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from . import activations, axes, entries, layers, losses, places, products, reductions, twice, windows
+from . import (
+    activations,
+    axes,
+    checkpoints,
+    entries,
+    layers,
+    losses,
+    places,
+    products,
+    reductions,
+    sequences,
+    twice,
+    windows,
+)
 from .evidence import Evidence, evidence, formulas
-from .exhibit import Exhibit, Lazy, exhibits, planted, wrong
+from .exhibit import DIFFERENCES, SECOND, Exhibit, Lazy, exhibits, planted, wrong
 
-__all__ = ["WINGS", "Evidence", "Exhibit", "Lazy", "evidence", "exhibits", "formulas", "named", "of", "planted", "wrong"]
+__all__ = [
+    "DIFFERENCES", "SECOND", "WINGS", "Evidence", "Exhibit", "Lazy", "evidence", "exhibits", "formulas", "named", "of",
+    "planted", "wrong",
+]  # fmt: skip
 
 WINGS = {
     "Entry by entry": entries,
@@ -30,6 +46,8 @@ WINGS = {
     "Windows": windows,
     "Softmax and losses": losses,
     "Layers": layers,
+    "Sequences and attention": sequences,
+    "Checkpoints": checkpoints,
     "Right once, wrong twice": twice,
 }
 """The files of exhibits, under the headings that the page gives them."""
@@ -37,7 +55,7 @@ WINGS = {
 
 def named(name: str) -> Exhibit:
     """The exhibit of that name, written "operation: mistake"; KeyError, with the nearest names, where there is none."""
-    names = {f"{each.op.name}: {each.name}": each for each in exhibits}
+    names = {each.title: each for each in exhibits}
     if name in names:
         return names[name]
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.3)

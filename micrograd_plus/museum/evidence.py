@@ -7,7 +7,7 @@ from typing import Any
 from .. import check
 from ..readings import vocabulary
 from ..rule import Rule
-from ..samples import Sample, samples
+from ..samples import Sample
 from ..trace.formulas import formula
 from ..transforms import grad
 from .exhibit import SECOND, Exhibit, planted
@@ -34,8 +34,8 @@ def evidence(exhibit: Exhibit) -> Evidence:
             wrong = received(exhibit, sample)
     except (RuntimeError, ValueError, IndexError) as error:
         served = next(iter(exhibit.rules))[0]
-        return Evidence(sample, served, right.get(served), None, str(error))
-    name = next(name for name in right if not _equal(right[name], wrong[name]))
+        return Evidence(sample, served, right.get(served), None, refusal(error))
+    name = next(name for name in right if not equal(right[name], wrong[name]))
     return Evidence(sample, name, right[name], wrong[name], difference(right[name], wrong[name]))
 
 
@@ -43,20 +43,20 @@ def telling_sample(exhibit: Exhibit) -> Sample:
     """The first sample of real numbers that breaks the promise; LookupError when none does."""
     keep = check.promises[exhibit.promise]
     with planted(exhibit):
-        for sample in samples[exhibit.op.name]:
+        for sample in exhibit.samples:
             if _is_complex(sample) or exhibit.promise in sample.excused:
                 continue
             try:
                 keep(sample)
             except Exception:  # noqa: BLE001 - a wrong rule may raise anything
                 return sample
-    raise LookupError(f"no sample of {exhibit.op.name} gives {exhibit.name!r} away")
+    raise LookupError(f"no sample gives {exhibit.title!r} away")
 
 
 def received(exhibit: Exhibit, sample: Sample) -> dict[str, Any]:
     """What each input receives, by name; of a rule that is wrong only the second time, the second gradients."""
     places = check.moving(sample)
-    names = [exhibit.op.flat_names(len(sample.inputs))[place] for place in places]
+    names = [sample.op.flat_names(len(sample.inputs))[place] for place in places]
     if exhibit.promise != SECOND:
         return dict(zip(names, check.gradients(sample), strict=True))
     twice = grad(check.slope(sample), tuple(range(len(places))))(*[sample.inputs[place] for place in places])
@@ -67,7 +67,15 @@ def _is_complex(sample: Sample) -> bool:
     return any(getattr(value, "dtype", np.dtype(float)).kind == "c" for value in sample.inputs)
 
 
-def _equal(a: Any, b: Any) -> bool:
+def refusal(error: Exception) -> str:
+    """What the engine says of a contribution that does not fit; of other errors only the kind, for their words are
+    NumPy's."""
+    said = str(error).partition(";")[0]
+    return said if "sent shape" in said else f"it cannot be applied: {type(error).__name__}"
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Whether two arrays are the same up to rounding."""
     return a.shape == b.shape and np.allclose(a, b, rtol=1e-9, atol=1e-11)
 
 
@@ -80,19 +88,19 @@ def difference(right: Any, wrong: Any) -> str:
         return f"the shape is {wrong.shape} for {right.shape}"
     if not np.all(np.isfinite(wrong)):
         return f"{np.sum(~np.isfinite(wrong))} of {wrong.size} entries are no numbers"
-    if right.ndim == 2 and _equal(right.T, wrong):
+    if right.ndim == 2 and equal(right.T, wrong):
         return "it is the transpose of the right one"
     apart = ~np.isclose(wrong, right, rtol=1e-9, atol=1e-11)
-    ratios = wrong[right != 0] / right[right != 0]
-    if ratios.size and np.ptp(ratios) < 1e-6 and np.all(wrong[right == 0] == 0):
-        return f"every entry is {number(ratios[0])} times the right one"
-    told = f"{np.sum(apart)} of {wrong.size} entries differ"
+    told = f"{np.sum(apart)} of {wrong.size} entries differ" if wrong.size > 1 else "the one entry differs"
     if np.all(np.isclose(wrong[apart], 0)):
-        return f"{told}: they are 0"
+        return f"{told}: 0 arrives where something is due"
     if np.all(np.isclose(right[apart], 0)):
-        return f"{told}: they should be 0"
-    ratios = wrong[apart & (right != 0)] / right[apart & (right != 0)]
-    return f"{told}: they are between {number(ratios.min())} and {number(ratios.max())} times the right ones"
+        return f"{told}: something arrives where 0 is due"
+    ratios = wrong[right != 0] / right[right != 0]
+    if np.ptp(ratios) < 1e-6 and np.all(wrong[right == 0] == 0):
+        return f"every entry is {number(ratios[0])} times the right one"
+    share = np.max(np.abs(wrong - right)) / np.max(np.abs(right))
+    return f"{told}, by up to {number(share)} times the largest right one"
 
 
 def number(value: float) -> str:
@@ -119,21 +127,22 @@ def formulas(exhibit: Exhibit) -> dict[str, tuple[dict[str, Any], dict[str, Any]
 
 
 def _by_input(rules: list[Rule], sample: Sample) -> dict[str, dict[str, Any]]:
-    """The formulas of rules, by the input they serve."""
-    found = {}
-    for rule in rules:
-        for place, name in enumerate(rule.inputs):
-            if sample.inputs[rule.op.inputs.index(name)] is not None:
-                found[name] = _formula(rule, place, sample)
-    return found
+    """The formulas of rules, by the input they serve. Inputs that the sample leaves out have none."""
+    given = dict(zip(sample.op.inputs, sample.inputs, strict=False))
+    served = [(rule, place, name) for rule in rules for place, name in enumerate(rule.inputs)]
+    return {name: _formula(rule, place, sample) for rule, place, name in served if name not in given or given[name] is not None}
 
 
 def _formula(rule: Rule, place: int, sample: Sample) -> dict[str, Any]:
     """The formula of one rule, read on symbols for what it would read on a sample."""
     op = rule.op
+    if sample.op is not op:  # a whole program shows it
+        return NO_FORMULA
     params = {**op.params, **sample.params}
-    out, kept = op.compute(vocabulary.device("cpu").words, sample.inputs, params)
-    named = op.named(sample.inputs, params, out, kept)
+    missing = [None] * (0 if op.kind == "joining" else len(op.inputs) - len(sample.inputs))
+    data = [*sample.inputs, *missing]
+    out, kept = op.compute(vocabulary.device("cpu").words, data, params)
+    named = op.named(data, params, out, kept)
     upstream = tuple(part * 0 for part in out) if op.outputs else out * 0
     reads = {name: named[name] for name in rule.reads if name not in ("xp", "upstream")}
     try:

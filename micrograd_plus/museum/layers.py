@@ -1,4 +1,4 @@
-"""Wrong rules of normalisation, dropout and attention."""
+"""Wrong rules of normalisation and dropout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .exhibit import Lazy, wrong
 
 np = vocabulary.device("cpu").library
 ROWS = np.array([[1.0, -2.0, 0.5], [0.3, 4.0, -1.0]])
-ONE_FEATURE = np.array([[1.0], [-2.0], [0.5]])
+SQUARE = np.array([[1.0, -2.0], [0.3, 4.0]])
 NOTHING_DROPPED = Lazy("nothing is dropped", ROWS, np.ones((2, 3)))
 
 
@@ -40,10 +40,22 @@ def variance_taken_for_a_constant(xp, upstream, weight, scale, axes):
     return scale * (arrived - xp.mean(arrived, axis=xp.last_axes(axes), keepdims=True))
 
 
-@wrong(ops.layer_norm, "bias", lazy=Lazy("there are two axes", ROWS, np.ones(3), np.zeros(3)))
-def summed_over_the_first_axis_only(xp, upstream):
-    """One bias served every row of every image; added up over the images alone, it has a row too many."""
-    return xp.sum(upstream, axis=0)
+@wrong(ops.layer_norm, "bias", lazy=Lazy("there are as many rows as features, and upstream is 1", SQUARE, np.ones(2), np.zeros(2), upstream=1.0))
+def summed_over_its_own_axis(xp, upstream):
+    """One bias served every row, so the rows are added up. Here the features are, and what is left counts rows."""
+    return xp.sum(upstream, axis=-1)
+
+
+@wrong(ops.batch_norm, "x", lazy=None)
+def batch_taken_for_constants(xp, upstream, weight, scale, x_shape):
+    """Right once the mean and the variance are settled. In training each example moves those of the whole batch."""
+    return scale * (upstream if weight is None else upstream * xp.reshape(weight, xp.channel_shape(x_shape)))
+
+
+@wrong(ops.rms_norm, "x", lazy=None)
+def size_taken_for_a_constant(upstream, weight, scale):
+    """Doubling a row changes nothing, so its gradient has no part along the row. Here it has."""
+    return scale * (upstream if weight is None else upstream * weight)
 
 
 @wrong(ops.dropout, "x", lazy=NOTHING_DROPPED)
@@ -68,27 +80,3 @@ def scale_forgotten(mask):
 def another_coin(xp, mask):
     """The mask is drawn again going back: silenced entries receive, and entries that were heard do not."""
     return xp.flip(mask, axis=-1)
-
-
-@wrong(
-    ops.scaled_dot_product_attention, "query", "key", "value", "bias",
-    lazy=Lazy("there is one feature", ONE_FEATURE, ONE_FEATURE, ONE_FEATURE),
-)  # fmt: skip
-def scale_of_attention_forgotten(xp, upstream, query, key, value, weights):
-    """The scores were scaled before the softmax. Queries and keys receive √d too much, values the right amount."""
-    to_weights = xp.matmul(upstream, xp.mT(value))
-    to_scores = weights * (to_weights - xp.sum(to_weights * weights, axis=-1, keepdims=True))
-    to_value = xp.matmul(xp.mT(weights), upstream)
-    return xp.matmul(to_scores, key), xp.matmul(xp.mT(to_scores), query), to_value, to_scores
-
-
-@wrong(
-    ops.scaled_dot_product_attention, "query", "key", "value", "bias",
-    lazy=Lazy("there is one key", ROWS, ROWS[:1], ROWS[:1]),
-)  # fmt: skip
-def attention_entry_by_entry(xp, upstream, query, key, value, weights, scale):
-    """A query that looks more at one key looks less at the others, and here none of them hears of it."""
-    to_scores = xp.matmul(upstream, xp.mT(value)) * weights * (1 - weights)
-    scaled = to_scores * xp.attention_scale(query, scale)
-    to_value = xp.matmul(xp.mT(weights), upstream)
-    return xp.matmul(scaled, key), xp.matmul(xp.mT(scaled), query), to_value, to_scores

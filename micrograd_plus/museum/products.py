@@ -34,3 +34,16 @@ def all_axes_turned_round(xp, upstream, b):
 def averaged_over_the_batch(xp, upstream, x):
     """The rows' wishes are added up; whether a loss is a mean is for the loss to say, which divides already."""
     return xp.matmul(xp.mT(xp.rows(upstream)), xp.rows(x)) / xp.shape(xp.rows(x))[0]
+
+
+@wrong(ops.linalg.solve, "a", "b", lazy=Lazy("a is symmetric", SYMMETRIC, WIDE))
+def solved_without_the_transpose(xp, upstream, a, out):
+    """The way back solves with the transpose of a; here it solves with a again."""
+    to_b = xp.solve(a, upstream)
+    return -xp.matmul(to_b, xp.mT(out)), to_b
+
+
+@wrong(ops.linalg.inv, "a", lazy=None)
+def inverse_grows(xp, upstream, out):
+    """As a grows its inverse shrinks. Every entry has the right size and the wrong sign."""
+    return xp.matmul(xp.mT(out), xp.matmul(upstream, xp.mT(out)))

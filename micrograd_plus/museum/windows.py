@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from .. import ops
 from ..readings import vocabulary
 from .exhibit import Lazy, wrong
 
 np = vocabulary.device("cpu").library
 IMAGE = (np.arange(32.0).reshape(1, 2, 4, 4) * 7 % 11) - 5.0
-ONE_CHANNEL = IMAGE[:, :1]
 KERNEL = np.array([1.0, -2.0, 4.0, 0.5, 3.0, -1.0, 2.0, 1.5]).reshape(1, 2, 2, 2)
 
 
-@wrong(ops.conv2d, "x", lazy=Lazy("the kernel is a single 1", ONE_CHANNEL, np.ones((1, 1, 1, 1))))
+@wrong(ops.conv2d, "x", lazy=Lazy("the kernel is a single 1", IMAGE[:, :1], np.ones((1, 1, 1, 1))))
 def passed_through(upstream):
     """The image receives upstream as it is, as if there were no kernel. If it fits at all, by chance of the sizes."""
     return upstream
@@ -26,7 +23,7 @@ def kernel_flipped(xp, upstream, weight, x_shape, weight_shape, stride, padding,
     rows = xp.kernel_rows(xp.flip(weight, axis=(-2, -1)), groups=groups)
     columns = xp.matmul(xp.mT(rows), xp.grouped_images(upstream, groups=groups))
     size, kernel = xp.image_size(x_shape), xp.image_size(weight_shape)
-    return xp.fold(xp.ungrouped(columns), size, kernel, stride, padding, dilation)
+    return xp.fold(xp.ungrouped(columns, images=x_shape[0]), size, kernel, stride, padding, dilation)
 
 
 @wrong(ops.conv2d, "x", lazy=Lazy("the stride is 1", IMAGE, KERNEL))
@@ -35,23 +32,22 @@ def stride_ignored(xp, upstream, weight, x_shape, weight_shape, padding, dilatio
     rows = xp.kernel_rows(weight, groups=groups)
     columns = xp.matmul(xp.mT(rows), xp.grouped_images(upstream, groups=groups))
     size, kernel = xp.image_size(x_shape), xp.image_size(weight_shape)
-    return xp.fold(xp.ungrouped(columns), size, kernel, (1, 1), padding, dilation)
+    return xp.fold(xp.ungrouped(columns, images=x_shape[0]), size, kernel, (1, 1), padding, dilation)
 
 
 @wrong(ops.conv2d, "weight", lazy=Lazy("the kernel is 1 by 1", IMAGE, KERNEL[..., :1, :1]))
 def weights_reversed(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
-    """Each weight receives what the opposite one saw."""
+    """Each weight receives what the opposite one saw: the whole kernel is there, turned by half a turn."""
     columns = xp.grouped(xp.unfold(x, xp.image_size(weight_shape), stride, padding, dilation), groups=groups)
-    each = xp.matmul(xp.grouped_images(upstream, groups=groups), xp.mT(columns))
-    return xp.flip(xp.reshape(xp.sum(each, axis=0), weight_shape), axis=(-2, -1))
+    right = xp.reshape(xp.matmul(xp.grouped_images(upstream, groups=groups), xp.mT(columns)), weight_shape)
+    return xp.flip(right, axis=(-2, -1))
 
 
-@wrong(ops.unfold, "x", lazy=Lazy("windows do not overlap", IMAGE, kernel_size=(2, 2), stride=(2, 2)))
-def overlaps_overwritten(xp, upstream, x_shape, kernel_size, stride, padding, dilation):
-    """An entry that several windows saw receives from each; written for added, it keeps only the last."""
+def put_back(xp, columns, x_shape, kernel_size, stride, padding, dilation):
+    """The columns of windows written to where they were seen, one kernel entry after the other."""
     out = np.zeros((*x_shape[:2], *(n + 2 * p for n, p in zip(x_shape[2:], padding, strict=True))))
     high, wide = xp.windows_along(x_shape, kernel_size, stride, padding, dilation)
-    columns = upstream.reshape(*x_shape[:2], *kernel_size, high, wide)
+    columns = columns.reshape(*x_shape[:2], *kernel_size, high, wide)
     for i, j in np.ndindex(*kernel_size):
         top, left = i * dilation[0], j * dilation[1]
         down = slice(top, top + stride[0] * high, stride[0])
@@ -60,20 +56,34 @@ def overlaps_overwritten(xp, upstream, x_shape, kernel_size, stride, padding, di
     return out[:, :, padding[0] : padding[0] + x_shape[2], padding[1] : padding[1] + x_shape[3]]
 
 
-@wrong(ops.max_pool2d, "x", lazy=Lazy("the image is a single entry", np.ones((1, 1, 1, 1)), kernel_size=(1, 1), stride=(1, 1)))
-def one_place_further(xp, upstream, places, x_shape):
-    """The largest entry receives nothing, and its neighbour receives its gradient: a place is counted from 1."""
-    each = xp.axes_to_last(upstream, axis=(-2, -1))
-    further = (places + 1) % prod(x_shape[-2:])
-    return xp.reshape(xp.put_along_axis_add(each, further, shape=xp.joined_last(x_shape), axis=-1), x_shape)
+@wrong(ops.unfold, "x", lazy=Lazy("windows do not overlap", IMAGE, kernel_size=(2, 2), stride=(2, 2)))
+def overlaps_overwritten(xp, upstream, x_shape, kernel_size, stride, padding, dilation):
+    """An entry that several windows saw receives from each; written for added, it keeps only the last."""
+    return put_back(xp, upstream, x_shape, kernel_size, stride, padding, dilation)
 
 
-@wrong(ops.max_pool2d, "x", lazy=Lazy("windows do not overlap", ONE_CHANNEL, kernel_size=(2, 2), stride=(2, 2)))
-def last_window_wins(xp, upstream, places, x_shape):
-    """An entry that several windows chose receives from each; written for added, it keeps only the last."""
-    out = np.zeros(xp.joined_last(x_shape), upstream.dtype)
-    np.put_along_axis(out, places, xp.axes_to_last(upstream, axis=(-2, -1)), -1)
-    return xp.reshape(out, x_shape)
+def sent_by_windows(xp, upstream, x, out, kernel_size, stride, padding, dilation):
+    """What each window sends to each entry of it, only the largest receiving: (N, C, entries, windows)."""
+    columns = xp.unfold(x, kernel_size, stride, padding, dilation)
+    entries = xp.reshape(columns, (*x.shape[:2], -1, columns.shape[-1]))
+    return xp.equal(entries, out.reshape(*x.shape[:2], 1, -1)) * upstream.reshape(*x.shape[:2], 1, -1)
+
+
+@wrong(ops.max_pool2d, "x", lazy=Lazy("a window is one entry", IMAGE, kernel_size=(1, 1), stride=(1, 1)))
+def one_place_further(xp, upstream, x, out, kernel_size, stride, padding, dilation):
+    """The largest entry receives nothing, and its neighbour in the window receives its gradient: a place is counted
+    from 1."""
+    sent = xp.roll(sent_by_windows(xp, upstream, x, out, kernel_size, stride, padding, dilation), 1, axis=2)
+    columns = sent.reshape(len(x), -1, sent.shape[-1])
+    return xp.fold(columns, x.shape[2:], kernel_size, stride, padding, dilation)
+
+
+@wrong(ops.max_pool2d, "x", lazy=Lazy("windows do not overlap", IMAGE[:, :1], kernel_size=(2, 2), stride=(2, 2)))
+def last_window_wins(xp, upstream, x, out, kernel_size, stride, padding, dilation):
+    """An entry that several windows chose receives from each; written for added, it keeps what the last one sent, even
+    where that is nothing."""
+    sent = sent_by_windows(xp, upstream, x, out, kernel_size, stride, padding, dilation)
+    return put_back(xp, sent, x.shape, kernel_size, stride, padding, dilation)
 
 
 @wrong(ops.avg_pool2d, "x", lazy=Lazy("a window is one entry", IMAGE, kernel_size=(1, 1), stride=(1, 1)))

@@ -32,12 +32,12 @@ def fold(xp, x, *, output_size, kernel_size, stride=(1, 1), padding=(0, 0), dila
 def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
     """A small image of weights compared with every window: (N, C, H, W) and (O, C / groups, kh, kw) to (N, O, H', W').
 
-    The product of two matrices: weights by entry, and entries by window.
+    The product of two matrices: weights by entry, and entries by window, the windows of all images side by side.
     """
     columns = xp.unfold(x, xp.image_size(xp.shape(weight)), stride, padding, dilation)
     product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.grouped(columns, groups=groups))
     size = xp.windows_along(xp.shape(x), xp.shape(weight), stride, padding, dilation)
-    out = xp.as_images(product, size=size)
+    out = xp.as_images(product, size=size, images=xp.shape(x)[0])
     return out if bias is None else out + xp.channels(bias)
 
 
@@ -45,17 +45,15 @@ def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=
 def _(xp, upstream, weight, x_shape, weight_shape, stride, padding, dilation, groups):
     """Each window hands its gradient to the entries it saw, by their weights; entries in several windows add up."""
     columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.grouped_images(upstream, groups=groups))
-    return xp.fold(
-        xp.ungrouped(columns), xp.image_size(x_shape), xp.image_size(weight_shape), stride, padding, dilation
-    )
+    columns = xp.ungrouped(columns, images=x_shape[0])
+    return xp.fold(columns, xp.image_size(x_shape), xp.image_size(weight_shape), stride, padding, dilation)
 
 
 @conv2d.rule("weight")
 def _(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
     """Each weight collects what it saw, window by window, as strongly as the window was asked to change."""
     columns = xp.grouped(xp.unfold(x, xp.image_size(weight_shape), stride, padding, dilation), groups=groups)
-    each = xp.matmul(xp.grouped_images(upstream, groups=groups), xp.mT(columns))
-    return xp.reshape(xp.sum(each, axis=0), weight_shape)
+    return xp.reshape(xp.matmul(xp.grouped_images(upstream, groups=groups), xp.mT(columns)), weight_shape)
 
 
 @conv2d.rule("bias")
@@ -70,28 +68,29 @@ def kernel_rows(xp, x, *, groups=1):
     return xp.kernel_rows(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.ungrouped(upstream, images=x_shape[0]))
 def grouped(xp, x, *, groups=1):
-    """Columns apart for each group: (N, groups, entries, windows)."""
+    """The columns of all images side by side, apart for each group: (N, entries, windows) to (groups, entries / groups,
+    windows * N)."""
     return xp.grouped(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
-def ungrouped(xp, x):
-    """Columns of all groups together again: (N, entries, windows)."""
-    return xp.ungrouped(x)
+@linear(x=lambda xp, upstream, x_shape: xp.grouped(upstream, groups=x_shape[0]))
+def ungrouped(xp, x, *, images):
+    """The columns of so many images again, all groups together: the reverse of `grouped`."""
+    return xp.ungrouped(x, images)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.as_images(upstream, size=xp.image_size(x_shape), images=x_shape[0]))
 def grouped_images(xp, x, *, groups=1):
-    """Images apart for each group, places in a row: (N, groups, O / groups, places)."""
+    """The places of all images in a row, apart for each group: (N, C, H, W) to (groups, C / groups, H * W * N)."""
     return xp.grouped_images(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
-def as_images(xp, x, *, size):
-    """Rows of places as images again: (N, O, H, W)."""
-    return xp.as_images(x, size)
+@linear(x=lambda xp, upstream, x_shape: xp.grouped_images(upstream, groups=x_shape[0]))
+def as_images(xp, x, *, size, images):
+    """So many images of `size` again, all groups together: the reverse of `grouped_images`."""
+    return xp.as_images(x, size, images)
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
@@ -100,18 +99,18 @@ def channels(xp, x):
     return xp.reshape(x, (-1, 1, 1))
 
 
-@op(keeps=("places",), constants=("places",))
+@op(keeps=("chosen",), constants=("chosen",))
 def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
     """The largest entry of each window; a border of padding never wins. Of several the first, as in PyTorch."""
-    return xp.max_pool2d_with_places(x, kernel_size, stride, padding, dilation)
+    return xp.max_pool2d_with_chosen(x, kernel_size, stride, padding, dilation)
 
 
 @max_pool2d.rule("x")
-def _(xp, upstream, places, x_shape):
+def _(xp, upstream, chosen, x_shape, kernel_size, stride, padding, dilation):
     """The gradient goes to the entry that was chosen; one that several windows chose receives from each."""
-    each = xp.axes_to_last(upstream, axis=(-2, -1))
-    flat = xp.put_along_axis_add(each, places, shape=xp.joined_last(x_shape), axis=-1)
-    return xp.reshape(flat, x_shape)
+    columns = xp.grouped_images(upstream, groups=x_shape[1]) * chosen
+    columns = xp.ungrouped(columns, images=x_shape[0])
+    return xp.fold(columns, xp.image_size(x_shape), kernel_size, stride, padding, dilation)
 
 
 @linear(

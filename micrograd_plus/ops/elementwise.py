@@ -9,7 +9,8 @@ from math import inf, pi
 from math import log as ln
 from math import sqrt as root
 
-from ..op import constant, elementwise, linear, mask, op, phrase
+from ..op import constant, elementwise, face, linear, mask, op, phrase
+from ..readings import vocabulary
 
 # Arithmetic ---------------------------------------------------------------------------------------------------------
 
@@ -397,9 +398,17 @@ def _(xp, upstream, x):
 
 
 @linear(x=lambda upstream: upstream)
-def astype(xp, x, *, dtype):
+def _astype(xp, x, *, dtype):
     """The values in another dtype; the gradient is cast back."""
     return xp.astype(x, dtype)
+
+
+@face(_astype, word=True)
+def astype(x, dtype):
+    """The values in another dtype; the gradient is cast back. Through whole numbers and truths nothing goes back."""
+    wanted, given = vocabulary.device("cpu").library.dtype(dtype), getattr(x, "dtype", None)
+    ends = wanted.kind not in "fc" and given is not None and given.kind in "fc"
+    return _astype(stop_gradient(x) if ends else x, dtype=wanted)
 
 
 @phrase

@@ -1,10 +1,10 @@
 """Fourier transforms: what a signal is made of, as waves. Public as `mg.fft`, with NumPy's names and norms.
 
-The matrix of a transform is symmetric, so going back is the same transform again. (Over the complex numbers the engine
-conjugates before and after, which makes it the inverse, but for the norm.)
+The matrix of a transform is symmetric, so going back is the same transform again. (Over the complex numbers
+the engine conjugates before and after, which makes it the inverse, but for the norm.)
 
-`norm` says where the division by the number of entries is: "backward" (in the inverse), "forward", or "ortho" (the root
-of it in both).
+`norm` says where the division by the number of entries is: "backward" (in the inverse), "forward", or "ortho"
+(the root of it in both).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from ..op import face, linear
 from ..readings.shapes import shape
 
-# Lengths ------------------------------------------------------------------------------------------------------------
+# Lengths ----------------------------------------------------------------------------------------------------
 
 
 @linear(x=lambda xp, upstream, x_shape, axis: xp.cut_or_pad(upstream, length=x_shape[axis], axis=axis))
@@ -23,8 +23,8 @@ def cut_or_pad(xp, x, *, length, axis=-1):
 
 @linear(x=lambda xp, upstream, n, axis: xp.count_mirrored(upstream, n=n, axis=axis))
 def count_mirrored(xp, x, *, n, axis=-1):
-    """Each frequency as often as the spectrum of `n` real numbers has it: twice, but for the first, and the last where `n`
-    is even."""
+    """Each frequency as often as the spectrum of `n` real numbers has it: twice, but for the first, and the
+    last where `n` is even."""
     return xp.count_mirrored(x, n, axis)
 
 
@@ -33,18 +33,20 @@ def _of_length(x, n, axis):
     return x if n is None or n == shape(x)[axis] else cut_or_pad(x, length=n, axis=axis)
 
 
-# Complex numbers ----------------------------------------------------------------------------------------------------
+# Complex numbers --------------------------------------------------------------------------------------------
 
 
 @linear(x=lambda xp, upstream, axis, norm: xp.fft(upstream, axis=axis, norm=norm))
 def _fft(xp, x, *, axis=-1, norm="backward"):
-    """How much of each wave there is along an axis: the sum of x[t] exp(-2πi k t / n) over t, for every frequency k."""
+    """How much of each wave there is along an axis: the sum of x[t] exp(-2πi k t / n) over t, for every
+    frequency k."""
     return xp.fft(x, axis=axis, norm=norm)
 
 
 @face(_fft)
 def fft(x, n=None, axis=-1, norm=None):
-    """How much of each wave there is along an axis: the sum of x[t] exp(-2πi k t / n) over t, for every frequency k.
+    """How much of each wave there is along an axis: the sum of x[t] exp(-2πi k t / n) over t, for every
+    frequency k.
 
     `n` cuts the signal, or pads it with zeros, to that length.
     """
@@ -71,7 +73,8 @@ def _fft2(xp, x, *, axes=(-2, -1), norm="backward"):
 
 @face(_fft2)
 def fft2(x, s=None, axes=(-2, -1), norm=None):
-    """The transform along two axes: how much of each plane wave there is in an image. `s` cuts or pads both lengths."""
+    """The transform along two axes: how much of each plane wave there is in an image. `s` cuts or pads both
+    lengths."""
     return _fft2(_of_lengths(x, s, axes), axes=tuple(axes), norm=norm or "backward")
 
 
@@ -94,7 +97,7 @@ def _of_lengths(x, s, axes):
     return x
 
 
-# Real numbers: the second half of the spectrum is the first in a mirror, and is left out ----------------------------------
+# Real numbers: the second half of the spectrum is the first in a mirror, and is left out --------------------
 
 
 @linear(
@@ -109,7 +112,8 @@ def _rfft(xp, x, *, axis=-1, norm="backward"):
 
 @face(_rfft)
 def rfft(x, n=None, axis=-1, norm=None):
-    """The first half of the transform of real numbers, up to the frequency n // 2; the second is its mirror image."""
+    """The first half of the transform of real numbers, up to the frequency n // 2; the second is its mirror
+    image."""
     return _rfft(_of_length(x, n, axis), axis=axis, norm=norm or "backward")
 
 

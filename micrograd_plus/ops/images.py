@@ -52,7 +52,8 @@ def conv_transpose2d(
     """
     size = xp.size_before_windows(xp.shape(x), xp.shape(weight), stride, padding, output_padding, dilation)
     columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.grouped_images(x, groups=groups))
-    out = xp.fold(xp.ungrouped(columns), size, xp.image_size(xp.shape(weight)), stride, padding, dilation)
+    columns = xp.ungrouped(columns, images=xp.shape(x)[0])
+    out = xp.fold(columns, size, xp.image_size(xp.shape(weight)), stride, padding, dilation)
     return out if bias is None else out + xp.channels(bias)
 
 
@@ -66,8 +67,7 @@ def _(xp, upstream, weight, stride, padding, groups, dilation):
 def _(xp, upstream, x, weight_shape, stride, padding, groups, dilation):
     """Each weight collects what was asked of the places it wrote to, as strongly as the entry that wrote."""
     columns = xp.grouped(xp.unfold(upstream, xp.image_size(weight_shape), stride, padding, dilation), groups=groups)
-    each = xp.matmul(xp.grouped_images(x, groups=groups), xp.mT(columns))
-    return xp.reshape(xp.sum(each, axis=0), weight_shape)
+    return xp.reshape(xp.matmul(xp.grouped_images(x, groups=groups), xp.mT(columns)), weight_shape)
 
 
 @conv_transpose2d.rule("bias")

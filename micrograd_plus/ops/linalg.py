@@ -1,8 +1,8 @@
 """Linear algebra: equations, determinants, factorisations, functions of matrices. Public as `mg.linalg`.
 
-Everything works on the last two axes, for as many matrices as the others hold. Rules are implicit where they can be:
-what the result fulfils is differentiated, not how it was found (M. Giles, "Collected matrix derivative results for
-forward and reverse mode algorithmic differentiation", 2008, has most of them).
+Everything works on the last two axes, for as many matrices as the others hold. Rules are implicit where they
+can be: what the result fulfils is differentiated, not how it was found (M. Giles, "Collected matrix
+derivative results for forward and reverse mode algorithmic differentiation", 2008, has most of them).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from ..op import constant, elementwise, face, linear, op
 from ..readings.shapes import ndim, shape
 from . import reductions
 from .elementwise import absolute, sign
-from .shape import concatenate, expand_axes, expand_dims, moveaxis, mT, squeeze, tril, triu
+from .shape import concatenate, expand_axes, expand_dims, getitem, moveaxis, mT, squeeze, tril, triu
 
-# Equations and determinants -----------------------------------------------------------------------------------------
+# Equations and determinants ---------------------------------------------------------------------------------
 
 
 @op
@@ -33,7 +33,8 @@ def _(xp, upstream, a, out):
 
 @face(_solve, word=True)
 def solve(a, b):
-    """The x that fulfils a @ x = b: for one vector b, or for each column of a matrix b. ValueError if a is singular.
+    """The x that fulfils a @ x = b: for one vector b, or for each column of a matrix b. ValueError if a is
+    singular.
 
     >>> import micrograd_plus as mg
     >>> mg.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [1.0, 1.0])
@@ -73,7 +74,8 @@ def _(xp, upstream, a):
 def cofactors(xp, a):
     """For each entry, the determinant of what is left without its row and column, with a chessboard's signs.
 
-    This is det(a) inv(a)ᵀ, and exists where a is singular too. Its own gradient is for matrices that have an inverse.
+    This is det(a) inv(a)ᵀ, and exists where a is singular too. Its own gradient is for matrices that have an
+    inverse.
     """
     return xp.cofactors(a)
 
@@ -90,7 +92,8 @@ def _(xp, upstream, a, out):
 def slogdet(xp, a):
     """The determinant's sign, and the logarithm of its size, which overflows nowhere.
 
-    A singular matrix has sign 0 and logarithm minus infinity, and no gradient: a ValueError when one is asked for.
+    A singular matrix has sign 0 and logarithm minus infinity, and no gradient: a ValueError when one is asked
+    for.
     """
     return xp.slogdet(a)
 
@@ -113,7 +116,7 @@ def _trace(xp, x, *, offset=0):
 
 trace = _trace
 
-# Factorisations of symmetric matrices ---------------------------------------------------------------------------------
+# Factorisations of symmetric matrices -----------------------------------------------------------------------
 
 
 @linear(x=lambda xp, upstream: xp.symmetric_part(upstream))
@@ -135,7 +138,8 @@ def _cholesky(xp, a):
 
 @_cholesky.rule("a")
 def _(xp, upstream, out):
-    """A change of a, seen from inside the factors, is a lower triangle and its transpose: each has half the diagonal.
+    """A change of a, seen from inside the factors, is a lower triangle and its transpose: each has half the
+    diagonal.
 
     I. Murray, "Differentiation of the Cholesky decomposition", 2016.
     """
@@ -147,7 +151,8 @@ def _(xp, upstream, out):
 
 @face(_cholesky)
 def cholesky(a, *, upper=False):
-    """The lower triangle L with L @ Lᵀ = a, or with `upper` its transpose. ValueError if a is not positive definite.
+    """The lower triangle L with L @ Lᵀ = a, or with `upper` its transpose. ValueError if a is not positive
+    definite.
 
     What counts of a is its symmetric part (a + aᵀ) / 2, so that its gradient is symmetric.
     """
@@ -162,8 +167,8 @@ def _eigh(xp, a):
 
 @_eigh.rule("a")
 def _(xp, upstream, values, vectors):
-    """A value moves by what a does along its own vector; vectors turn towards each other, faster the nearer their
-    values are."""
+    """A value moves by what a does along its own vector; vectors turn towards each other, faster the nearer
+    their values are."""
     turned = xp.matmul(xp.mT(vectors), upstream[1]) * xp.reciprocal_gaps(values)
     stretched = vectors * xp.expand_dims(upstream[0], axis=-2)
     return xp.symmetric_part(xp.matmul(xp.matmul(vectors, turned) + stretched, xp.mT(vectors)))
@@ -173,9 +178,10 @@ def _(xp, upstream, values, vectors):
 def eigh(a, UPLO=None):
     """Eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns.
 
-    What counts of a is its symmetric part (a + aᵀ) / 2, so that its gradient is symmetric; with `UPLO="L"` or `"U"` one
-    triangle alone. Vectors of equal values may be any that span the same space: a result that depends on which has no
-    gradient, and for all others those vectors' turning towards each other counts as 0.
+    What counts of a is its symmetric part (a + aᵀ) / 2, so that its gradient is symmetric; with `UPLO="L"` or
+    `"U"` one triangle alone. Vectors of equal values may be any that span the same space: a result that
+    depends on which has no gradient, and for all others those vectors' turning towards each other counts as
+    0.
     """
     if UPLO not in (None, "L", "U"):
         raise ValueError(f"eigh: UPLO is 'L', 'U' or None, got {UPLO!r}")
@@ -189,8 +195,8 @@ def eigvalsh(a, UPLO=None):
 
 @constant
 def resolution(xp, x, *, shape=None, rtol=None):
-    """The size below which an entry counts as 0 beside the largest along the last axis: the share `rtol` of that, or
-    what floating point numbers can tell apart in a matrix of `shape`."""
+    """The size below which an entry counts as 0 beside the largest along the last axis: the share `rtol` of
+    that, or what floating point numbers can tell apart in a matrix of `shape`."""
     return xp.resolution(x, shape=shape, rtol=rtol)
 
 
@@ -208,7 +214,7 @@ def reciprocal_gaps(xp, values):
     return xp.reciprocal_beyond(gaps, xp.expand_dims(xp.resolution(values), axis=-1))
 
 
-# Factorisations of any matrix -------------------------------------------------------------------------------------------
+# Factorisations of any matrix -------------------------------------------------------------------------------
 
 
 @op(outputs=("q", "r"))
@@ -221,8 +227,8 @@ def _qr(xp, a):
 def _(xp, upstream, q, r):
     """Columns of q only turn, and r stays a triangle: what is left of a change is symmetric.
 
-    S. F. Walter and L. Lehmann, "Algorithmic differentiation of linear algebra functions with application in optimum
-    experimental design", 2010.
+    S. F. Walter and L. Lehmann, "Algorithmic differentiation of linear algebra functions with application in
+    optimum experimental design", 2010.
     """
     inside = xp.matmul(r, xp.mT(upstream[1])) - xp.matmul(xp.mT(upstream[0]), q)
     mirrored = xp.tril(inside) + xp.mT(xp.tril(inside, k=-1))
@@ -233,28 +239,32 @@ def _(xp, upstream, q, r):
 def qr(a, mode="reduced"):
     """q with orthonormal columns and an upper triangle r with q @ r = a; with `mode="r"` the triangle alone.
 
-    The columns of a (of a wide one, the first that make a square) must be independent for a gradient to exist:
-    ValueError if they are not. The further columns of NumPy's "complete" are any basis of what is left, and have none.
+    The columns of a (of a wide one, the first that make a square) must be independent for a gradient to
+    exist: ValueError if they are not. The further columns of NumPy's "complete" are any basis of what is
+    left, and have none.
     """
     if mode not in ("reduced", "r"):
         raise ValueError(f"qr: mode is 'reduced' or 'r', got {mode!r}")
-    rows = shape(a)[-2]
-    q, r = _qr(a[..., :rows])
-    if shape(a)[-1] > rows:
-        r = concatenate([r, mT(q) @ a[..., rows:]], axis=-1)
+    rows, columns = shape(a)[-2:]
+    if columns <= rows:
+        q, r = _qr(a)
+    else:
+        q, square = _qr(getitem(a, index=(..., slice(rows))))
+        r = concatenate([square, mT(q) @ getitem(a, index=(..., slice(rows, None)))], axis=-1)
     return r if mode == "r" else (q, r)
 
 
 @op(outputs=("u", "s", "vh"))
 def _svd(xp, a):
-    """Left singular vectors as columns, singular values in descending order, right singular vectors as rows."""
+    """Left singular vectors as columns, singular values in descending order, right singular vectors as
+    rows."""
     return xp.svd(a)
 
 
 @_svd.rule("a")
 def _(xp, upstream, u, s, vh):
-    """A value moves by what a does along its own two vectors; vectors turn towards each other, and out of the space
-    that they span.
+    """A value moves by what a does along its own two vectors; vectors turn towards each other, and out of the
+    space that they span.
 
     J. Townsend, "Differentiating the singular value decomposition", 2016.
     """
@@ -270,11 +280,12 @@ def _(xp, upstream, u, s, vh):
 
 @face(_svd)
 def svd(a, full_matrices=False, compute_uv=True):
-    """u, s, vh with `u * s @ vh` = a: orthonormal columns u and rows vh, and the singular values s in descending order.
+    """u, s, vh with `u * s @ vh` = a: orthonormal columns u and rows vh, and the singular values s in
+    descending order.
 
-    With `compute_uv=False` the values alone. `full_matrices` would add any basis of what is left, which has no
-    gradient: ValueError. Vectors of equal values, and of the value 0, may be any that span the same space: a result
-    that depends on which has no gradient, and for all others those vectors' turning counts as 0.
+    With `compute_uv=False` the values alone. `full_matrices` would add any basis of what is left, which has
+    no gradient: ValueError. Vectors of equal values, and of the value 0, may be any that span the same space:
+    a result that depends on which has no gradient, and for all others those vectors' turning counts as 0.
     """
     if full_matrices:
         raise ValueError("svd: further vectors, of full_matrices, are any basis of what is left, and have no gradient")
@@ -301,8 +312,8 @@ def pinv(xp, a, *, rtol=None):
 def _(xp, upstream, a, out):
     """As of an inverse, and what reaches beyond the rows and the columns of a.
 
-    G. H. Golub and V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose
-    variables separate", SIAM Journal on Numerical Analysis 10 (1973), pages 413-432.
+    G. H. Golub and V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems
+    whose variables separate", SIAM Journal on Numerical Analysis 10 (1973), pages 413-432.
     """
     back, turned = xp.mT(upstream), xp.mT(out)
     beyond_columns = back - xp.matmul(a, xp.matmul(out, back))
@@ -311,7 +322,7 @@ def _(xp, upstream, a, out):
     return across - xp.matmul(turned, xp.matmul(upstream, turned))
 
 
-# Functions of matrices ----------------------------------------------------------------------------------------------------
+# Functions of matrices --------------------------------------------------------------------------------------
 
 
 @linear(
@@ -321,8 +332,8 @@ def _(xp, upstream, a, out):
     b=lambda upstream, b_shape: upstream[..., : b_shape[-1], b_shape[-1] :],
 )
 def block_triangle(xp, a, b):
-    """The larger matrix [[a, b], [0, a]]. In any function f of it, how f(a) moves as a moves along b stands where b
-    stood (R. Mathias, "A chain rule for matrix functions and applications", 1996)."""
+    """The larger matrix [[a, b], [0, a]]. In any function f of it, how f(a) moves as a moves along b stands
+    where b stood (R. Mathias, "A chain rule for matrix functions and applications", 1996)."""
     return xp.block_triangle(a, b)
 
 
@@ -355,12 +366,13 @@ def _(xp, upstream, a, a_shape):
     return larger[..., : a_shape[-1], a_shape[-1] :]
 
 
-# Norms ------------------------------------------------------------------------------------------------------------------
+# Norms ------------------------------------------------------------------------------------------------------
 
 
 @op
 def p_norm(xp, x, *, ord, axis=None, keepdims=False):
-    """The sum of the sizes' powers, to one over that power. At the origin, and for an entry of 0, the gradient is 0."""
+    """The sum of the sizes' powers, to one over that power. At the origin, and for an entry of 0, the
+    gradient is 0."""
     return xp.power(xp.sum(xp.power(xp.absolute(x), ord), axis=axis, keepdims=keepdims), 1 / ord)
 
 
@@ -373,8 +385,8 @@ def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
 
 
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
-    """The size of a vector: its length for `ord=2`, the sum of sizes for 1, the largest or smallest size for inf or
-    -inf, how many entries are not 0 for 0, else the `ord`-th root of the sum of `ord`-th powers."""
+    """The size of a vector: its length for `ord=2`, the sum of sizes for 1, the largest or smallest size for
+    inf or -inf, how many entries are not 0 for 0, else the `ord`-th root of the sum of `ord`-th powers."""
     if isinstance(ord, str):
         raise ValueError(f"vector_norm: ord is a number, got {ord!r}")
     if ord == 2:
@@ -386,8 +398,9 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
 
 
 def matrix_norm(x, *, keepdims=False, ord="fro"):
-    """The size of a matrix: the root of the sum of squares for "fro"; the sum, largest or smallest of its singular
-    values for "nuc", 2 or -2; the largest or smallest sum of sizes of a column for 1 or -1, of a row for inf or -inf."""
+    """The size of a matrix: the root of the sum of squares for "fro"; the sum, largest or smallest of its
+    singular values for "nuc", 2 or -2; the largest or smallest sum of sizes of a column for 1 or -1, of a row
+    for inf or -inf."""
     if ord == "fro":
         return reductions.norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord not in ("nuc", 1, -1, 2, -2, inf, -inf):
@@ -400,7 +413,8 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
-    """NumPy's norm: `vector_norm` along one axis, `matrix_norm` over two; without `ord` the root of the sum of squares."""
+    """NumPy's norm: `vector_norm` along one axis, `matrix_norm` over two; without `ord` the root of the sum
+    of squares."""
     axes = tuple(range(ndim(x))) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if ord is None:
         return reductions.norm(x, axis=axis, keepdims=keepdims)

@@ -98,9 +98,15 @@ def unbroadcast(xp, x, *, shape):
 
 
 @linear(x=lambda xp, upstream, x_shape, repeats, axis: xp.sum_repeats(upstream, x_shape, repeats, axis))
-def repeat(xp, x, *, repeats, axis=None):
+def _repeat(xp, x, *, repeats, axis=None):
     """Each entry several times in a row."""
     return xp.repeat(x, repeats, axis)
+
+
+@face(_repeat, word=True)
+def repeat(x, repeats, axis=None):
+    """Each entry several times in a row: all equally often, or each as often as its place in `repeats` says."""
+    return _repeat(x, repeats=tuple(repeats) if hasattr(repeats, "__iter__") else repeats, axis=axis)
 
 
 @linear(x=lambda xp, upstream, repeats, axis: xp.repeat(upstream, repeats, axis))

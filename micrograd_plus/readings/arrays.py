@@ -97,9 +97,9 @@ def minimum(a: Any, b: Any) -> Any:
 def _as_row(a: Any, b: Any) -> Any:
     """A number as a row of it beside a large array: NumPy compares two rows more than twice as fast as a row and a
     number (0.13 ms and 0.30 ms for a million)."""
-    if type(b) not in (float, int) or getattr(a, "size", 0) < 10_000 or a.dtype.kind != "f" or a.shape[-1] < 64:
+    if type(b) not in (float, int) or getattr(a, "size", 0) < 10_000 or a.dtype.kind != "f":
         return b
-    return np.full(a.shape[-1], b, a.dtype)
+    return np.full_like(a, b) if a.shape[-1] < 64 or a.strides[-1] != a.itemsize else np.full(a.shape[-1], b, a.dtype)
 
 
 def erf(x: Any) -> Any:
@@ -151,7 +151,7 @@ def fit(x: Any, like: tuple[tuple[int, ...], Any]) -> Any:
         x = unbroadcast(x, shape)
     if x.dtype is not dtype and x.dtype != dtype:
         x = cast(x, dtype)
-    return x if x.base is None else x.copy()
+    return x if x.base is None else x.copy("K")
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -177,7 +177,7 @@ def times(upstream: Any, local: Any) -> Any:
 
 def own(x: Any, upstream: Any) -> Any:
     """`x` in memory that nobody else reads: a copy where it is `upstream` itself, or looks into something else."""
-    return x.copy() if x is upstream or x.base is not None else x
+    return x.copy("K") if x is upstream or x.base is not None else x
 
 
 # Axes ---------------------------------------------------------------------------------------------------------------
@@ -419,25 +419,40 @@ def topk(x: Any, k: int, axis: int = -1) -> tuple[Any, Any]:
 # Windows over images --------------------------------------------------------------------------------------------------
 
 
+def _images_last(x: Any) -> Any:
+    """(N, C, H, W) seen as (C, H, W, N), which is how images lie in memory here: a row of a window is then one run of
+    numbers, and a convolution one product of matrices. Elementwise operations keep the order."""
+    return x.transpose(1, 2, 3, 0)
+
+
+def _images_first(x: Any) -> Any:
+    """(C, H, W, N) seen as (N, C, H, W)."""
+    return x.transpose(3, 0, 1, 2)
+
+
 def _windows(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, border: float) -> Any:
-    """Every window as a view: (N, C, kh, kw, H', W')."""
+    """Every window as a view: (C, kh, kw, H', W', N)."""
     (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel
     high, wide = windows_along(x.shape, kernel, stride, padding, dilation)
     if high < 1 or wide < 1:
         raise ValueError(f"a window of {kernel} (dilation {dilation}) is larger than the image {x.shape[-2:]} with padding {padding}")
+    n, channels, rows, columns = x.shape
+    framed = _images_last(x)
     if ph or pw:
-        x = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)), constant_values=border)
-    n, c, h, w = x.strides
+        framed = np.full((channels, rows + 2 * ph, columns + 2 * pw, n), border, x.dtype)
+        framed[:, ph : ph + rows, pw : pw + columns] = _images_last(x)
+    framed = np.ascontiguousarray(framed)
+    c, h, w, each = framed.strides
     return np.lib.stride_tricks.as_strided(
-        x, (*x.shape[:2], kh, kw, high, wide), (n, c, h * dh, w * dw, h * sh, w * sw)
+        framed, (channels, kh, kw, high, wide, n), (c, h * dh, w * dw, h * sh, w * sw, each)
     )
 
 
 def unfold(x: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1)) -> Any:
     """Each window's entries as one column: (N, C * kernel, windows)."""
-    kh, kw = kernel_size
     windows = _windows(x, kernel_size, stride, padding, dilation, 0.0)
-    return windows.reshape(x.shape[0], x.shape[1] * kh * kw, -1)
+    places = windows.shape[3] * windows.shape[4]
+    return windows.reshape(x.shape[1] * kernel_size[0] * kernel_size[1], places, x.shape[0]).transpose(2, 0, 1)
 
 
 def fold(
@@ -446,13 +461,16 @@ def fold(
     """Columns put back where their windows were, overlaps added up: (N, C, H, W)."""
     (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel_size
     high, wide = windows_along(output_size, kernel_size, stride, padding, dilation)
-    columns = x.reshape(x.shape[0], -1, kh, kw, high, wide)
-    out = np.zeros((*columns.shape[:2], output_size[0] + 2 * ph, output_size[1] + 2 * pw), x.dtype)
-    for i in range(kh):
-        for j in range(kw):
+    columns = x.transpose(1, 2, 0).reshape(x.shape[1] // (kh * kw), kh, kw, high, wide, x.shape[0])
+    size = (output_size[0] + 2 * ph, output_size[1] + 2 * pw)
+    if stride == kernel_size and dilation == (1, 1) and size == (high * sh, wide * sw):
+        framed = columns.transpose(0, 3, 1, 4, 2, 5).reshape(len(columns), *size, x.shape[0])  # nothing overlaps
+    else:
+        framed = np.zeros((len(columns), *size, x.shape[0]), x.dtype)
+        for i, j in numpy.ndindex(kh, kw):
             top, left = i * dh, j * dw
-            out[:, :, top : top + sh * high : sh, left : left + sw * wide : sw] += columns[:, :, i, j]
-    return out[:, :, ph : ph + output_size[0], pw : pw + output_size[1]]
+            framed[:, top : top + sh * high : sh, left : left + sw * wide : sw] += columns[:, i, j]
+    return _images_first(framed[:, ph : ph + output_size[0], pw : pw + output_size[1]])
 
 
 def kernel_rows(x: Any, groups: int = 1) -> Any:
@@ -461,35 +479,38 @@ def kernel_rows(x: Any, groups: int = 1) -> Any:
 
 
 def grouped(x: Any, groups: int = 1) -> Any:
-    """Columns apart for each group: (N, groups, entries, windows)."""
-    return x.reshape(x.shape[0], groups, x.shape[1] // groups, x.shape[2])
+    """The columns of all images side by side, apart for each group: (groups, entries, windows * N)."""
+    return x.transpose(1, 2, 0).reshape(groups, x.shape[1] // groups, x.shape[2] * x.shape[0])
 
 
-def ungrouped(x: Any) -> Any:
-    """Columns of all groups together again."""
-    return x.reshape(x.shape[0], -1, x.shape[-1])
+def ungrouped(x: Any, images: int) -> Any:
+    """The reverse of `grouped`: (N, all entries, windows)."""
+    return x.reshape(x.shape[0] * x.shape[1], -1, images).transpose(2, 0, 1)
 
 
 def grouped_images(x: Any, groups: int = 1) -> Any:
-    """Images apart for each group, places in a row."""
-    return x.reshape(x.shape[0], groups, x.shape[1] // groups, -1)
+    """The places of all images in a row, apart for each group: (groups, C / groups, H * W * N)."""
+    return _images_last(x).reshape(groups, x.shape[1] // groups, -1)
 
 
-def as_images(x: Any, size: tuple[int, ...]) -> Any:
-    """Rows of places as images again."""
-    return x.reshape(x.shape[0], -1, *size)
+def as_images(x: Any, size: tuple[int, ...], images: int) -> Any:
+    """The reverse of `grouped_images`: (N, C, H, W)."""
+    return _images_first(x.reshape(x.shape[0] * x.shape[1], *size, images))
 
 
-def max_pool2d_with_places(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Any, Any]:
-    """The largest entry of each window, and its place in the image counted row by row."""
+def max_pool2d_with_chosen(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Any, Any]:
+    """The largest entry of each window, and which entry of its window it is: (C, kernel, windows * N)."""
     windows = _windows(x, kernel_size, stride, padding, dilation, -np.inf)
-    flat = np.moveaxis(windows.reshape(*x.shape[:2], kernel_size[0] * kernel_size[1], *windows.shape[-2:]), 2, -1)
-    chosen = flat.argmax(axis=-1)
-    high, wide = chosen.shape[-2:]
-    row = chosen // kernel_size[1] * dilation[0] + np.arange(high)[:, None] * stride[0] - padding[0]
-    column = chosen % kernel_size[1] * dilation[1] + np.arange(wide) * stride[1] - padding[1]
-    largest = np.take_along_axis(flat, chosen[..., None], axis=-1)[..., 0]
-    return largest, (row * x.shape[-1] + column).reshape(*x.shape[:2], -1)
+    entries = [windows[:, i, j] for i, j in numpy.ndindex(*kernel_size)]
+    largest = entries[0].copy()
+    for entry in entries[1:]:
+        np.maximum(largest, entry, out=largest)
+    chosen = np.empty((len(windows), len(entries), *largest.shape[1:]), bool)
+    free = np.ones(largest.shape, bool)
+    for place, entry in enumerate(entries):
+        np.logical_and(entry == largest, free, out=chosen[:, place])
+        free ^= chosen[:, place]
+    return _images_first(largest), chosen.reshape(*chosen.shape[:2], -1)
 
 
 def zeros_beside(x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:

@@ -1,7 +1,8 @@
-"""Words of linear algebra, for arrays. Each works on the last two axes, for as many matrices as the others hold.
+"""Words of linear algebra, for arrays. Each works on the last two axes, for as many matrices as the others
+hold.
 
-`np` is NumPy or CuPy. Errors are ValueErrors that say what is asked of the matrix; where CuPy notices nothing, it
-gives nan.
+`np` is NumPy or CuPy. Errors are ValueErrors that say what is asked of the matrix; where CuPy notices
+nothing, it gives nan.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy
+from numpy import broadcast_shapes, errstate
 from numpy.linalg import LinAlgError
 
 __all__ = [
@@ -40,7 +41,7 @@ def solve(np: Any, a: Any, b: Any) -> Any:
         return solve(np, a, b[:, None])[..., 0]
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(f"b must have a row for each row of a; the shapes are {a.shape} and {b.shape}")
-    stack = numpy.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    stack = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (np.broadcast_to(x, stack + x.shape[-2:]) for x in (a, b))
     try:
         return np.linalg.solve(a, b)
@@ -112,7 +113,8 @@ def qr(np: Any, a: Any) -> tuple[Any, Any]:
 
 
 def svd(np: Any, a: Any) -> tuple[Any, Any, Any]:
-    """Left singular vectors as columns, singular values in descending order, right singular vectors as rows."""
+    """Left singular vectors as columns, singular values in descending order, right singular vectors as
+    rows."""
     _real(a)
     return tuple(np.linalg.svd(a, full_matrices=False))
 
@@ -120,15 +122,15 @@ def svd(np: Any, a: Any) -> tuple[Any, Any, Any]:
 def resolution(np: Any, x: Any, shape: tuple[int, ...] | None = None, rtol: float | None = None) -> Any:
     """The size below which an entry counts as 0 beside the largest one along the last axis.
 
-    It is the share `rtol` of the largest; without one, the spacing of floating point numbers times the longer side of
-    the matrix of `shape` that the entries came from.
+    It is the share `rtol` of the largest; without one, the spacing of floating point numbers times the longer
+    side of the matrix of `shape` that the entries came from.
     """
     longest = max((shape or x.shape)[-2:])
     share = float(np.finfo(x.dtype).eps) * longest if rtol is None else rtol
     return share * np.max(np.abs(x), axis=-1, keepdims=True)
 
 
-# Functions of matrices ----------------------------------------------------------------------------------------------
+# Functions of matrices --------------------------------------------------------------------------------------
 
 
 def block_triangle(np: Any, a: Any, b: Any) -> Any:
@@ -146,10 +148,12 @@ def matrix_power(np: Any, a: Any, n: int) -> Any:
 
 DEGREE = 13
 LARGEST = 5.371920351148152
-"""A matrix up to this 1-norm needs no halving for the quotient of polynomials of that degree to be exact in float64."""
+"""A matrix up to this 1-norm needs no halving for the quotient of polynomials of that degree to be exact in
+float64."""
 
 MOST_HALVINGS = 24
-"""One step each, needed or not, since nobody on the host may look at a matrix on a device. Enough for norms to 9e7."""
+"""One step each, needed or not, since nobody on the host may look at a matrix on a device. Enough for norms
+to 9e7."""
 
 
 def _quotient_coefficients() -> list[float]:
@@ -166,8 +170,8 @@ EVEN, ODD = _quotient_coefficients()[::2], _quotient_coefficients()[1::2]
 def expm(np: Any, a: Any) -> Any:
     """The exponential 1 + a + a² / 2 + a³ / 6 + …: halved until small, Padé's quotient, squared as often.
 
-    N. J. Higham, "The scaling and squaring method for the matrix exponential revisited", SIAM Journal on Matrix
-    Analysis and Applications 26 (2005), pages 1179-1193. A norm beyond 9e7 gives nan.
+    N. J. Higham, "The scaling and squaring method for the matrix exponential revisited", SIAM Journal on
+    Matrix Analysis and Applications 26 (2005), pages 1179-1193. A norm beyond 9e7 gives nan.
     """
     _square(a)
     size = np.max(np.sum(np.abs(a), axis=-2), axis=-1)[..., None, None]
@@ -177,8 +181,9 @@ def expm(np: Any, a: Any) -> Any:
     even = _polynomial(np, EVEN, square)
     odd = small @ _polynomial(np, ODD, square)
     out = np.linalg.solve(even - odd, even + odd)
-    for step in range(MOST_HALVINGS):
-        out = np.where(halvings > step, out @ out, out)
+    with errstate(all="ignore"):  # a square that is one too many may overflow, and is not taken
+        for step in range(MOST_HALVINGS):
+            out = np.where(halvings > step, out @ out, out)
     return np.where(halvings > MOST_HALVINGS, math.nan, out)
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 __all__ = [
     "all_but_channels", "attention_scale", "border_at_end", "channel_shape", "count_along", "cuts", "diagonal_shape",
-    "group_shape",
-    "heads_sharing", "image_size", "inverse_order", "joined_last", "last_axes", "ndim", "other_norm", "opposite",
-    "quantile_places", "shape", "size", "size_before_windows", "windows_along",
+    "group_shape", "heads_sharing", "image_size", "inverse_order", "joined_last", "last_axes", "ndim", "opposite",
+    "other_norm", "quantile_places", "shape", "size", "size_before_windows", "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]

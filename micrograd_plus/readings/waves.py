@@ -47,8 +47,8 @@ def ifft2(np: Any, x: Any, axes: tuple[int, int] = (-2, -1), norm: str = "backwa
 
 
 def count_mirrored(np: Any, x: Any, n: int, axis: int = -1) -> Any:
-    """Each frequency as often as the spectrum of `n` real numbers has it: twice, but for the first, and the last where `n`
-    is even."""
+    """Each frequency as often as the spectrum of `n` real numbers has it: twice, but for the first, and the
+    last where `n` is even."""
     places = np.arange(x.shape[axis])
     times = 2 - ((places == 0) | (2 * places == n)).astype(np.int8)
     return x * np.expand_dims(times, tuple(range(1, x.ndim - axis % x.ndim)))
@@ -77,8 +77,8 @@ def frames(np: Any, x: Any, length: int, hop: int) -> Any:
 def overlap_add(np: Any, x: Any, size: int, hop: int) -> Any:
     """Frames put back where they were in a signal of `size` entries; where they overlap, entries add up.
 
-    A frame is cut into blocks as long as a hop: the first blocks of all frames lie next to each other, and so do the
-    second ones, one block further on.
+    A frame is cut into blocks as long as a hop: the first blocks of all frames lie next to each other, and so
+    do the second ones, one block further on.
     """
     count, length = x.shape[-2:]
     if hop < 1 or count != (size - length) // hop + 1:
@@ -92,17 +92,20 @@ def overlap_add(np: Any, x: Any, size: int, hop: int) -> Any:
 
 
 def hann_window(np: Any, x: Any, length: int) -> Any:
-    """A bell that begins at 0 and would be back there one entry after its end, sin² from 0 to π, in the dtype of `x`."""
+    """A bell that begins at 0 and would be back there one entry after its end, sin² from 0 to π, in the dtype
+    of `x`."""
     return (np.sin(np.arange(length) * (math.pi / length)) ** 2).astype(x.real.dtype)
 
 
 def mel_filters(
     np: Any, x: Any, n_mels: int, n_fft: int, sample_rate: float, fmin: float = 0.0, fmax: float | None = None
 ) -> Any:
-    """Triangles over the frequencies of an `rfft`, equally far apart on the mel scale: (n_mels, n_fft // 2 + 1).
+    """Triangles over the frequencies of an `rfft`, equally far apart on the mel scale: (n_mels, n_fft // 2 +
+    1).
 
-    The scale is 2595 log10(1 + f / 700): D. O'Shaughnessy, "Speech Communication: Human and Machine", 1987. Each
-    triangle rises from its left neighbour's peak to a height of 1, and falls to its right one's. In the dtype of `x`.
+    The scale is 2595 log10(1 + f / 700): D. O'Shaughnessy, "Speech Communication: Human and Machine", 1987.
+    Each triangle rises from its left neighbour's peak to a height of 1, and falls to its right one's. In the
+    dtype of `x`.
     """
     ends = (fmin, sample_rate / 2 if fmax is None else fmax)
     if not 0 <= ends[0] < ends[1] <= sample_rate / 2:

@@ -65,8 +65,8 @@ def _convolution(
     _refuse_places(name, axes, input)
     if weight.ndim != axes + 2 or input.shape[1] != weight.shape[1] * groups or weight.shape[0] % groups:
         raise ValueError(
-            f"{name}: weight has shape {weight.shape}; for input {input.shape} and groups={groups} it is (out channels, "
-            f"{input.shape[1]} / {groups}, kernel), with out channels a multiple of groups"
+            f"{name}: weight has shape {weight.shape}; for input {input.shape} and groups={groups} it is "
+            f"(out channels, {input.shape[1]} / {groups}, kernel), with out channels a multiple of groups"
         )
     strides, dilations = each_axis(stride, axes, "stride"), each_axis(dilation, axes, "dilation")
     if padding == "same":
@@ -140,9 +140,7 @@ def avg_pool1d(
 ) -> Tensor:
     """The mean of each window of a line; `count_include_pad` says whether a border of padding counts as entries."""
     kernel, step, border = _windows("avg_pool1d", input, kernel_size, stride, padding)
-    return ops.avg_pool1d(
-        input, kernel_size=kernel, stride=step, padding=border, count_include_pad=count_include_pad
-    )
+    return ops.avg_pool1d(input, kernel_size=kernel, stride=step, padding=border, count_include_pad=count_include_pad)
 
 
 def _windows(name: str, input: Any, kernel_size: Any, stride: Any, padding: Any) -> tuple[int, int, int]:

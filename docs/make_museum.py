@@ -1,0 +1,138 @@
+"""Writes docs/museum.md from `micrograd_plus.museum`: every wrong rule beside the right one, and what gives it away.
+
+    make reference           or           python docs/make_museum.py
+
+The page is committed, and a test compares it with what this writes.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import textwrap
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from micrograd_plus import museum
+from micrograd_plus.museum.evidence import number
+
+PAGE = Path(__file__).resolve().parent / "museum.md"
+MOST_NUMBERS = 6
+"""So many entries of a gradient are shown."""
+
+INTRODUCTION = """\
+# A museum of wrong rules
+
+Engines shipped these, and students handed them in. Each is wrong in one way, and each looks right to somebody who
+tests it with a lazy input: a square matrix, an upstream of ones, numbers that never tie. Each can be run:
+
+```python
+from micrograd_plus import check, museum
+
+exhibit = museum.named("tanh: rule on the input")
+with museum.planted(exhibit) as tanh:
+    print(check.broken(tanh))
+```
+
+The page is written from the code by `make reference`, its formulas by the rules themselves. The tests plant every
+exhibit, and see that the promise named here is broken while it stands there, that the rule looks right on the call
+named here, and that nothing is left of it afterwards. What is not shown is that `upstream` could be forgotten, or the
+gate of a relu taken from the gradient, in an operation that treats each entry by itself: its rule is a local derivative,
+which is not given `upstream`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [INTRODUCTION]
+    for heading, wing in museum.WINGS.items():
+        shown = [exhibit for exhibit in museum.exhibits if exhibit.wing == wing.__name__]
+        parts += [f"## {heading}\n", *map(entry, shown)]
+    return "\n".join(parts)
+
+
+def entry(exhibit: Any) -> str:
+    """One exhibit."""
+    rules = exhibit.rules.items()
+    parts = [
+        f"### {exhibit.title}",
+        exhibit.story,
+        fenced("text", formulas(exhibit)),
+        *(fenced("python", source(function, exhibit.op.kind, inputs)) for inputs, function in rules),
+        numbers(museum.evidence(exhibit), exhibit.promise),
+        f"Caught by: *{exhibit.promise}*. {looks_right(exhibit)}",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def formulas(exhibit: Any) -> str:
+    """The right formula over the wrong one, for each input that they serve."""
+    lines = []
+    for name, (right, wrong) in museum.formulas(exhibit).items():
+        lines += [f"{name}, right:  {spelled(right, exhibit, name)}", f"{name}, wrong:  {spelled(wrong, exhibit, name)}"]
+    return "\n".join(lines)
+
+
+def spelled(formula: dict[str, Any], exhibit: Any, name: str) -> str:
+    """A formula, or why there is none."""
+    if formula["text"] is not None:
+        return formula["text"].removeprefix("contribution = ")
+    has_rule = any(name in rule.inputs for rule in exhibit.right_rules())
+    return "as in the code, which speaks of arrays" if has_rule else "nothing is sent"
+
+
+def source(function: FunctionType, kind: str, inputs: tuple[str, ...]) -> str:
+    """The code of a wrong rule, under a line that says what it stands for."""
+    lines = textwrap.dedent(inspect.getsource(function)).splitlines()
+    (tree,) = ast.parse("\n".join(lines)).body
+    assert isinstance(tree, ast.FunctionDef)
+    first = tree.body[1] if ast.get_docstring(tree) is not None else tree.body[0]
+    signature = lines[tree.lineno - 1 : tree.body[0].lineno - 1]
+    what = "the local derivative" if kind == "elementwise" else "what is sent"
+    return "\n".join([f"# {what}, for {' and '.join(inputs)}", *signature, *lines[first.lineno - 1 :]])
+
+
+def numbers(found: Any, promise: str) -> str:
+    """What an input receives on a sample, by the right rule and by the wrong one."""
+    if found.wrong is None:
+        return f"On `{found.sample}`: {found.sentence}."
+    what = "from a gradient of the gradient" if promise == museum.SECOND else "receives"
+    rows = [f"| `{found.input}` {what} | on `{found.sample}` |", "|---|---|"]
+    apart = np.flatnonzero(~np.isclose(found.right, found.wrong)) if found.right.shape == found.wrong.shape else []
+    start = max(0, min(int(apart[0]), found.right.size - MOST_NUMBERS)) if len(apart) else 0
+    rows += [f"| {name} | {some(values, start)} |" for name, values in (("right", found.right), ("wrong", found.wrong))]
+    return "\n".join(rows) + f"\n\n{found.sentence[0].upper()}{found.sentence[1:]}."
+
+
+def some(values: Any, start: int) -> str:
+    """A few entries, from the first that differs on."""
+    flat = np.ravel(values)[start : start + MOST_NUMBERS]
+    before = "…, " if start > 0 else ""
+    return before + ", ".join(map(number, flat)) + (", …" if start + MOST_NUMBERS < np.size(values) else "")
+
+
+def looks_right(exhibit: Any) -> str:
+    """On which call the rule looks right."""
+    if exhibit.lazy is None:
+        return "No natural input hides it."
+    return f"Looks right where {exhibit.lazy.sentence}."
+
+
+def fenced(language: str, text: str) -> str:
+    """A block of code."""
+    return f"```{language}\n{text}\n```" if text else ""
+
+
+def main() -> None:
+    """Write the page."""
+    with np.errstate(all="ignore"):
+        PAGE.write_text(page(), encoding="utf-8", newline="\n")
+    sys.stdout.write(f"Wrote {PAGE.name}: {len(museum.exhibits)} exhibits.\n")
+
+
+if __name__ == "__main__":
+    main()

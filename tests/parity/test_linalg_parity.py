@@ -1,0 +1,150 @@
+"""What stands in front of the operations of mg.linalg, mg.fft and mg.signal, against PyTorch's, in double precision."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+
+pytestmark = pytest.mark.parity
+
+
+def drawn(*shape, kind="real"):
+    rng = np.random.default_rng([5, *shape])
+    x = rng.uniform(0.5, 2.0, shape) * rng.choice([-1.0, 1.0], shape)
+    return x + 1j * rng.uniform(0.5, 2.0, shape) if kind == "complex" else x
+
+
+def weighted(parts, tensor):
+    """One real number made of all entries, each with a weight of its own, for either library."""
+    total = 0.0
+    for part in parts if isinstance(parts, tuple) else (parts,):
+        rng = np.random.default_rng(7)
+        weights = rng.uniform(0.5, 1.5, tuple(part.shape)) * rng.choice([-1.0, 1.0], tuple(part.shape))
+        if "complex" in str(part.dtype):
+            total = total + (part.real * tensor(weights)).sum() - (part.imag * tensor(weights * 0.7)).sum()
+        else:
+            total = total + (part * tensor(weights)).sum()
+    return total
+
+
+def agree(ours, theirs, *inputs):
+    """Value, gradient, and the gradient of the gradient."""
+    import torch
+
+    def close(a, b, what):
+        np.testing.assert_allclose(a.numpy(), b.numpy(force=True), rtol=1e-9, atol=1e-10, err_msg=what)
+
+    def our_slopes(*values):
+        return mg.grad(lambda *values: weighted(ours(*values), mg.tensor), tuple(range(len(inputs))))(*values)
+
+    leaves = [torch.tensor(value, requires_grad=True) for value in inputs]
+    outs, our_outs = theirs(*leaves), ours(*[mg.tensor(value) for value in inputs])
+    for mine, other in zip(*[out if isinstance(out, tuple) else (out,) for out in (our_outs, outs)], strict=True):
+        close(mine, other, "the value")
+    first = torch.autograd.grad(weighted(outs, torch.tensor), leaves, create_graph=True)
+    for mine, other in zip(our_slopes(*inputs), first, strict=True):
+        close(mine, other, "the gradient")
+    total = sum(weighted(each, torch.tensor) for each in first)
+    if total.requires_grad:
+        second = torch.autograd.grad(total, leaves, allow_unused=True, materialize_grads=True)
+        ours_again = mg.grad(lambda *values: sum(weighted(each, mg.tensor) for each in our_slopes(*values)),
+                             tuple(range(len(inputs))))(*inputs)  # fmt: skip
+        for mine, other in zip(ours_again, second, strict=True):
+            close(mine, other, "the gradient of the gradient")
+
+
+def test_solve_with_one_vector_for_all_matrices():
+    import torch
+
+    agree(mg.linalg.solve, torch.linalg.solve, drawn(3, 3) + 4 * np.eye(3), drawn(3))
+    agree(mg.linalg.solve, lambda a, b: torch.linalg.solve(a, b[:, None])[..., 0],
+          drawn(2, 3, 3) + 4 * np.eye(3), drawn(3))  # fmt: skip
+
+
+def test_eigenvalues_and_singular_values_alone():
+    import torch
+
+    agree(mg.linalg.eigvalsh, lambda a: torch.linalg.eigvalsh((a + a.mT) / 2), drawn(2, 3, 3))
+    agree(mg.linalg.svdvals, torch.linalg.svdvals, drawn(4, 3))
+    agree(lambda a: mg.linalg.svd(a, compute_uv=False), torch.linalg.svdvals, drawn(3, 4))
+
+
+@pytest.mark.parametrize("uplo", ["L", "U"])
+def test_one_triangle_alone_is_read_where_it_is_asked_for(uplo):
+    import torch
+
+    def mirrored(a):
+        kept = torch.tril(a) if uplo == "L" else torch.triu(a)
+        return torch.linalg.eigvalsh(kept + kept.mT - torch.diag(torch.diag(a)))
+
+    agree(lambda a: mg.linalg.eigvalsh(a, uplo), mirrored, drawn(3, 3))
+
+
+def test_the_upper_factor_of_cholesky():
+    import torch
+
+    def theirs(a):
+        return torch.linalg.cholesky((a + a.mT) / 2, upper=True)
+
+    agree(lambda a: mg.linalg.cholesky(a, upper=True), theirs, drawn(3, 3) + 9 * np.eye(3))
+
+
+def test_qr_of_a_wide_matrix():
+    import torch
+
+    agree(lambda a: abs(mg.linalg.qr(a, mode="r")), lambda a: torch.linalg.qr(a)[1].abs(), drawn(2, 3, 5))
+
+
+@pytest.mark.parametrize("ord", [None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_every_norm_of_a_matrix(ord, keepdims):
+    import torch
+
+    agree(lambda x: mg.linalg.norm(x, ord, axis=(-2, -1), keepdims=keepdims),
+          lambda x: torch.linalg.norm(x, ord, dim=(-2, -1), keepdim=keepdims), drawn(2, 3, 4))  # fmt: skip
+    agree(lambda x: mg.linalg.norm(x, ord, axis=(2, 0), keepdims=keepdims),
+          lambda x: torch.linalg.norm(x, ord, dim=(2, 0), keepdim=keepdims), drawn(2, 3, 4))  # fmt: skip
+
+
+@pytest.mark.parametrize("ord", [None, 0.5, 1, 2, 3, 3.5, np.inf, -np.inf, -1, -2])
+def test_every_norm_of_a_vector(ord):
+    import torch
+
+    agree(lambda x: mg.linalg.norm(x, ord, axis=1), lambda x: torch.linalg.norm(x, ord, dim=1), drawn(2, 3, 4))
+    agree(lambda x: mg.linalg.norm(x, ord), lambda x: torch.linalg.norm(x, ord), drawn(4))
+
+
+@pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
+@pytest.mark.parametrize("n", [None, 3, 4, 7, 8])
+def test_every_fourier_transform_at_every_length(n, norm):
+    import torch
+
+    for name, kind in [("fft", "complex"), ("ifft", "complex"), ("rfft", "real"), ("irfft", "complex"), ("fft", "real")]:
+        ours, theirs = getattr(mg.fft, name), getattr(torch.fft, name)
+        agree(lambda x: ours(x, n, 0, norm), lambda x: theirs(x, n, 0, norm), drawn(5, 2, kind=kind))
+
+
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+@pytest.mark.parametrize("s", [None, (3, 6), (5, 2)])
+def test_both_transforms_of_images(s, norm):
+    import torch
+
+    for name in ("fft2", "ifft2"):
+        ours, theirs = getattr(mg.fft, name), getattr(torch.fft, name)
+        agree(lambda x: ours(x, s, (0, 2), norm), lambda x: theirs(x, s, (0, 2), norm), drawn(4, 2, 5, kind="complex"))
+
+
+@pytest.mark.parametrize("params", [
+    {}, {"hop_length": 3}, {"center": False}, {"normalized": True}, {"onesided": False}, {"pad_mode": "constant"},
+], ids=str)  # fmt: skip
+def test_spectrograms_without_and_with_a_window(params):
+    import torch
+
+    agree(lambda x: mg.signal.stft(x, 8, **params),
+          lambda x: torch.stft(x, 8, window=torch.ones(8, dtype=x.dtype), return_complex=True, **params),
+          drawn(2, 21))  # fmt: skip
+    agree(lambda x: mg.signal.stft(x, 8, win_length=5, window="hann", **params),
+          lambda x: torch.stft(x, 8, win_length=5, window=torch.hann_window(5, dtype=x.dtype), return_complex=True,
+                               **params), drawn(21))  # fmt: skip
+    agree(lambda x, window: mg.signal.stft(x, 8, window=window, **params),
+          lambda x, window: torch.stft(x, 8, window=window, return_complex=True, **params), drawn(21), drawn(8))  # fmt: skip

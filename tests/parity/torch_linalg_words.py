@@ -1,0 +1,112 @@
+"""Linear algebra, Fourier transforms and spectrograms in PyTorch's words; the other subjects are in `torch_words`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def linear_algebra_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
+    linalg = torch.linalg
+
+    def symmetric(a: Any) -> Any:
+        return (a + a.mT) / 2
+
+    def as_numpy_turns(columns: Any, numpys: Any) -> Any:
+        """One sign for each column, after which it points where NumPy's does."""
+        return torch.sign((columns.detach() * torch.from_numpy(numpys)).sum(dim=-2, keepdim=True))
+
+    def eigh(a: Any) -> Any:
+        values, vectors = linalg.eigh(symmetric(a))
+        return values, vectors * as_numpy_turns(vectors, np.linalg.eigh(symmetric(a).detach().numpy())[1])
+
+    def qr(a: Any) -> Any:
+        q, r = linalg.qr(a)
+        signs = as_numpy_turns(q, np.linalg.qr(a.detach().numpy())[0])
+        return q * signs, r * signs.mT
+
+    def svd(a: Any) -> Any:
+        u, s, vh = linalg.svd(a, full_matrices=False)
+        signs = as_numpy_turns(u, np.linalg.svd(a.detach().numpy(), full_matrices=False)[0])
+        return u * signs, s, vh * signs.mT
+
+    def p_norm(x: Any, ord: float, axis: Any = None, keepdims: bool = False) -> Any:
+        return linalg.vector_norm(x, ord, dim=axis, keepdim=keepdims)
+
+    def block_triangle(a: Any, b: Any) -> Any:
+        upper, lower = torch.cat([a, b], -1), torch.cat([torch.zeros_like(b), a], -1)
+        return torch.cat([upper, lower], -2)
+
+    return {
+        "solve": linalg.solve,
+        "inv": linalg.inv,
+        "det": linalg.det,
+        "cofactors": lambda a: linalg.det(a)[..., None, None] * linalg.inv(a).mT,
+        "slogdet": lambda a: tuple(linalg.slogdet(a)),
+        "trace": lambda x, offset=0: torch.diagonal(x, offset, -2, -1).sum(-1),
+        "symmetric_part": symmetric,
+        "cholesky": lambda a: linalg.cholesky(symmetric(a)),
+        "eigh": eigh,
+        "reciprocal_beyond": lambda x, floor: torch.where(x.abs() > floor, 1 / x, 0.0),
+        "qr": qr,
+        "svd": svd,
+        "pinv": linalg.pinv,
+        "block_triangle": block_triangle,
+        "matrix_power": linalg.matrix_power,
+        "expm": linalg.matrix_exp,
+        "p_norm": p_norm,
+    }
+
+
+def wave_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
+    def along(transform: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda x, axis=-1, norm="backward": transform(x, dim=axis, norm=norm)
+
+    def over_two(transform: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda x, axes=(-2, -1), norm="backward": transform(x, dim=axes, norm=norm)
+
+    def cut_or_pad(x: Any, length: int, axis: int = -1) -> Any:
+        kept = x.narrow(axis, 0, min(length, x.shape[axis]))
+        missing = list(x.shape)
+        missing[axis] = length - kept.shape[axis]
+        return torch.cat([kept, x.new_zeros(missing)], axis)
+
+    def overlap_add(x: Any, size: int, hop: int) -> Any:
+        columns = x.mT
+        covered = (x.shape[-2] - 1) * hop + x.shape[-1]
+        added = F.fold(columns, (1, covered), (1, x.shape[-1]), stride=(1, hop)).flatten(-3)
+        return F.pad(added, (0, size - covered))
+
+    def windowed_spectra(x: Any, window: Any, hop_length: int, pad_mode: str = "reflect", **params: Any) -> Any:
+        mode = {"wrap": "circular"}.get(pad_mode, pad_mode)
+        return torch.stft(x, len(window), hop_length, window=window, pad_mode=mode, return_complex=True, **params)
+
+    def log_mel(x: Any, sample_rate: int, n_fft: int, hop_length: int, n_mels: int) -> Any:
+        window = torch.hann_window(n_fft, dtype=x.dtype)
+        power = torch.stft(x, n_fft, hop_length, window=window, return_complex=True).abs() ** 2
+        mels = torch.linspace(0, 2595 * math.log10(1 + sample_rate / 1400), n_mels + 2, dtype=x.dtype)
+        corners = 700 * (10 ** (mels / 2595) - 1)
+        filters = torch.zeros(n_mels, n_fft // 2 + 1, dtype=x.dtype)
+        for i, (left, peak, right) in enumerate(zip(corners, corners[1:], corners[2:], strict=False)):
+            for k in range(n_fft // 2 + 1):
+                f = k * sample_rate / n_fft
+                if left < f < right:
+                    filters[i, k] = (f - left) / (peak - left) if f < peak else (right - f) / (right - peak)
+        return torch.log(torch.clamp(filters @ power, min=1e-10))
+
+    return {
+        "fft": along(torch.fft.fft),
+        "ifft": along(torch.fft.ifft),
+        "fft2": over_two(torch.fft.fft2),
+        "ifft2": over_two(torch.fft.ifft2),
+        "rfft": along(torch.fft.rfft),
+        "irfft": lambda x, n, axis=-1, norm="backward": torch.fft.irfft(x, n, dim=axis, norm=norm),
+        "cut_or_pad": cut_or_pad,
+        "frames": lambda x, length, hop: x.unfold(-1, length, hop),
+        "overlap_add": overlap_add,
+        "windowed_spectra": windowed_spectra,
+        "log_mel": log_mel,
+    }

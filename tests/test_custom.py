@@ -1,0 +1,252 @@
+"""Rules of one's own for functions of tensors."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=3), RNG.normal(size=3)
+WEIGHTS = mg.tensor([1.0, -2.0, 0.5])
+
+
+@pytest.fixture
+def product():
+    """sin(x) y k, with the rules that would be derived."""
+
+    @mg.custom_vjp
+    def sine_times(x, y, *, k=2.0):
+        """A sine, scaled."""
+        return mg.sin(x) * y * k
+
+    @sine_times.rule("x", "y")
+    def _(upstream, x, y, k):
+        return upstream * mg.cos(x) * y * k, upstream * mg.sin(x) * k
+
+    return sine_times
+
+
+@pytest.fixture
+def pair():
+    """sin(x) y and cos(x), by a tangent rule alone."""
+
+    @mg.custom_jvp(outputs=("sine", "cosine"))
+    def wave(x, y):
+        return mg.sin(x) * y, mg.cos(x)
+
+    @wave.tangent
+    def _(x, y, x_tangent, y_tangent, cosine):
+        return cosine * y * x_tangent + mg.sin(x) * y_tangent, -mg.sin(x) * x_tangent
+
+    def of_both(x, y):
+        sine, cosine = wave(x, y)
+        return sine * cosine * cosine + sine
+
+    return of_both
+
+
+def test_a_custom_rule_takes_the_place_of_what_would_be_derived():
+    @mg.custom_vjp
+    def limited(x):
+        return x * 1
+
+    @limited.rule("x")
+    def _(upstream):
+        return mg.clip(upstream, -1.0, 1.0)
+
+    x = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    (limited(x) * mg.tensor([5.0, -0.5, -7.0])).sum().backward()
+    assert x.grad.tolist() == [1.0, -0.5, -1.0]
+
+
+def test_a_right_rule_is_right_in_reverse_forward_and_second_order(product):
+    assert mg.gradcheck(product, (X, Y))
+    assert mg.gradcheck(lambda x, y: mg.grad(lambda x, y: product(x, y, k=3.0).sum())(x, y) * WEIGHTS, (X, Y))
+    moved = mg.jvp(product, (X, Y), (Y, X))[1].numpy()
+    expected = mg.jvp(lambda x, y: mg.sin(x) * y * 2, (X, Y), (Y, X))[1].numpy()
+    assert np.allclose(moved, expected, rtol=1e-14)
+
+
+def test_a_tangent_rule_gives_the_way_back_by_its_transpose(pair):
+    assert mg.gradcheck(pair, (X, Y))
+    assert mg.gradcheck(lambda x, y: mg.grad(lambda x, y: pair(x, y).sum())(x, y) * WEIGHTS, (X, Y))
+    x = mg.tensor(X, requires_grad=True)
+    pair(x, Y).sum().backward(create_graph=True)
+    first, x.grad = x.grad, None
+    (first * WEIGHTS).sum().backward()
+    plain = mg.grad(lambda x: (mg.grad(lambda x: (mg.sin(x) * Y * (mg.cos(x) ** 2 + 1)).sum())(x) * WEIGHTS).sum())
+    assert np.allclose(x.grad.numpy(), plain(X).numpy(), rtol=1e-12)
+
+
+def test_a_function_may_have_rules_for_both_ways_and_each_is_used():
+    used = []
+
+    @mg.custom_vjp
+    def twice(x):
+        return 2 * x
+
+    @twice.rule("x")
+    def _(upstream):
+        used.append("back")
+        return 2 * upstream
+
+    @twice.tangent
+    def _(x_tangent):
+        used.append("forward")
+        return 2 * x_tangent
+
+    assert mg.grad(twice)(1.0).item() == 2.0
+    assert used == ["back"]
+    assert mg.jvp(twice, (1.0,), (3.0,))[1].item() == 6.0
+    assert used == ["back", "forward"]
+
+
+def test_an_argument_that_no_rule_serves_and_wants_no_gradient_is_fine(product):
+    @mg.custom_vjp
+    def scaled(x, mask=None):
+        return x if mask is None else x * mask
+
+    @scaled.rule("x")
+    def _(upstream, mask):
+        return upstream if mask is None else upstream * mask
+
+    assert mg.grad(scaled)(2.0).item() == 1.0
+    assert mg.grad(lambda x: scaled(x, 3.0))(2.0).item() == 3.0
+    assert mg.grad(lambda x: scaled(x, mask=4.0))(2.0).item() == 4.0
+
+
+def test_without_rules_it_is_the_function_it_was():
+    @mg.custom_vjp
+    def plain(x):
+        """Nothing special."""
+        return x * x
+
+    assert mg.grad(plain)(3.0).item() == 6.0
+    assert plain.__doc__ == "Nothing special."
+    assert repr(plain) == "<custom plain(x)>"
+
+
+def test_a_rule_that_broadcasting_repeated_is_summed_by_the_engine(product):
+    x, y = mg.tensor(1.5, requires_grad=True), mg.tensor(Y, requires_grad=True)
+    product(x, y).sum().backward()
+    assert x.grad.item() == pytest.approx(2 * np.cos(1.5) * Y.sum())
+
+
+def test_the_record_shows_a_custom_rule_with_its_source():
+    @mg.custom_vjp
+    def halved(x):
+        """Half of it."""
+        return x / 2
+
+    @halved.rule("x")
+    def _(upstream):
+        """Half goes back."""
+        return upstream / 2
+
+    x = mg.tensor(3.0, requires_grad=True)
+    with mg.record() as trace:
+        halved(x).backward()
+    (rule,) = trace.rules.values()
+    assert (rule.op, rule.reason, rule.text) == ("halved", "Half goes back.", "contribution = upstream / 2")
+    assert "return upstream / 2" in rule.source
+    assert trace.nodes[-1].summary == "Half of it."
+    assert mg.load_trace(trace.to_json()).to_json() == trace.to_json()
+
+
+@pytest.mark.parametrize(("rule", "sentence"), [
+    (lambda upstream, z: upstream, "the rule f.x reads 'z'; it may read"),
+])  # fmt: skip
+def test_a_rule_that_reads_what_nobody_has_is_refused(rule, sentence):
+    @mg.custom_vjp
+    def f(x):
+        return x * 1
+
+    with pytest.raises(TypeError, match=sentence):
+        f.rule("x")(rule)
+
+
+def test_a_tangent_rule_that_reads_what_nobody_has_is_refused():
+    @mg.custom_jvp
+    def f(x):
+        return x * 1
+
+    with pytest.raises(TypeError, match="the tangent rule of f reads 'upstream'; it may read out, x, x_tangent"):
+        f.tangent(lambda upstream: upstream)
+
+
+def test_an_argument_that_wants_a_gradient_and_has_no_rule_is_an_error():
+    @mg.custom_vjp
+    def f(x, y):
+        return x * y
+
+    @f.rule("x")
+    def _(upstream, y):
+        return upstream * y
+
+    with pytest.raises(RuntimeError, match=r"f has no rule for y, which wants a gradient: .*@f\.rule\('y'\)"):
+        f(1.0, mg.tensor(2.0, requires_grad=True))
+
+
+def test_a_tensor_from_outside_that_wants_a_gradient_is_an_error():
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+
+    @mg.custom_vjp
+    def f(x):
+        return x * w
+
+    f.rule("x")(lambda upstream: upstream)
+    with pytest.raises(RuntimeError, match=r"f reads a tensor of shape \(2,\) from outside.*make it an argument"):
+        f(1.0)
+
+
+def test_a_rule_of_the_wrong_shape_names_itself():
+    @mg.custom_vjp
+    def f(x):
+        return x * 1
+
+    f.rule("x")(lambda upstream: mg.stack([upstream, upstream], 1)[:, :, None])
+    with pytest.raises(RuntimeError, match=r"the rule f\.x sent shape \(3, 2, 1\), but the input x"):
+        mg.grad(lambda x: f(x).sum())(X)
+
+
+def test_a_tangent_of_the_wrong_shape_names_its_rule():
+    @mg.custom_jvp
+    def f(x):
+        return x.sum()
+
+    f.tangent(lambda x_tangent: x_tangent)
+    with pytest.raises(RuntimeError, match=r"the tangent rule of f gave shape \(3,\) for a result of \(\)"):
+        mg.jvp(f, (X,), (X,))
+
+
+def test_a_function_of_any_number_of_arguments_is_refused():
+    with pytest.raises(TypeError, match=r"f takes \*args or \*\*kwargs; a rule is for an input with a name"):
+        mg.custom_vjp(_of_any_number)
+
+
+def _of_any_number(*xs):
+    return xs[0]
+
+
+_of_any_number.__name__ = "f"
+
+
+def test_several_results_are_read_by_name():
+    @mg.custom_vjp(outputs=("root", "square"))
+    def both(x):
+        return mg.sqrt(x), x * x
+
+    @both.rule("x")
+    def _(upstream, x, root):
+        return upstream[0] / (2 * root) + upstream[1] * 2 * x
+
+    assert mg.gradcheck(lambda x: mg.stack(both(x)), (X**2,))
+    assert mg.gradcheck(mg.grad(lambda x: (both(x)[0] * both(x)[1]).sum()), (X**2,), rtol=1e-4)
+    assert mg.grad(lambda x: both(x)[0])(4.0).item() == 0.25
+    with pytest.raises(TypeError, match="a rule of both reads its results by name: root, square"):
+        both.rule("x")(lambda upstream, out: upstream[0])
+
+
+def test_one_name_for_several_results_is_refused():
+    with pytest.raises(TypeError, match="`outputs` names the results of a function that returns several"):
+        mg.custom_vjp(outputs=("all",))(lambda x: (x, x))

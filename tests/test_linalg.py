@@ -1,0 +1,269 @@
+"""Linear algebra: values by hand, conventions where a matrix is degenerate, and what errors say."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+
+la = mg.linalg
+SINGULAR = [[1.0, 2.0], [2.0, 4.0]]
+
+
+def gradient(f, x):
+    return mg.grad(f)(np.asarray(x, float)).numpy()
+
+
+def drawn(*shape):
+    rng = np.random.default_rng(shape)
+    return rng.uniform(0.5, 2.0, shape) * rng.choice([-1.0, 1.0], shape)
+
+
+# Equations and determinants ---------------------------------------------------------------------------------
+
+
+def test_solve_undoes_a_product_for_vectors_matrices_and_stacks():
+    a, x = drawn(2, 1, 3, 3) + 4 * np.eye(3), drawn(4, 3, 5)
+    np.testing.assert_allclose(la.solve(a, a @ x).numpy(), np.broadcast_to(x, (2, 4, 3, 5)))
+    assert la.solve(a, [1.0, 2.0, 3.0]).shape == (2, 1, 3)
+    assert la.solve([[2.0, 0.0], [0.0, 4.0]], [1.0, 1.0]).tolist() == [0.5, 0.25]
+
+
+def test_a_rule_of_solve_makes_no_inverse():
+    with mg.record() as trace:
+        a = mg.tensor([[2.0, 1.0], [0.0, 4.0]], requires_grad=True)
+        mg.sum(la.solve(a, [1.0, 1.0])).backward()
+    (told,) = [rule for rule in trace.rules.values() if rule.op == "solve"]
+    assert told.text == "contribution = −solve(aᵀ, upstream) @ outᵀ"
+    np.testing.assert_allclose(a.grad.numpy(), [[-0.1875, -0.125], [-0.046875, -0.03125]])
+
+
+def test_the_gradient_of_a_determinant_is_that_of_the_sum_over_permutations():
+    def by_permutations(a):
+        total = 0.0
+        for order in itertools.permutations(range(3)):
+            sign = (-1) ** sum(order[i] > order[j] for i in range(3) for j in range(i + 1, 3))
+            total = total + sign * a[0, order[0]] * a[1, order[1]] * a[2, order[2]]
+        return total
+
+    rank_two, rank_one = np.outer([1.0, 2, 3], [1, -1, 2]) + np.outer([0, 1, 1], [3, 0, 1]), np.ones((3, 3))
+    for a in (drawn(3, 3), rank_two, rank_one, np.zeros((3, 3)), np.eye(3)):
+        np.testing.assert_allclose(gradient(la.det, a), gradient(by_permutations, a), atol=1e-14)
+    for a in (drawn(3, 3), np.eye(3)):
+        np.testing.assert_allclose(mg.hessian(la.det)(a).numpy(), mg.hessian(by_permutations)(a).numpy(), atol=1e-13)
+
+
+def test_slogdet_goes_on_where_the_determinant_overflows():
+    large = -1e200 * np.eye(3)
+    sign, size = la.slogdet(large)
+    assert (sign.item(), size.item()) == (-1, 3 * math.log(1e200))
+    np.testing.assert_allclose(gradient(lambda a: la.slogdet(a)[1], large), -1e-200 * np.eye(3))
+    assert [part.item() for part in la.slogdet(SINGULAR)] == [0, -math.inf]
+
+
+@pytest.mark.parametrize(("call", "sentence"), [
+    (lambda: la.solve(SINGULAR, [1.0, 1.0]), r"^solve\(a: \(2, 2\) float64, b: .*: a is singular: a @ x = b has no solution"),
+    (lambda: la.inv(SINGULAR), r"^inv\(a: \(2, 2\) float64\): a is singular: it has no inverse$"),
+    (lambda: gradient(lambda a: la.slogdet(a)[1], SINGULAR), "a is singular: it has no inverse"),
+    (lambda: mg.hessian(la.det)(np.array(SINGULAR)), "a is singular: it has no inverse"),
+    (lambda: la.matrix_power(SINGULAR, -1), "a is singular: it has no inverse"),
+    (lambda: gradient(lambda a: mg.sum(la.qr(a)[1]), SINGULAR), "a is singular"),
+    (lambda: la.cholesky([[1.0, 2.0], [2.0, 1.0]]), r"a must be positive definite: all eigenvalues of \(a \+ aᵀ\) / 2"),
+    (lambda: la.det(np.ones((2, 3))), r"a must be a square matrix, or a stack of them; it has shape \(2, 3\)"),
+    (lambda: la.expm([1.0]), r"a must be a square matrix"),
+    (lambda: la.solve(np.eye(3), np.ones((2, 3))), r"b must have a row for each row of a; the shapes are \(3, 3\) and \(2, 3\)"),
+    (lambda: la.svd(np.ones((2, 3)), full_matrices=True), "full_matrices, are any basis of what is left"),
+    (lambda: la.qr(np.ones((2, 3)), mode="complete"), "mode is 'reduced' or 'r', got 'complete'"),
+    (lambda: la.eigh(np.eye(2), UPLO="l"), "UPLO is 'L', 'U' or None, got 'l'"),
+    (lambda: la.matrix_norm(np.eye(2), ord=3), "ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got 3"),
+    (lambda: la.vector_norm([1.0], ord="fro"), "vector_norm: ord is a number, got 'fro'"),
+    (lambda: la.norm(np.ones((2, 2, 2)), 2), r"ord=2 is for one axis \(a vector\) or two \(a matrix\), got 3"),
+])  # fmt: skip
+def test_an_error_says_what_is_asked_of_a_matrix(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()
+
+
+@pytest.mark.parametrize("name", ["slogdet", "cholesky", "eigh", "qr", "svd", "pinv"])
+def test_a_factorisation_of_a_complex_matrix_is_refused_by_a_sentence(name):
+    with pytest.raises(TypeError, match=f"^{name}.*a must be real: factors of a complex matrix may be turned"):
+        getattr(la, name)(np.eye(2) * 1j)
+
+
+# Factorisations ---------------------------------------------------------------------------------------------
+
+
+def test_factors_multiply_to_what_they_were_made_of():
+    a = drawn(2, 4, 3)
+    square = a.swapaxes(-1, -2) @ a
+    lower = la.cholesky(square).numpy()
+    np.testing.assert_allclose(lower @ lower.swapaxes(-1, -2), square)
+    values, vectors = (part.numpy() for part in la.eigh(square))
+    np.testing.assert_allclose(vectors * values[:, None] @ vectors.swapaxes(-1, -2), square)
+    for matrix in (a, a.swapaxes(-1, -2)):
+        q, r = (part.numpy() for part in la.qr(matrix))
+        np.testing.assert_allclose(q @ r, matrix)
+        assert not np.tril(r, -1).any()
+        u, s, vh = (part.numpy() for part in la.svd(matrix))
+        np.testing.assert_allclose(u * s[:, None] @ vh, matrix)
+        np.testing.assert_allclose(la.pinv(matrix).numpy(), np.linalg.pinv(matrix))
+
+
+@pytest.mark.parametrize("function", [
+    lambda a: mg.sum(la.cholesky(a) * drawn(3, 3)), lambda a: mg.sum(la.eigvalsh(a) * drawn(3)),
+])  # fmt: skip
+def test_what_counts_of_a_is_its_symmetric_part_and_so_is_its_gradient(function):
+    a = drawn(3, 3) + 9 * np.eye(3)
+    assert function(mg.tensor(a)).item() == pytest.approx(function(mg.tensor((a + a.T) / 2)).item(), rel=1e-13)
+    np.testing.assert_allclose(gradient(function, a), gradient(function, a).T)
+
+
+def test_with_a_triangle_named_nothing_goes_to_the_other():
+    a = drawn(3, 3)
+    for uplo, silent in (("L", np.triu), ("U", np.tril)):
+        np.testing.assert_allclose(la.eigvalsh(a, uplo).numpy(), np.linalg.eigvalsh(a, uplo))
+        received = gradient(lambda a, uplo=uplo: mg.sum(la.eigvalsh(a, uplo) ** 3), a)
+        assert not silent(received, 1 if uplo == "L" else -1).any()
+
+
+def rotated(values):
+    """A symmetric matrix with these eigenvalues, equal ones up to rounding."""
+    q = np.linalg.qr(drawn(len(values), len(values)))[0]
+    return q * values @ q.T
+
+
+@pytest.mark.parametrize("values", [[2.0, 2.0, 5.0], [3.0, 3.0, 3.0], [0.0, 0.0, 1.0]])
+def test_between_equal_eigenvalues_a_result_that_does_not_depend_on_the_basis_has_its_gradient(values):
+    def cube(a):
+        values, vectors = la.eigh(a)
+        return mg.sum((vectors * values**3) @ mg.mT(vectors) * weights)
+
+    a, weights = rotated(values), drawn(3, 3) + drawn(3, 3).T
+    exact = gradient(lambda a: mg.sum(la.matrix_power(a, 3) * weights), a)
+    np.testing.assert_allclose(gradient(cube, a), exact, atol=1e-12)
+
+
+@pytest.mark.parametrize("s", [[2.0, 2.0], [3.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
+def test_between_equal_singular_values_and_at_0_a_result_that_does_not_depend_on_the_basis_has_its_gradient(s):
+    def rebuilt(a):
+        u, s, vh = la.svd(a)
+        return mg.sum((u * s**3) @ vh * weights)
+
+    a = np.linalg.qr(drawn(3, 2))[0] * s @ np.linalg.qr(drawn(2, 2))[0]
+    weights = drawn(3, 2)
+    exact = gradient(lambda a: mg.sum(a @ a.T @ a * weights), a)
+    np.testing.assert_allclose(gradient(rebuilt, a), exact, atol=1e-12)
+
+
+def test_equal_eigenvalues_share_no_gradient_that_is_not_a_number():
+    assert gradient(lambda a: mg.sum(la.eigh(a)[1] ** 2 * drawn(3, 3)), np.eye(3)).tolist() == np.zeros((3, 3)).tolist()
+    np.testing.assert_allclose(gradient(lambda a: mg.sum(la.eigvalsh(a)), np.eye(3)), np.eye(3))
+    np.testing.assert_allclose(gradient(lambda a: la.matrix_norm(a, ord="nuc"), np.eye(3)), np.eye(3), atol=1e-15)
+
+
+def test_a_pseudoinverse_counts_small_singular_values_as_0():
+    a = np.diag([2.0, 1e-20, 0.0])[:, :2]
+    assert la.pinv(a).tolist() == [[0.5, 0, 0], [0, 0, 0]]
+    assert la.pinv(np.diag([2.0, 0.1]), rtol=0.1).tolist() == [[0.5, 0], [0, 0]]
+    assert la.pinv(np.diag([2.0, 0.1])).tolist() == [[0.5, 0], [0, 10]]
+    assert la.pinv(np.zeros((2, 3))).tolist() == np.zeros((3, 2)).tolist()
+
+
+def test_the_gradient_of_a_pseudoinverse_holds_where_singular_values_are_equal():
+    columns = np.linalg.qr(drawn(4, 2))[0]
+    assert mg.gradcheck(lambda a: mg.sum(la.pinv(a) * drawn(2, 4)), [columns])
+
+
+# Functions of matrices --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [-3, -1, 0, 1, 2, 5, 8])
+def test_a_power_is_the_product_and_its_gradient_that_of_the_product(n):
+    def product(a):
+        factor, out = (a if n >= 0 else la.inv(a)), mg.tensor(np.eye(3))
+        for _ in range(abs(n)):
+            out = out @ factor
+        return mg.sum(out * drawn(3, 3))
+
+    a = drawn(3, 3) + 3 * np.eye(3)
+    assert la.matrix_power(a, n).tolist() == pytest.approx(np.linalg.matrix_power(a, n).tolist())
+    received = gradient(lambda a: mg.sum(la.matrix_power(a, n) * drawn(3, 3)), a)
+    np.testing.assert_allclose(received, gradient(product, a) if n else 0, rtol=1e-9, atol=1e-15)
+
+
+def test_exponentials_of_matrices_that_are_known():
+    turn, shear = np.array([[0.0, -1.0], [1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, 0.0]])
+    for angle in (0.0, 0.1, 3.0, 100.0, 1e6):
+        wanted = [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
+        np.testing.assert_allclose(la.expm(angle * turn).numpy(), wanted, atol=1e-15 * max(angle, 20))
+    np.testing.assert_allclose(la.expm(1e5 * shear).numpy(), [[1, 1e5], [0, 1]], rtol=1e-12)
+    np.testing.assert_allclose(np.diag(la.expm(np.diag([-700.0, 0.0, 1.0, 700.0])).numpy()), np.exp([-700, 0, 1, 700]), rtol=1e-12)
+    np.testing.assert_allclose(la.expm([[1j * math.pi]]).numpy(), [[-1]], atol=1e-14)
+
+
+def test_each_matrix_of_a_stack_is_halved_as_often_as_it_needs():
+    stack = drawn(3, 4, 4) * np.array([1e-3, 1.0, 30.0])[:, None, None]
+    np.testing.assert_allclose(la.expm(stack).numpy(), [la.expm(a).numpy() for a in stack], rtol=1e-13)
+
+
+def test_an_exponential_beyond_reach_is_not_a_number():
+    assert np.isnan(la.expm(1e9 * np.array([[0.0, -1.0], [1.0, 0.0]])).numpy()).all()
+
+
+def test_a_flow_carries_volume_by_the_exponential_of_the_trace():
+    a = drawn(3, 3)
+    assert la.det(la.expm(a)).item() == pytest.approx(math.exp(la.trace(a).item()))
+    received = gradient(lambda a: la.slogdet(la.expm(a))[1], a)
+    np.testing.assert_allclose(received, np.eye(3), atol=1e-12)
+
+
+def test_a_trace_is_over_the_last_two_axes():
+    x = np.arange(24.0).reshape(2, 3, 4)
+    assert la.trace(x).tolist() == np.linalg.trace(x).tolist()
+    assert la.trace(x, offset=-1).tolist() == np.linalg.trace(x, offset=-1).tolist()
+    assert la.trace(x, offset=9).tolist() == [0, 0]
+    assert gradient(lambda x: mg.sum(la.trace(x, offset=9)), x).tolist() == np.zeros((2, 3, 4)).tolist()
+
+
+# Norms ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ord", "axis"), [
+    *[(ord, axis) for ord in (None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf) for axis in ((0, 1), (2, 0))],
+    *[(ord, 1) for ord in (None, 0, 0.5, 1, 2, 3, np.inf, -np.inf, -2)], (None, None),
+])  # fmt: skip
+def test_norms_are_numpys(ord, axis):
+    x = drawn(2, 3, 4)
+    for keepdims in (False, True):
+        ours, numpys = (f(x, ord, axis, keepdims) for f in (la.norm, np.linalg.norm))
+        assert ours.shape == numpys.shape
+        np.testing.assert_allclose(ours.numpy(), numpys)
+
+
+@pytest.mark.parametrize("ord", [None, 1, 2, 3, 0.5, "fro", 0])
+def test_at_the_origin_a_norm_sends_nothing(ord):
+    axis = (0, 1) if ord == "fro" else None
+    x = np.zeros((2, 2) if axis else 3)
+    assert not gradient(lambda x: la.norm(x, ord, axis), x).any()
+
+
+def test_an_entry_of_0_receives_nothing_from_the_norm_of_its_vector():
+    for ord in (0.5, 1, 1.5, 3):
+        received = gradient(lambda x, ord=ord: la.norm(x, ord), [3.0, 0.0, -4.0])
+        assert received[1] == 0
+        assert np.isfinite(received).all()
+
+
+def test_what_ties_for_the_largest_row_shares_its_gradient():
+    received = gradient(lambda x: la.norm(x, np.inf), [[1.0, -2.0], [3.0, 0.5], [-2.5, 1.0]])
+    assert received.tolist() == [[0, 0], [0.5, 0.5], [-0.5, 0.5]]
+
+
+def test_single_precision_stays_single_precision():
+    a = mg.tensor((drawn(3, 3) + 4 * np.eye(3)).astype("float32"), requires_grad=True)
+    parts = [la.expm(a), la.det(a), la.pinv(a), la.norm(a, "nuc"), *la.svd(a), *la.eigh(a), la.norm(a, 3, axis=0)]
+    assert {part.dtype for part in parts} == {np.dtype("float32")}
+    sum(mg.sum(part) for part in parts).backward()
+    assert a.grad.dtype == np.float32

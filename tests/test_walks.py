@@ -1,0 +1,209 @@
+"""Walks on several threads, orders to look at, gradients that are missing, and the graph that a gradient is."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import parallel
+
+RNG = np.random.default_rng(0)
+
+
+# Threads ----------------------------------------------------------------------------------------------------
+
+
+def wide_program(size):
+    """Leaves, and a loss in which many branches meet again and again."""
+    x, *ws = [mg.tensor(RNG.normal(size=(size, size)), requires_grad=True) for _ in range(7)]
+
+    def loss():
+        branches = [mg.tanh(x @ w) * mg.sin(w) + w for w in ws]
+        first, second, third = mg.unstack(mg.stack(branches[:3]))
+        joined = mg.concatenate([first * second, third @ branches[3]], axis=1)
+        rest = branches[4] * branches[4] * x + branches[5].sum(axis=0)
+        return joined.sum() + (rest * first).mean()
+
+    return [x, *ws], loss
+
+
+def walked(leaves, loss, **options):
+    for each in leaves:
+        each.grad = None
+    loss.backward(**options)
+    return [each.grad.numpy().tobytes() for each in leaves]
+
+
+@pytest.mark.parametrize("workers", [2, 3, 8])
+def test_on_several_threads_the_gradients_are_the_same_to_the_byte(workers):
+    leaves, loss = wide_program(150)
+    threads = threads_used(lambda: walked(leaves, loss(), workers=workers))
+    assert threads > 1
+    expected = walked(leaves, loss())
+    for _ in range(5):
+        assert walked(leaves, loss(), workers=workers) == expected
+
+
+def threads_used(walk):
+    """On how many threads rules run."""
+    used = set()
+    before, parallel.sent = parallel.sent, lambda *given: used.add(threading.get_ident()) or before(*given)
+    try:
+        walk()
+    finally:
+        parallel.sent = before
+    return len(used)
+
+
+def test_a_small_graph_stays_on_one_thread():
+    leaves, loss = wide_program(5)
+    assert threads_used(lambda: walked(leaves, loss(), workers=4)) == 0
+    assert walked(leaves, loss(), workers=4) == walked(leaves, loss())
+
+
+def test_a_chain_stays_on_one_thread():
+    x = mg.tensor(RNG.normal(size=100_000), requires_grad=True)
+    assert threads_used(lambda: mg.sin(mg.exp(mg.tanh(x))).sum().backward(workers=4)) == 0
+
+
+def test_checkpoints_may_be_walked_on_threads():
+    w = mg.tensor(RNG.normal(size=(150, 150)), requires_grad=True)
+    xs = [mg.tensor(RNG.normal(size=(150, 150)), requires_grad=True) for _ in range(4)]
+
+    def loss():
+        mg.random.seed(1)
+        noisy = [mg.checkpoint(lambda x: mg.tanh(x @ w) * mg.random.normal(size=150), x) for x in xs]
+        return sum((a * a for a in noisy), mg.tensor(0.0)).sum()
+
+    assert walked([w, *xs], loss(), workers=4) == walked([w, *xs], loss())
+
+
+def test_an_error_in_a_rule_on_a_thread_reaches_who_asked(own_operations):
+    @mg.op
+    def broken(xp, x):
+        return x * 2
+
+    @broken.rule("x")
+    def _(upstream, x_shape):
+        return upstream[:1]
+
+    leaves, loss = wide_program(150)
+    with pytest.raises(RuntimeError, match=r"the rule broken\.x sent shape \(1, 150\)"):
+        (loss() + broken(leaves[0]).sum()).backward(workers=3)
+    assert walked(leaves, loss(), workers=3) == walked(leaves, loss())
+
+
+def test_a_freed_graph_is_refused_on_threads_too():
+    _, loss = wide_program(150)
+    value = loss()
+    value.backward(retain_graph=False, workers=2)
+    with pytest.raises(RuntimeError, match="a second time"):
+        value.backward(workers=2)
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5])
+def test_workers_is_a_number_of_threads(workers):
+    with pytest.raises(ValueError, match="workers is a number of threads, at least 1"):
+        mg.tensor(1.0, requires_grad=True).backward(workers=workers)
+
+
+# Orders -----------------------------------------------------------------------------------------------------
+
+
+def names(nodes):
+    return [node.op.name if node.op else "leaf" for node in nodes]
+
+
+def test_three_orders_of_one_program():
+    x = mg.tensor(1.0, requires_grad=True)
+    early = mg.exp(x)
+    square = x * x
+    late = mg.sin(square) * early
+    found = mg.orders(late)
+    assert names(found.by_birth) == ["multiply", "sin", "multiply", "exp", "leaf"]
+    assert names(found.depth_first) == ["multiply", "exp", "sin", "multiply", "leaf"]
+    assert names(found.kahn) == ["multiply", "sin", "exp", "multiply", "leaf"]
+
+
+def test_every_order_visits_each_node_once_and_before_what_it_was_made_from():
+    leaves, loss = wide_program(3)
+    found = mg.orders(loss())
+    assert {id(node) for node in found.by_birth} >= {id(leaf.node) for leaf in leaves}
+    for order in found:
+        place = {id(node): i for i, node in enumerate(order)}
+        assert set(place) == {id(node) for node in found.by_birth}
+        assert len(order) == len(place)
+        for node in order:
+            assert all(place[id(node)] < place[id(parent)] for parent in node.parents if parent is not None)
+
+
+def test_a_very_deep_graph_can_be_put_in_order():
+    y = x = mg.tensor(1.0, requires_grad=True)
+    for _ in range(50_000):
+        y = y + x
+    found = mg.orders(y)
+    assert [len(order) for order in found] == [50_001] * 3
+    assert found.by_birth == found.depth_first == found.kahn
+
+
+def test_there_is_no_order_without_a_graph():
+    with pytest.raises(ValueError, match="orders: there is no graph"):
+        mg.orders(mg.tensor(1.0))
+
+
+# Missing gradients ------------------------------------------------------------------------------------------
+
+
+def uses_first(x, y):
+    return (x * x).sum()
+
+
+def test_an_input_without_influence_has_a_gradient_of_zeros_by_default():
+    assert [g.tolist() for g in mg.grad(uses_first, (0, 1))(np.ones(2), np.ones(3))] == [[2, 2], [0, 0, 0]]
+
+
+def test_an_input_without_influence_may_be_an_error():
+    with pytest.raises(RuntimeError, match="the value of uses_first does not depend on argument 1"):
+        mg.grad(uses_first, (0, 1), missing="error")(np.ones(2), np.ones(3))
+    assert mg.grad(uses_first, missing="error")(np.ones(2), np.ones(3)).tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match=r"argument 0 \(or on a part of it\)"):
+        mg.value_and_grad(lambda pair: pair[0] * 2, missing="error")((1.0, 2.0))
+
+
+def test_missing_is_one_of_two_words():
+    with pytest.raises(ValueError, match="missing is 'zeros' or 'error', got 'none'"):
+        mg.grad(uses_first, missing="none")
+
+
+def test_a_loss_may_have_auxiliary_outputs():
+    def loss(x):
+        return (x * x).sum(), {"largest": x.max()}
+
+    (value, told), gradient = mg.value_and_grad(loss, has_aux=True)(np.array([1.0, 3.0]))
+    assert (value.item(), told["largest"].item(), gradient.tolist()) == (10.0, 3.0, [2.0, 6.0])
+
+
+# The gradient is a graph ------------------------------------------------------------------------------------
+
+
+def test_the_graph_of_a_gradient_can_be_recorded_and_walked_again():
+    x = mg.tensor([0.3, 0.8], requires_grad=True)
+    with mg.record() as trace:
+        mg.sin(x).sum().backward(create_graph=True)
+        first, x.grad = x.grad, None
+        first.sum().backward()
+    assert np.allclose(x.grad.numpy(), -np.sin([0.3, 0.8]))
+    ops = [node.op for node in trace.nodes if node.kind == "application"]
+    assert "cos" in ops, "the first walk's own operations are nodes"
+    assert "cos.x" in [step.rule for step in trace.steps], "and the second walk goes back through them"
+    assert mg.load_trace(trace.to_json()).to_json() == trace.to_json()
+
+
+def test_the_first_walk_alone_is_the_trace_that_is_kept_when_there_is_no_second():
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        (x * x * x).backward(create_graph=True)
+    assert [step.rule for step in trace.steps] == ["multiply.a", "multiply.b", "multiply.a", "multiply.b"]
+    assert x.grad.requires_grad
+    assert mg.grad(mg.grad(lambda x: x * x * x))(2.0).item() == 12.0
