@@ -40,9 +40,9 @@ with museum.planted(exhibit) as tanh:
 
 The page is written from the code by `make reference`, its formulas by the rules themselves. The tests plant every
 exhibit, and see that the promise named here is broken while it stands there, that the rule looks right on the call
-named here, and that nothing is left of it afterwards. What is not shown is that `upstream` could be forgotten, or the
-gate of a relu taken from the gradient, in an operation that treats each entry by itself: its rule is a local derivative,
-which is not given `upstream`.
+named here, and that nothing is left of it afterwards. What cannot be shown is that `upstream` is forgotten, or
+the gate of a relu taken from the gradient, in an operation that treats each entry by itself: its rule is a local
+derivative, which is not given `upstream`.
 """
 
 
@@ -73,7 +73,8 @@ def formulas(exhibit: Any) -> str:
     """The right formula over the wrong one, for each input that they serve."""
     lines = []
     for name, (right, wrong) in museum.formulas(exhibit).items():
-        lines += [f"{name}, right:  {spelled(right, exhibit, name)}", f"{name}, wrong:  {spelled(wrong, exhibit, name)}"]
+        lines.append(f"{name}, right:  {spelled(right, exhibit, name)}")
+        lines.append(f"{name}, wrong:  {spelled(wrong, exhibit, name)}")
     return "\n".join(lines)
 
 
@@ -129,8 +130,7 @@ def fenced(language: str, text: str) -> str:
 
 def main() -> None:
     """Write the page."""
-    with np.errstate(all="ignore"):
-        PAGE.write_text(page(), encoding="utf-8", newline="\n")
+    PAGE.write_text(page(), encoding="utf-8", newline="\n")
     sys.stdout.write(f"Wrote {PAGE.name}: {len(museum.exhibits)} exhibits.\n")
 
 

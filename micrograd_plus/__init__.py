@@ -47,7 +47,7 @@ _WHEN_ASKED_FOR = {
     "is_checkpointing": "checkpointing:is_checkpointing", "is_recomputing": "checkpointing:is_recomputing",
     "jacobian": "transforms:jacobian", "jvp": "transforms:jvp", "linalg": "linalg", "load": "nn.saving:load", "load_trace": "trace:load_trace",
     "nn": "nn", "optim": "optim", "orders": "ordering:orders", "random": "random", "record": "trace:record", "samples": "samples",
-    "save": "nn.saving:save", "signal": "signal", "scan": "control:scan", "trace": "trace", "Trace": "trace:Trace", "transforms": "transforms",
+    "save": "nn.saving:save", "signal": "signal", "scan": "control:scan", "splat": "splat", "trace": "trace", "Trace": "trace:Trace", "transforms": "transforms",
     "value_and_grad": "transforms:value_and_grad", "vjp": "transforms:vjp",
     "while_loop": "control:while_loop",
 }  # fmt: skip

@@ -387,7 +387,7 @@ def pull_part(xp: Any, upstream: Any, node: Part) -> None:
     arrived[node.index] = arrived[node.index] + upstream if node.index in arrived else upstream
 
 
-pull_part.op = None  # type: ignore[attr-defined]
+pull_part.op, pull_part.on_tensors = None, pull_part  # type: ignore[attr-defined]
 
 
 def deposit(parent: Any, contribution: Any) -> None:
@@ -403,7 +403,7 @@ def pull_by_name(op: Op) -> Callable[..., None]:
         for contribution in op.contributions(xp, node, upstream, node.saved):
             deposit(node.parents[contribution.index], xp.own(contribution.value, upstream))
 
-    pull.op = op  # type: ignore[attr-defined]
+    pull.op, pull.on_tensors = op, None  # type: ignore[attr-defined]
     return pull
 
 

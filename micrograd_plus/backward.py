@@ -65,6 +65,23 @@ def walk_between_devices(order: Sequence[Node]) -> None:
         node.pull(words_beside(upstream), upstream, node)
 
 
+def walk_on_tensors(order: Sequence[Node]) -> None:
+    """The same walk with a graph of its own, so that the gradients can be differentiated again."""
+    node: Any = None
+    try:
+        for node in order:
+            upstream, node.accumulator = node.accumulator, None
+            if node.saved is None:
+                raise freed(node)
+            if node.pull.on_tensors is not None:
+                node.pull.on_tensors(vocabulary.tensors, upstream, node)
+            else:
+                for contribution in node.op.contributions(vocabulary.tensors, node, upstream, lifted(node)):
+                    deposit(node.parents[contribution.index], contribution.value)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise in_a_rule(node, error) from error
+
+
 def words_beside(upstream: Any) -> Any:
     """The reading of arrays on the device of a gradient."""
     some = next(iter(upstream.parts.values())) if type(upstream) is Upstreams else upstream
@@ -150,14 +167,18 @@ def gradients(
         told for each in recorders if (told := each.observer(root, upstream, not (create_graph or watched))) is not None
     ]
     stops = {id(node) for node in through}
+    by_name = observe or stops or watched or (modes.special and variable.by_name.get())
     order, leaves = program(start)
     collected: dict[Node, Any] = {}
     start.accumulator = Variable.public.of(upstream) if create_graph else upstream
     try:
         if create_graph:
             with nullcontext() if variable.recording_gradients.get() else variable.enable_grad():
-                watched_walk(vocabulary.tensors, _collecting(order, stops, collected), observe, lifted)
-        elif observe or stops or watched or (modes.special and variable.by_name.get()):
+                if by_name:
+                    watched_walk(vocabulary.tensors, _collecting(order, stops, collected), observe, lifted)
+                else:
+                    walk_on_tensors(order)
+        elif by_name:
             watched_walk(None, _collecting(order, stops, collected), observe, saved_by)
         elif walk_by is not None:
             walk_by(order)
@@ -210,7 +231,7 @@ def _several_outputs(node: Node, values: dict[str, Any]) -> dict[str, Any]:
     """Those of several outputs that a rule reads, as tensors of this node; one that is no number has no gradient."""
     tensors: dict[str, Any] = {}
     for index, name in enumerate(node.op.outputs):
-        value = values.get(name)
+        value: Any = values.get(name)
         if hasattr(value, "dtype"):
             moves = value.dtype.kind in "fc"
             tensors[name] = Variable.public.of(value, output_of(node, index) if moves else None)

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
-from .application import Op, writer
+from .application import Op, fitted, writer
 from .hints import explained
 from .readings import arrays, floats
 from .rule import REQUIRED, TAKE_NUMBERS, Rule
@@ -43,9 +43,30 @@ def pull(op: Op) -> FunctionType:
         for rule in op.rules:
             namespace[_function(rule)] = rule.function
         written = _compiled(f"pull_{op.name}", pull_text(op), namespace)
-        written.op = op  # type: ignore[attr-defined]
+        written.op, written.on_tensors = op, first_on_tensors(op)  # type: ignore[attr-defined]
         namespace["_pull"] = written
     return namespace["_pull"]
+
+
+def first_on_tensors(op: Op) -> Callable[..., None] | None:
+    """What is called the first time a gradient on tensors goes back through the operation: it writes the text, which is
+    called from then on. None where kept values are to be kept again: that is done by name."""
+    if set(op.keeps) - op.constants:
+        return None
+
+    def write_and_pull(xp: Any, upstream: Any, node: Node) -> None:
+        namespace = op.call.__globals__
+        namespace.update(_lift=lift, _fit_on_tensors=fit_on_tensors)
+        written = _compiled(f"pull_on_tensors_{op.name}", pull_on_tensors_text(op), namespace)
+        node.pull.on_tensors = written
+        written(xp, upstream, node)
+
+    return write_and_pull
+
+
+def lift(value: Any, node: Node | None) -> Any:
+    """A saved array as a tensor of the node it came from; what is no array stays as it is."""
+    return Variable.public.of(value, node) if hasattr(value, "dtype") else value
 
 
 def pull_number(op: Op, fixed: tuple[str, ...] = ()) -> FunctionType:
@@ -62,7 +83,8 @@ def forget(op: Op) -> None:
 
 def source(op: Op) -> str:
     """Everything that is written out for an operation, to be read."""
-    return f"{caller_text(op)}\n\n{pull_text(op)}"
+    texts = [caller_text(op), pull_text(op)]
+    return "\n\n".join(texts if set(op.keeps) - op.constants else [*texts, pull_on_tensors_text(op)])
 
 
 def fit(op: Op, name: str, sent: Any, like: Any, xp: Any) -> Any:
@@ -72,6 +94,12 @@ def fit(op: Op, name: str, sent: Any, like: Any, xp: Any) -> Any:
     except ValueError:
         op.check_fits(next(rule for rule in op.rules if name in rule.inputs), name, sent, like)
         raise
+
+
+def fit_on_tensors(op: Op, name: str, sent: Any, like: Any, xp: Any) -> Any:
+    """The same on tensors."""
+    op.check_fits(next(rule for rule in op.rules if name in rule.inputs), name, sent, like)
+    return fitted(xp, sent, like)
 
 
 # The text ----------------------------------------------------------------------------------------------------------------
@@ -225,9 +253,8 @@ def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
     anybody else may read it."""
     yield f"if {' or '.join(f'_{name}_node is not None' for name in rule.inputs)}:"
     if len(rule.inputs) > 1:
-        number = rule.op.rules.index(rule)
         yield f"    _all = {_call(rule)}"
-        yield f"    if type(_all) is not tuple or len(_all) != {len(rule.inputs)}: _op.wrong_count(_op.rules[{number}], _all, {len(rule.inputs)})"
+        yield _count_check(rule, rule.op.rules.index(rule))
     for place, name in enumerate(rule.inputs):
         if len(rule.inputs) > 1:
             yield f"if _{name}_node is not None:"
@@ -243,6 +270,11 @@ def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
         yield from _deposit(name)
 
 
+def _count_check(rule: Rule, number: int) -> str:
+    count = len(rule.inputs)
+    return f"    if type(_all) is not tuple or len(_all) != {count}: _op.wrong_count(_op.rules[{number}], _all, {count})"
+
+
 def _sends_upstream_itself(rule: Rule) -> bool:
     """True for `lambda upstream: upstream`: what it sends must be made to fit, or copied, every time."""
     sign = object()
@@ -252,6 +284,38 @@ def _sends_upstream_itself(rule: Rule) -> bool:
 def _deposit(name: str) -> Iterator[str]:
     yield f"    if _{name}_node.accumulator is _EMPTY: _{name}_node.accumulator = _sent"
     yield f"    else: _{name}_node.accumulator += _sent"
+
+
+def pull_on_tensors_text(op: Op) -> str:
+    """How a gradient goes back that is to be differentiated again: what was saved is lifted to tensors that know where
+    they came from, and nothing is written into."""
+    parents = ", ".join(f"_{name}_node" if op.differentiable(name) or name in op.saves else "_" for name in op.inputs)
+    lines = [f"({parents},) = _node.parents"]
+    if op.saves:
+        lines.append(f"({', '.join(op.saves)},) = _node.saved")
+    constants = {*op.constants, *(rule.saves[0] for rule in op.rules if rule.at_once)}
+    origins = {name: f"_{name}_node" for name in op.inputs} | {"out": "_node"} | dict.fromkeys(constants, "None")
+    lines += [f"{name} = _lift({name}, {origins[name]})" for name in op.saves if name in origins]
+    for number, rule in enumerate(op.rules):
+        joint = len(rule.inputs) > 1
+        lines.append(f"if {' or '.join(f'_{name}_node is not None' for name in rule.inputs)}:")
+        if op.kind == "elementwise":
+            lines.append("    _sent = upstream" + ("" if _call(rule) == "1" else f" * {_call(rule)}"))
+        else:
+            lines.append(f"    {'_all' if joint else '_sent'} = {_call(rule)}")
+        if joint:
+            lines.append(_count_check(rule, number))
+        for place, name in enumerate(rule.inputs):
+            lines += [f"if _{name}_node is not None:", f"    _sent = _all[{place}]"] if joint else []
+            like = f"{name}_like"
+            if op.kind == "elementwise":
+                like = "_like"
+                lines.append(f"    _like = {name}_like or (upstream._data.shape, upstream._data.dtype)")
+            lines.append(f"    if _sent._data.shape != {like}[0] or _sent._data.dtype is not {like}[1]:")
+            lines.append(f"        _sent = _fit_on_tensors(_op, {name!r}, _sent, {like}, xp)")
+            lines.append(f"    _before = _{name}_node.accumulator")
+            lines.append(f"    _{name}_node.accumulator = _sent if _before is _EMPTY else _before + _sent")
+    return "\n".join([f"def pull_on_tensors_{op.name}(xp, upstream, _node):", *_indent(lines)])
 
 
 def pull_number_text(op: Op, fixed: tuple[str, ...] = ()) -> str:

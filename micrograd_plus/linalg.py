@@ -12,6 +12,7 @@ from .ops.linalg import (
     eigvalsh,
     expm,
     inv,
+    known_ratio,
     matrix_norm,
     matrix_power,
     norm,
@@ -19,7 +20,6 @@ from .ops.linalg import (
     pinv,
     qr,
     reciprocal_beyond,
-    reciprocal_gaps,
     resolution,
     slogdet,
     solve,
@@ -31,7 +31,7 @@ from .ops.linalg import (
 )
 
 __all__ = [
-    "block_triangle", "cholesky", "cofactors", "det", "eigh", "eigvalsh", "expm", "inv", "matrix_norm", "matrix_power",
-    "norm", "p_norm", "pinv", "qr", "reciprocal_beyond", "reciprocal_gaps", "resolution", "slogdet", "solve", "svd",
-    "svdvals", "symmetric_part", "trace", "vector_norm",
+    "block_triangle", "cholesky", "cofactors", "det", "eigh", "eigvalsh", "expm", "inv", "known_ratio",
+    "matrix_norm", "matrix_power", "norm", "p_norm", "pinv", "qr", "reciprocal_beyond", "resolution", "slogdet",
+    "solve", "svd", "svdvals", "symmetric_part", "trace", "vector_norm",
 ]  # fmt: skip

@@ -1,25 +1,30 @@
-"""Random draws, from one generator that can be seeded, stored and put back.
+"""Random draws, from one generator for each device, that can be seeded, stored and put back.
 
-Every function draws from it, or from NumPy's generator given as `rng`. Draws carry no graph. Two threads that
-draw at the same time take turns, in no fixed order: where that matters, give each its own `rng`.
+On the CPU it is NumPy's; on other devices numbers are counted out where they are wanted, and nothing is sent. Every
+function draws from the generator of its `device`, or from NumPy's generator given as `rng`. Draws carry no graph. Two
+threads that draw at the same time take turns, in no fixed order: where that matters, give each its own `rng`.
 """
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
 
+from .counting import CountingGenerator, Shape
+from .readings import vocabulary
 from .tensor import Tensor
 
 _generator = np.random.default_rng()
+_elsewhere: dict[str, CountingGenerator] = {}
+_seed = int(np.random.SeedSequence().entropy) % 2**64  # type: ignore[arg-type]
 
 Generator = np.random.Generator
-Shape = int | tuple[int, ...] | None
 
 
 def seed(number: int) -> None:
-    """Start the generator anew: the same number gives the same draws.
+    """Start the generators of all devices anew: the same number gives the same draws.
 
     >>> import micrograd_plus as mg
     >>> from micrograd_plus import random
@@ -29,33 +34,53 @@ def seed(number: int) -> None:
     >>> random.normal(size=3).tolist() == first
     True
     """
+    global _seed  # noqa: PLW0603 - a generator that is made later starts from it too
     _generator.bit_generator.state = type(_generator.bit_generator)(number).state
+    _seed = number
+    _elsewhere.clear()
 
 
-def generator() -> Generator:
-    """The generator that is used where no `rng` is given; always the same object."""
-    return _generator
+def generator(device: str = "cpu") -> Any:
+    """The generator of a device that is used where no `rng` is given; on the CPU always the same object."""
+    if device == "cpu":
+        return _generator
+    if device not in _elsewhere:
+        start = np.random.SeedSequence([_seed, zlib.crc32(device.encode())]).generate_state(1, np.uint64)
+        _elsewhere[device] = CountingGenerator(vocabulary.device(device).library, int(start[0]))
+    return _elsewhere[device]
 
 
 def state() -> dict[str, Any]:
-    """Where the generator stands, to come back to with `set_state`."""
-    return dict(_generator.bit_generator.state)
+    """Where the generators stand, by device, to come back to with `set_state`."""
+    return {
+        "seed": _seed, "cpu": dict(_generator.bit_generator.state),
+        **{device: made.state for device, made in _elsewhere.items()},
+    }  # fmt: skip
 
 
 def set_state(state: dict[str, Any]) -> None:
-    """Put the generator back to where `state()` was called."""
-    _generator.bit_generator.state = state
+    """Put the generators back to where `state()` was called."""
+    global _seed  # noqa: PLW0603 - as in `seed`
+    _seed, _generator.bit_generator.state = state["seed"], state["cpu"]
+    _elsewhere.clear()
+    for device in state.keys() - {"seed", "cpu"}:
+        generator(device).state = state[device]
 
 
-def chosen(rng: Generator | None) -> Generator:
-    """`rng`, or the generator of this module where it is None."""
+def chosen(rng: Generator | None, device: str = "cpu") -> Any:
+    """`rng`, or the generator of a device where it is None."""
     if rng is None:
-        return _generator
+        return generator(device)
     if not isinstance(rng, Generator):
         raise TypeError(
             f"rng must be a generator, as numpy.random.default_rng(0) is; got {type(rng).__name__}"
         )
     return rng
+
+
+def beside(x: Any, rng: Generator | None = None) -> Any:
+    """`rng`, or the generator of the device that a tensor or an array is on."""
+    return chosen(rng, vocabulary.device_of(getattr(x, "_data", x)).name)
 
 
 def normal(
@@ -64,10 +89,11 @@ def normal(
     size: Shape = None,
     *,
     dtype: Any = float,
+    device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
     """Draws from the bell curve with mean `loc` and standard deviation `scale`, in the shape `size`."""
-    return _tensor(chosen(rng).normal(loc, scale, size), dtype)
+    return _tensor(chosen(rng, device).normal(loc, scale, size), device, dtype)
 
 
 def uniform(
@@ -76,55 +102,75 @@ def uniform(
     size: Shape = None,
     *,
     dtype: Any = float,
+    device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
     """Draws from `low` up to `high`, each value as likely as any other, in the shape `size`."""
-    return _tensor(chosen(rng).uniform(low, high, size), dtype)
+    return _tensor(chosen(rng, device).uniform(low, high, size), device, dtype)
 
 
 def integers(
-    low: int, high: int | None = None, size: Shape = None, *, dtype: Any = int, rng: Generator | None = None
+    low: int,
+    high: int | None = None,
+    size: Shape = None,
+    *,
+    dtype: Any = int,
+    device: str = "cpu",
+    rng: Generator | None = None,
 ) -> Tensor:
     """Whole numbers from `low` up to, but without, `high`; with one bound, from 0 up to it."""
-    return _tensor(chosen(rng).integers(low, high, size), dtype)
+    return _tensor(chosen(rng, device).integers(low, high, size), device, dtype)
 
 
-def permutation(x: Any, *, rng: Generator | None = None) -> Tensor:
+def permutation(x: Any, *, device: str = "cpu", rng: Generator | None = None) -> Tensor:
     """The slices of `x` along its first axis in random order; of a whole number n, those from 0 to n - 1."""
-    return _tensor(chosen(rng).permutation(_values(x)))
+    return _tensor(chosen(rng, device).permutation(_values(x, rng, device)), device)
 
 
 def choice(
-    a: Any, size: Shape = None, replace: bool = True, p: Any = None, *, rng: Generator | None = None
+    a: Any,
+    size: Shape = None,
+    replace: bool = True,
+    p: Any = None,
+    *,
+    device: str = "cpu",
+    rng: Generator | None = None,
 ) -> Tensor:
     """Entries of the row `a` (of a whole number n: from 0 to n - 1), each with its probability `p`.
 
     Without `replace` no entry is drawn twice.
     """
-    return _tensor(chosen(rng).choice(_values(a), size, replace, None if p is None else _values(p)))
+    shares = None if p is None else _values(p, rng, device)
+    return _tensor(chosen(rng, device).choice(_values(a, rng, device), size, replace, shares), device)
 
 
 def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) -> Tensor:
-    """One class for each row of scores, drawn with the probabilities of their softmax.
+    """One class for each row of scores, drawn with the probabilities of their softmax, where the scores are.
 
     The largest of the scores after Gumbel noise is added to each of them is such a draw (Gumbel 1954), so
     nothing is exponentiated and a score may be minus infinity. A draw has no gradient.
     """
-    scores = _values(logits)
-    if np.any(np.isnan(scores)) or np.any(np.max(scores, axis=axis) == -np.inf):
+    device = logits.device if isinstance(logits, Tensor) else "cpu"
+    library = vocabulary.device(device).library
+    scores = library.asarray(logits._data if isinstance(logits, Tensor) else logits)
+    if (library.isnan(scores).any() | (scores.max(axis=axis) == -np.inf).any()).item():
         raise ValueError(
             "categorical: a row of scores has a NaN, or minus infinity everywhere: nothing to draw"
         )
-    drawn = np.argmax(scores + chosen(rng).gumbel(size=scores.shape), axis=axis)
-    return _tensor(drawn).to(logits.device if isinstance(logits, Tensor) else "cpu")
+    noise = library.asarray(chosen(rng, device).gumbel(size=scores.shape))
+    return _tensor(library.argmax(scores + noise, axis=axis), device)
 
 
-def _tensor(drawn: Any, dtype: Any = None) -> Tensor:
-    return Tensor.of(np.asarray(drawn, dtype))
+def _tensor(drawn: Any, device: str, dtype: Any = None) -> Tensor:
+    drawn = vocabulary.device(device).library.asarray(drawn)
+    return Tensor.of(drawn if dtype is None else drawn.astype(dtype))
 
 
-def _values(given: Any) -> Any:
-    """An array on the CPU, where all draws are made; a whole number stays one."""
+def _values(given: Any, rng: Generator | None, device: str) -> Any:
+    """An array where it is drawn from: on the device, or with an `rng` on the CPU. A whole number stays one."""
     if isinstance(given, int):
         return given
-    return given.numpy() if isinstance(given, Tensor) else np.asarray(given)
+    there = "cpu" if rng is not None else device
+    if isinstance(given, Tensor):
+        return given.to(there)._data
+    return vocabulary.device(there).library.asarray(given)

@@ -375,6 +375,7 @@ def _samples_of_transformers() -> None:
     sample(ops.attention, real(1, 4, 3, 2), real(1, 2, 5, 2), real(1, 2, 5, 3), window=2)
     sample(ops.attention, real(2, 3, 4), real(2, 3, 4), real(2, 3, 2), real(3, 3), causal=True, soft_cap=1.3, scale=0.7)
     sample(ops.attention, real(1, 4, 2), real(1, 4, 2), real(1, 4, 3), causal=True)
+    sample(ops.attention, real(2, 2), real(3, 2), real(3, 2), real(2, 3), [[True, False, True], [False, True, True]])
     sample(ops.attention_block, real(2, 3, 4), real(12, 4), real(12), real(4, 4), real(4), heads=2, causal=True)
     norms = [positive(4), real(4), positive(4), real(4)]
     for norm_first in (False, True):
@@ -431,7 +432,7 @@ def _samples_of_linear_algebra() -> None:
     sample(room.eigh, definite(2, 3, 3))
     sample(room.eigh, [[1.0, 2.0], [1.5, -1.3]])
     sample(room.reciprocal_beyond, real(2, 3), 1.1)
-    sample(room.reciprocal_gaps, spaced(2, 3))
+    sample(room.known_ratio, real(2, 3), real(3), 0.1)
     sample(room.qr, apart(2, 4, 3))
     sample(room.qr, apart(3, 3))
     sample(room.svd, apart(2, 3, 3))
@@ -480,11 +481,51 @@ def _samples_of_waves() -> None:
     sample(signal.log_mel, real(2, 40), sample_rate=800, n_fft=16, hop_length=8, n_mels=3)
 
 
+def _samples_of_quantisation() -> None:
+    through = "rounding has slope 0; the rule lets the gradient pass straight through it, on purpose"
+    first = {"the gradient equals differences": through}
+    both = {**first, "the gradient has a gradient": through}
+
+    def codes(*shape: int) -> Any:
+        return lambda rng: rng.integers(-8, 8, shape, dtype="int8")
+
+    sample(ops.quantize, real(2, 3), 0.31, 2, low=-4, high=5, excused=first)
+    sample(ops.quantize, real(2, 3, 2), positive(3, 1), inner(3, 1), low=-2, high=2, excused=first)
+    sample(ops.dequantize, real(2, 3), positive(3), inner(2, 1))
+    for estimator in ("identity", "clipped", "tanh"):
+        sample(ops.fake_quantize, real(3, 4), 0.23, 1, low=-3, high=4, estimator=estimator, excused=first)
+    sample(ops.fake_quantize, real(3, 4), positive(4), inner(4), low=-1, high=1, estimator="clipped", excused=first)
+    sample(ops.fake_quantize_lsq, real(3, 4), 0.37, low=-3, high=2, grad_factor=1.0, excused=first)
+    sample(ops.fake_quantize_lsq, real(3, 4), positive(3, 1), low=-1, high=1, grad_factor=0.6, excused=first)
+    sample(ops.quantized_matmul, real(2, 3), real(3, 4), [0.21], [0.33], [1.0], [-2.0], low=-6, high=5, excused=both)
+    sample(ops.quantized_matmul, real(2, 2, 3), real(3, 4), positive(2, 1), positive(4), inner(2, 1), inner(4),
+           low=-2, high=2, excused=both)  # fmt: skip
+    sample(ops.quantized_conv2d, real(2, 2, 4, 5), real(4, 1, 2, 3), [0.27], positive(4), [1.0], real(4), stride=(2, 1),
+           padding=(1, 0), dilation=(1, 2), groups=2, low=-5, high=6, excused=both)  # fmt: skip
+    sample(ops.dequantize_blocks, codes(6, 4), positive(3, 4), real(3, 4), block=2)
+    sample(ops.dequantize_blocks, codes(2, 6, 4), positive(2, 2, 4), block=3)
+    sample(ops.dequantize_matmul, real(2, 3, 6), codes(6, 4), positive(2, 4), real(2, 4), block=3)
+    sample(ops.dequantize_matmul, real(3, 6), codes(6, 4), positive(3, 4), block=2)
+    sample(ops.dequantize_grouped_matmul, real(5, 4), codes(3, 4, 2), positive(3, 2, 2), [2, 0, 2, 2, 0],
+           real(3, 2, 2), block=2)  # fmt: skip
+
+
+def _samples_of_splats() -> None:
+    def narrow(rng: Any) -> Any:
+        return np.stack([positive(3)(rng), inner(3)(rng) / 3, positive(3)(rng)], axis=1)
+
+    sample(ops.splat.gaussian_alpha, real(3, 5), real(3, 4), narrow, inner(3))
+    sample(ops.splat.gaussian_alpha, real(3, 2), real(3, 4), narrow, positive(3), cutoff=0.2, ceiling=0.4)
+    sample(ops.splat.blend, lambda rng: abs(inner(4, 6)(rng)), real(4, 3), real(3))
+    sample(ops.splat.blend, lambda rng: abs(inner(5, 6)(rng)), real(5, 2), real(2), stop=0.1)
+
+
 for _define in (
     _samples_of_elementwise, _samples_of_reductions, _samples_of_scans, _samples_of_shape, _samples_of_parts,
     _samples_of_indexing, _samples_of_products, _samples_of_convolution, _samples_of_networks,
     _samples_of_complex_numbers,
     _samples_of_images, _samples_of_normalisation, _samples_of_transformers, _samples_of_sequences,
-    _samples_of_linear_algebra, _samples_of_waves,
+    _samples_of_linear_algebra, _samples_of_waves, _samples_of_quantisation,
+    _samples_of_splats,
 ):  # fmt: skip
     _define()

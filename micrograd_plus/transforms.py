@@ -404,8 +404,9 @@ def _have_nodes(value: Any) -> bool:
     return any(getattr(leaf, "node", None) is not None for leaf in leaves(value))
 
 
-def _zeros(x: Tensor) -> Tensor:
-    return Tensor.of(x._data * 0)
+def _zeros(x: Any) -> Any:
+    """What does not move: zeros like a tensor, and for a Python number the number 0."""
+    return Tensor.of(x._data * 0) if isinstance(x, Tensor) else 0.0
 
 
 def _added_up(parts: Sequence[Any]) -> Any:

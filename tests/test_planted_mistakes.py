@@ -1,4 +1,4 @@
-"""Mistakes of other kinds than a wrong formula (those are in the museum): the checks catch each, or it cannot be made."""
+"""Mistakes that are no wrong formulas (those are in the museum): the checks catch each, or it cannot be made."""
 
 import numpy as np
 import pytest

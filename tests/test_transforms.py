@@ -178,6 +178,12 @@ def test_what_does_not_depend_on_the_arguments_does_not_move():
     close(mg.jvp(lambda x: constant * 2, (1.0,), (1.0,))[1], [0.0, 0.0])
 
 
+def test_a_number_among_the_inputs_of_a_linear_operation_does_not_move():
+    x = np.array([1.0, -2.0])
+    _, moved = mg.jvp(lambda x: mg.where(x > 0, x, 1.0), (x,), (np.array([3.0, 5.0]),))
+    assert moved.tolist() == [3.0, 0.0]
+
+
 def test_jvp_goes_through_joins_several_outputs_and_products():
     def f(x):
         first, second = mg.split(x, 2)

@@ -11,7 +11,8 @@ np = vocabulary.device("cpu").library
 
 @wrong(ops.tanh, "x", lazy=Lazy("x is 0", np.zeros(3)))
 def rule_on_the_input(x):
-    """The slope is told by the output, 1 − out²; with the input in its place it falls below 0, where tanh never does."""
+    """The slope is told by the output, 1 − out²; with the input in its place it falls below 0, as tanh's never
+    does."""
     return 1 - x * x
 
 

@@ -7,6 +7,7 @@ from ..readings import vocabulary
 from .exhibit import Lazy, wrong
 
 np = vocabulary.device("cpu").library
+PAIR, OTHER_PAIR = np.array([2.0, -3.0]), np.array([1.0, 4.0])
 
 
 @wrong(ops.subtract, "b", lazy=None)
@@ -15,7 +16,7 @@ def minus_forgotten():
     return 1
 
 
-@wrong(ops.multiply, "a", lazy=Lazy("both factors are equal", np.array([2.0, -3.0]), np.array([2.0, -3.0])))
+@wrong(ops.multiply, "a", lazy=Lazy("both factors are equal", PAIR, PAIR))
 def own_factor(a):
     """A factor is given its own value where it should be given the other's. Where a is 0, so is what it receives."""
     return a
@@ -27,7 +28,7 @@ def minus_of_a_quotient_forgotten(out, b):
     return out / b
 
 
-@wrong(ops.divide, "b", lazy=Lazy("every divisor is 1", np.array([2.0, -3.0]), np.array([1.0, 1.0])))
+@wrong(ops.divide, "b", lazy=Lazy("every divisor is 1", PAIR, np.array([1.0, 1.0])))
 def square_forgotten(a, b):
     """The power rule lowers the exponent of b⁻¹ to −2, not back to −1. Each entry is its divisor times too large."""
     return -a / b
@@ -39,7 +40,7 @@ def exponent_not_lowered(base, exponent):
     return exponent * base**exponent
 
 
-@wrong(ops.power, "base", lazy=Lazy("the exponent is 1", np.array([2.0, -3.0]), 1.0))
+@wrong(ops.power, "base", lazy=Lazy("the exponent is 1", PAIR, 1.0))
 def factor_forgotten(base, exponent):
     """The exponent is lowered, and does not come down as a factor. All entries are too small, by the exponent."""
     return base ** (exponent - 1)
@@ -75,13 +76,13 @@ def slope_of_x_itself(x):
     return x
 
 
-@wrong(ops.where, "a", lazy=Lazy("the condition holds everywhere", np.array([True, True]), np.array([2.0, -3.0]), np.array([1.0, 4.0])))
+@wrong(ops.where, "a", lazy=Lazy("the condition holds everywhere", np.array([True, True]), PAIR, OTHER_PAIR))
 def both_branches_receive(upstream):
     """An entry that was not taken moves nothing, and receives upstream all the same."""
     return upstream
 
 
-@wrong(ops.maximum, "a", lazy=Lazy("no two numbers are equal", np.array([2.0, -3.0]), np.array([1.0, 4.0])))
+@wrong(ops.maximum, "a", lazy=Lazy("no two numbers are equal", PAIR, OTHER_PAIR))
 def ties_of_a_pair_counted_twice(a, b):
     """At a tie each of the two receives the whole gradient: together twice what arrived."""
     return 1.0 * (a >= b)

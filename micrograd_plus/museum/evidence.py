@@ -25,6 +25,7 @@ class Evidence:
         self.sample, self.input, self.right, self.wrong, self.sentence = sample, name, right, wrong, sentence
 
 
+@np.errstate(all="ignore")
 def evidence(exhibit: Exhibit) -> Evidence:
     """The first sample on which the exhibit breaks its promise, and what its inputs receive there."""
     sample = telling_sample(exhibit)
@@ -39,6 +40,7 @@ def evidence(exhibit: Exhibit) -> Evidence:
     return Evidence(sample, name, right[name], wrong[name], difference(right[name], wrong[name]))
 
 
+@np.errstate(all="ignore")
 def telling_sample(exhibit: Exhibit) -> Sample:
     """The first sample of real numbers that breaks the promise; LookupError when none does."""
     keep = check.promises[exhibit.promise]
@@ -79,7 +81,7 @@ def equal(a: Any, b: Any) -> bool:
     return a.shape == b.shape and np.allclose(a, b, rtol=1e-9, atol=1e-11)
 
 
-# What a difference looks like ---------------------------------------------------------------------------------------------
+# What a difference looks like -----------------------------------------------------------------------------------------
 
 
 def difference(right: Any, wrong: Any) -> str:
@@ -108,7 +110,7 @@ def number(value: float) -> str:
     return f"{value + 0.0:.3g}".replace("-", "−")
 
 
-# The formulas -------------------------------------------------------------------------------------------------------------
+# The formulas ---------------------------------------------------------------------------------------------------------
 
 NO_FORMULA = {"text": None, "latex": None, "mathml": None}
 
@@ -130,7 +132,8 @@ def _by_input(rules: list[Rule], sample: Sample) -> dict[str, dict[str, Any]]:
     """The formulas of rules, by the input they serve. Inputs that the sample leaves out have none."""
     given = dict(zip(sample.op.inputs, sample.inputs, strict=False))
     served = [(rule, place, name) for rule in rules for place, name in enumerate(rule.inputs)]
-    return {name: _formula(rule, place, sample) for rule, place, name in served if name not in given or given[name] is not None}
+    left_out = {name for name, value in given.items() if value is None}
+    return {name: _formula(rule, place, sample) for rule, place, name in served if name not in left_out}
 
 
 def _formula(rule: Rule, place: int, sample: Sample) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Lazy:
 
 
 def program(f: FunctionType) -> Op:
-    """A whole program in the form of an operation without a rule, for the checks to call. It is read in tensors only."""
+    """A whole program in the form of an operation without a rule, for the checks to call. It is read on tensors."""
     made = Op(f, "general")
     made.call = partial(f, vocabulary.tensors)
     return made

@@ -25,7 +25,7 @@ def plain_scaling(upstream, weight, scale):
     return scale * (upstream if weight is None else upstream * weight)
 
 
-@wrong(ops.layer_norm, "x", lazy=Lazy("upstream adds up to 0 in each row", ROWS, upstream=np.array([[1.0, -3.0, 2.0]] * 2)))
+@wrong(ops.layer_norm, "x", lazy=Lazy("upstream adds up to 0 in each row", ROWS, upstream=[[1.0, -3.0, 2.0]]))
 def mean_taken_for_a_constant(xp, upstream, weight, unit, scale, axes):
     """The way through the variance is there, the one through the mean is not: a row does not add up to 0."""
     arrived = upstream if weight is None else upstream * weight
@@ -40,7 +40,10 @@ def variance_taken_for_a_constant(xp, upstream, weight, scale, axes):
     return scale * (arrived - xp.mean(arrived, axis=xp.last_axes(axes), keepdims=True))
 
 
-@wrong(ops.layer_norm, "bias", lazy=Lazy("there are as many rows as features, and upstream is 1", SQUARE, np.ones(2), np.zeros(2), upstream=1.0))
+@wrong(
+    ops.layer_norm, "bias",
+    lazy=Lazy("there are as many rows as features, and upstream is 1", SQUARE, np.ones(2), np.zeros(2), upstream=1.0),
+)  # fmt: skip
 def summed_over_its_own_axis(xp, upstream):
     """One bias served every row, so the rows are added up. Here the features are, and what is left counts rows."""
     return xp.sum(upstream, axis=-1)
@@ -72,7 +75,7 @@ def _(mask):
 
 @wrong(ops.dropout, "x", lazy=NOTHING_DROPPED)
 def scale_forgotten(mask):
-    """What was kept was made up for going forward, and is not going back: all entries are too small, by what is kept."""
+    """What was kept was made larger going forward, and is not going back: all entries are too small by that."""
     return 1.0 * (mask > 0)
 
 

@@ -15,13 +15,13 @@ ALREADY_RIGHT = Lazy("the prediction is right already", SCORES, SCORES)
 
 @wrong(ops.softmax, "x", lazy=Lazy("there is one class", SCORES[:, :1]))
 def entry_by_entry(upstream, out):
-    """Raising one score lowers all other weights, and here none of them hears of it: a row does not add up to 0."""
+    """Raising one score lowers all other weights, and here none hears of it: a row does not add up to 0."""
     return upstream * out * (1 - out)
 
 
 @wrong(ops.softmax, "x", lazy=Lazy("a square of equal scores, and upstream is 1", np.zeros((3, 3)), upstream=1.0))
 def average_over_the_wrong_axis(xp, upstream, out):
-    """The weights add up to one along their axis, and the average is taken along another: a row does not add up to 0."""
+    """The weights add up to one along their axis, and the average is taken along another: rows do not add up to 0."""
     return out * (upstream - xp.sum(upstream * out, axis=0, keepdims=True))
 
 

@@ -63,13 +63,14 @@ def ties_counted_twice(xp, upstream, x, out, x_shape, axis, keepdims):
 
 @wrong(ops.prod, "x", lazy=Lazy("no factor is 0", ROW))
 def divided_by_the_factor(xp, upstream, x, out, x_shape, axis, keepdims):
-    """The product of the others is the product divided by the factor, until the factor is 0: then it is not a number."""
+    """The product of the others is the product divided by the factor, until the factor is 0: then it is no number."""
     return xp.spread(upstream * out, x_shape, axis, keepdims) / x
 
 
 @wrong(ops.var, "x", lazy=Lazy("ddof is 0", ROW))
 def the_other_variance(xp, upstream, x, x_shape, axis, keepdims):
-    """Divided by the number of entries, where going forward it was by one less. All entries are (n − 1) / n too small."""
+    """Divided by the number of entries, where it was by one less going forward. All entries are too small, by
+    (n − 1) / n."""
     distance = x - xp.mean(x, axis=axis, keepdims=True)
     return xp.spread(upstream * 2 / xp.count_along(x_shape, axis), x_shape, axis, keepdims) * distance
 

@@ -42,8 +42,8 @@ def attention_entry_by_entry(xp, upstream, query, key, value, weights, scale):
               np.array([[0.0, 1.0], [0.0, -2.0], [0.0, 0.5]]), ONE_FEATURE, scale=1.0),
 )  # fmt: skip
 def scale_and_cap_forgotten(xp, upstream, query, key, value, weights):
-    """Going forward the scores were scaled, and levelled off at the cap; going back neither is known. A score at the cap
-    stands still, and is pushed as hard as any other."""
+    """Going forward the scores were scaled, and levelled off at the cap; going back neither is known. A score at the
+    cap stands still, and is pushed as hard as any other."""
     to_weights = xp.matmul(upstream, xp.mT(value))
     to_scores = weights * (to_weights - xp.sum(to_weights * weights, axis=-1, keepdims=True))
     to_value = xp.matmul(xp.mT(weights), upstream)
@@ -64,11 +64,11 @@ def gate_as_a_probability(xp, gate, up):
 
 @wrong(
     ops.rnn, "drive", "weight", "start",
-    lazy=Lazy("the cell is relu, and every state positive", POSITIVE, np.array([[0.5, 0.1], [0.2, 0.4]]), nonlinearity="relu"),
+    lazy=Lazy("the cell is relu, and every state positive", POSITIVE, POSITIVE[:2], nonlinearity="relu"),
 )  # fmt: skip
 def state_taken_for_what_it_is_made_of(xp, upstream, weight, out, start):
-    """A state's gradient passes through the tanh before it reaches the drive. Without its slope it grows with every step
-    back in time."""
+    """A state's gradient passes through the tanh before it reaches the drive. Without its slope it grows with every
+    step back in time."""
     to_drive = xp.gated_recurrence(0 * out + 1, upstream, weight, reverse=True)
     before = xp.shift(out, axis=0)
     if start is not None:

@@ -19,7 +19,7 @@ def passed_through(upstream):
 
 @wrong(ops.conv2d, "x", lazy=Lazy("the kernel is symmetric", IMAGE, np.ones((1, 2, 2, 2))))
 def kernel_flipped(xp, upstream, weight, x_shape, weight_shape, stride, padding, dilation, groups):
-    """Each window hands its gradient to the entries it saw, by their own weights; here by those of the opposite side."""
+    """Each window hands its gradient to the entries it saw, by their own weights; here by the opposite ones."""
     rows = xp.kernel_rows(xp.flip(weight, axis=(-2, -1)), groups=groups)
     columns = xp.matmul(xp.mT(rows), xp.grouped_images(upstream, groups=groups))
     size, kernel = xp.image_size(x_shape), xp.image_size(weight_shape)

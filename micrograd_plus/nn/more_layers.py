@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops
 from ..tensor import Tensor
 from . import functional
 from .attention import MultiheadAttention
@@ -306,8 +305,8 @@ class TransformerEncoderLayer(Module):
         if self.norm_first:
             src = src + self._gather(self.norm1(src), masks)
             return src + self._think(self.norm2(src))
-        src = self.norm1(ops.add(src, self._gather(src, masks)))
-        return self.norm2(ops.add(src, self._think(src)))
+        src = self.norm1(src + self._gather(src, masks))
+        return self.norm2(src + self._think(src))
 
     def _gather(self, x: Tensor, masks: dict[str, Any]) -> Tensor:
         """What each place gathers from the others."""

@@ -84,6 +84,10 @@ class _ByChannel(Module):
 
     ndims: tuple[int, ...]
     examples: str
+    momentum: Any
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Any
 
     def __init__(
         self,

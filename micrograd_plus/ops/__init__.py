@@ -16,11 +16,13 @@ from . import (
     neural,
     normalisation,
     products,
+    quantisation,
     reductions,
     scans,
     sequence,
     shape,
     signal,
+    splat,
     transformers,
 )
 
@@ -36,16 +38,18 @@ SUBJECTS = {
     "Fourier transforms": fourier,
     "Signals": signal,
     "Convolution and pooling": convolution,
-    "Lines, volumes and sizes": images,
+    "Windows and sizes": images,
     "Networks": neural,
     "Normalisation": normalisation,
     "Transformers": transformers,
     "Sequences": sequence,
     "Losses": losses,
+    "Quantisation": quantisation,
+    "Splats": splat,
 }
 """The files of operations, under the headings that the reference gives them."""
 
-APART = {"linalg": linalg, "fft": fourier, "signal": signal}
+APART = {"linalg": linalg, "fft": fourier, "signal": signal, "splat": splat}
 """Subjects whose names are public in a room of their own, as in NumPy: mg.linalg.solve."""
 
 __all__ = ["abs"]

@@ -7,7 +7,7 @@ derivative results for forward and reverse mode algorithmic differentiation", 20
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nan
 
 from ..op import constant, elementwise, face, linear, op
 from ..readings.shapes import ndim, shape
@@ -37,8 +37,8 @@ def solve(a, b):
     singular.
 
     >>> import micrograd_plus as mg
-    >>> mg.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [1.0, 1.0])
-    tensor([0.5, 0.25])
+    >>> mg.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [1.0, 2.0])
+    tensor([0.5, 0.5])
     """
     return squeeze(_solve(a, expand_dims(b, 1)), axis=-1) if ndim(b) == 1 else _solve(a, b)
 
@@ -166,10 +166,12 @@ def _eigh(xp, a):
 
 
 @_eigh.rule("a")
-def _(xp, upstream, values, vectors):
-    """A value moves by what a does along its own vector; vectors turn towards each other, faster the nearer
-    their values are."""
-    turned = xp.matmul(xp.mT(vectors), upstream[1]) * xp.reciprocal_gaps(values)
+def _(xp, upstream, values, vectors, a_shape):
+    """A value moves by what a does along its own vector; vectors turn towards each other, faster the nearer their
+    values are."""
+    one, floor = xp.eye_beside(values, n=a_shape[-1]), xp.expand_dims(xp.resolution(values), axis=-1)
+    gaps = xp.expand_dims(values, axis=-2) - xp.expand_dims(values, axis=-1) + one
+    turned = xp.known_ratio(xp.matmul(xp.mT(vectors), upstream[1]), gaps, floor) * (1 - one)
     stretched = vectors * xp.expand_dims(upstream[0], axis=-2)
     return xp.symmetric_part(xp.matmul(xp.matmul(vectors, turned) + stretched, xp.mT(vectors)))
 
@@ -179,9 +181,8 @@ def eigh(a, UPLO=None):
     """Eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns.
 
     What counts of a is its symmetric part (a + aᵀ) / 2, so that its gradient is symmetric; with `UPLO="L"` or
-    `"U"` one triangle alone. Vectors of equal values may be any that span the same space: a result that
-    depends on which has no gradient, and for all others those vectors' turning towards each other counts as
-    0.
+    `"U"` one triangle alone. Vectors of equal values may be any that span the same space, and have no gradient:
+    what uses them receives nan. What uses the values alone has its gradient there too.
     """
     if UPLO not in (None, "L", "U"):
         raise ValueError(f"eigh: UPLO is 'L', 'U' or None, got {UPLO!r}")
@@ -207,11 +208,13 @@ def reciprocal_beyond(xp, x, floor):
     return xp.where(beyond, 1 / xp.where(beyond, x, 1.0), 0.0)
 
 
-@op
-def reciprocal_gaps(xp, values):
-    """One over value j less value i, as a matrix; 0 between values that are equal up to rounding."""
-    gaps = xp.expand_dims(values, axis=-2) - xp.expand_dims(values, axis=-1)
-    return xp.reciprocal_beyond(gaps, xp.expand_dims(xp.resolution(values), axis=-1))
+@elementwise(
+    x=lambda xp, y, floor: 1 / xp.where(abs(y) > floor, y, nan),
+    y=lambda xp, out, y, floor: -out / xp.where(abs(y) > floor, y, nan),
+)
+def known_ratio(xp, x, y, floor):
+    """x / y, and 0 where x is 0. Where y is no larger than `floor`, rounding hides what it is: nan."""
+    return xp.where(x == 0, 0.0, x / xp.where(abs(y) > floor, y, nan))
 
 
 # Factorisations of any matrix -------------------------------------------------------------------------------
@@ -262,20 +265,23 @@ def _svd(xp, a):
 
 
 @_svd.rule("a")
-def _(xp, upstream, u, s, vh):
-    """A value moves by what a does along its own two vectors; vectors turn towards each other, and out of the
-    space that they span.
+def _(xp, upstream, u, s, vh, a_shape):
+    """A value moves by what a does along its own two vectors; vectors turn towards each other, and, where a is longer
+    one way, out of the space that they span.
 
-    J. Townsend, "Differentiating the singular value decomposition", 2016.
+    As of eigenvectors: the values of [[0, a], [aᵀ, 0]] are s and -s, which are as far apart as differences and
+    sums of s. J. Townsend, "Differentiating the singular value decomposition", 2016.
     """
-    gaps, row = xp.reciprocal_gaps(s * s), xp.expand_dims(s, axis=-2)
-    steps = xp.expand_dims(xp.reciprocal_beyond(s, xp.resolution(s)), axis=-2)
-    to_u, to_v = upstream[0], xp.mT(upstream[2])
-    turn_u, turn_v = xp.matmul(xp.mT(u), to_u), xp.matmul(vh, to_v)
-    inside = ((turn_u - xp.mT(turn_u)) * row + xp.mT(row) * (turn_v - xp.mT(turn_v))) * gaps
-    left = xp.matmul(u, inside) + u * xp.expand_dims(upstream[1], axis=-2) + (to_u - xp.matmul(u, turn_u)) * steps
-    right = (to_v - xp.matmul(xp.mT(vh), turn_v)) * steps
-    return xp.matmul(left, vh) + xp.matmul(u, xp.mT(right))
+    row, column, to_v = xp.expand_dims(s, axis=-2), xp.expand_dims(s, axis=-1), xp.mT(upstream[2])
+    one, floor = xp.eye_beside(s, n=min(a_shape[-2:])), xp.expand_dims(xp.resolution(s), axis=-1)
+    turn_u, turn_v = xp.matmul(xp.mT(u), upstream[0]), xp.matmul(vh, to_v)
+    near = xp.known_ratio(turn_u + turn_v, row - column + one, floor) * (1 - one)
+    far = xp.known_ratio(turn_u - turn_v, row + column + one, 0.0)
+    inside = (near + xp.mT(near) + far - xp.mT(far)) / 2
+    beyond_u = (upstream[0] - xp.matmul(u, turn_u)) * float(a_shape[-2] > a_shape[-1])
+    beyond_v = (to_v - xp.matmul(xp.mT(vh), turn_v)) * float(a_shape[-2] < a_shape[-1])
+    left = xp.matmul(u, inside) + u * xp.expand_dims(upstream[1], axis=-2) + xp.known_ratio(beyond_u, row, 0.0)
+    return xp.matmul(left, vh) + xp.matmul(u, xp.mT(xp.known_ratio(beyond_v, row, 0.0)))
 
 
 @face(_svd)
@@ -283,12 +289,12 @@ def svd(a, full_matrices=False, compute_uv=True):
     """u, s, vh with `u * s @ vh` = a: orthonormal columns u and rows vh, and the singular values s in
     descending order.
 
-    With `compute_uv=False` the values alone. `full_matrices` would add any basis of what is left, which has
-    no gradient: ValueError. Vectors of equal values, and of the value 0, may be any that span the same space:
-    a result that depends on which has no gradient, and for all others those vectors' turning counts as 0.
+    With `compute_uv=False` the values alone. `full_matrices` would add any basis of what is left, which has no
+    gradient: ValueError. Vectors of equal values may be any that span the same space, and have no gradient: what
+    uses them receives nan. What uses the values alone has its gradient there too.
     """
     if full_matrices:
-        raise ValueError("svd: further vectors, of full_matrices, are any basis of what is left, and have no gradient")
+        raise ValueError("svd: the further vectors of full_matrices are any basis of what is left")
     return _svd(a) if compute_uv else _svd(a)[1]
 
 

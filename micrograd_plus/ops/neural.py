@@ -78,24 +78,26 @@ def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None
     Shapes: query (..., L, E), key (..., S, E), value (..., S, V), bias broadcastable to (..., L, S) and minus infinity
     where a query may not look. A query that may look nowhere gathers 0.
     """
-    scores = xp.matmul(query, xp.mT(key)) * xp.attention_scale(query, scale)
+    scores = xp.matmul(query * xp.attention_scale(query, scale), xp.mT(key))
     scores = scores if bias is None else scores + bias
     top = xp.max(scores, axis=-1, keepdims=True)
-    e = xp.exp(scores - xp.where(xp.isfinite(top), top, 0.0))
-    total = xp.sum(e, axis=-1, keepdims=True)
-    weights = e / xp.where(total == 0, 1.0, total)
+    scores -= xp.where(xp.isfinite(top), top, 0.0)
+    weights = xp.exp(scores)
+    total = xp.sum(weights, axis=-1, keepdims=True)
+    weights /= xp.where(total == 0, 1.0, total)
     return xp.matmul(weights, value), weights
 
 
 @scaled_dot_product_attention.rule("query", "key", "value", "bias")
 def _(xp, upstream, query, key, value, weights, scale):
     """Back through the product with the values, the softmax, and the scaled scores."""
-    to_weights = xp.matmul(upstream, xp.mT(value))
-    to_scores = weights * (to_weights - xp.sum(to_weights * weights, axis=-1, keepdims=True))
-    scaled = to_scores * xp.attention_scale(query, scale)
+    to_scores = xp.matmul(upstream, xp.mT(value))
+    to_scores -= xp.sum(to_scores * weights, axis=-1, keepdims=True)
+    to_scores *= weights
+    each = xp.attention_scale(query, scale)
     return (
-        xp.matmul(scaled, key),
-        xp.matmul(xp.mT(scaled), query),
+        xp.matmul(to_scores, key * each),
+        xp.matmul(xp.mT(to_scores), query * each),
         xp.matmul(xp.mT(weights), upstream),
         to_scores,
     )

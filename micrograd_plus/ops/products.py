@@ -28,9 +28,15 @@ def matmul(a, b):
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
-def rows(xp, x):
+def _rows(xp, x):
     """All leading axes joined in one: a plain matrix of rows."""
     return xp.rows(x)
+
+
+@face(_rows, word=True)
+def rows(x):
+    """All leading axes joined in one: a plain matrix of rows. A matrix is one already."""
+    return x if ndim(x) == 2 else _rows(x)
 
 
 @op

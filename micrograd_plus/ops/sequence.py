@@ -23,11 +23,11 @@ def _(xp, upstream, weight, out, start, nonlinearity):
     slope. That is a recurrence from the other end."""
     slope = 1 - out * out if nonlinearity == "tanh" else 1.0 * (out > 0)
     to_drive = xp.gated_recurrence(slope, upstream, weight, reverse=True)
-    if start is None:
-        previous = xp.shift(out, axis=0)
-    else:
-        previous = xp.concatenate([xp.expand_dims(start, 0), out[:-1]], axis=0)
-    return to_drive, xp.matmul(xp.mT(xp.rows(to_drive)), xp.rows(previous)), xp.matmul(to_drive[0], weight)
+    to_first = xp.sum(to_drive[:1], axis=0)
+    to_weight = xp.matmul(xp.mT(xp.rows(to_drive)), xp.rows(xp.shift(out, axis=0)))
+    if start is not None:
+        to_weight = to_weight + xp.matmul(xp.mT(xp.rows(to_first)), xp.rows(start))
+    return to_drive, to_weight, xp.matmul(to_first, weight)
 
 
 @op

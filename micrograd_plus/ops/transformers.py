@@ -100,12 +100,12 @@ def _(xp, upstream, out, axis):
 
 
 @constant
-def attention_mask(xp, query, key, *, causal=False, window=None):
-    """What is added to scores (L, S) so that a query looks only where it may: minus infinity elsewhere.
+def attention_mask(xp, query, key, allowed=None, *, causal=False, window=None):
+    """What is added to scores (..., L, S) so that a query looks only where it may: minus infinity elsewhere.
 
-    `causal`: no further than its own place. `window`: fewer than so many places away.
+    `allowed`: where it is True. `causal`: no further than its own place. `window`: fewer than so many places away.
     """
-    return xp.attention_mask(query, key, causal, window)
+    return xp.attention_mask(query, key, allowed, causal, window)
 
 
 @op(keeps=("weights", "capped"))
@@ -133,14 +133,15 @@ def _(xp, upstream, query, key, value, weights, capped, scale):
 
 
 @op
-def attention(xp, query, key, value, bias=None, *, scale=None, soft_cap=None, causal=False, window=None):
+def attention(xp, query, key, value, bias=None, allowed=None, *, scale=None, soft_cap=None, causal=False, window=None):
     """Attention with all its options: see `scaled_dot_product_attention`, `soft_capped_attention` and `attention_mask`.
 
-    Shapes: query (..., heads, L, E), key (..., heads, S, E), value (..., heads, S, V). Several heads of queries may
-    share one of keys and values: with 6 heads and 2, each serves 3 in a row.
+    Shapes: query (..., heads, L, E), key (..., heads, S, E), value (..., heads, S, V), bias (numbers) and allowed (True
+    or False) broadcastable to (..., L, S). Several heads of queries may share one of keys and values: with 6 heads and
+    2, each serves 3 in a row.
     """
-    if causal or window is not None:
-        mask = xp.attention_mask(query, key, causal=causal, window=window)
+    if causal or window is not None or allowed is not None:
+        mask = xp.attention_mask(query, key, allowed, causal=causal, window=window)
         bias = mask if bias is None else bias + mask
     sharing = xp.heads_sharing(xp.shape(query), xp.shape(key))
     if sharing > 1:

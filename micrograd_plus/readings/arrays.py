@@ -42,7 +42,33 @@ def __getattr__(word: str) -> Any:
 
 def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Entries added up along some axes, or along all."""
+    if axis is not None and _along_short_rows(x, axis):
+        total = rows(x).dot(np.ones((x.shape[-1], 1), x.dtype))
+        return total.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
     return _add_up(x, axis=axis, keepdims=keepdims)
+
+
+def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The largest entry along some axes, or along all."""
+    if axis is not None and _along_short_rows(x, axis):
+        largest = np.maximum.reduce(np.ascontiguousarray(rows(x).T))
+        return largest.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
+    return np.max(x, axis=axis, keepdims=keepdims)
+
+
+def _along_short_rows(x: Any, axis: Any) -> bool:
+    """True where a reduction goes along many rows of few numbers. NumPy starts a loop for each row, which takes longer
+    than the row; a product with ones, or a loop over columns, is up to ten times as fast. Up to 128 numbers NumPy adds
+    without pairing too, so nothing is lost."""
+    return (
+        axis in (-1, (-1,), x.ndim - 1)
+        and x.ndim > 1
+        and np is numpy
+        and 0 < x.shape[-1] <= 96
+        and x.size > 2000
+        and x.dtype.kind == "f"
+        and x.flags.c_contiguous
+    )
 
 
 def mT(x: Any) -> Any:
@@ -51,14 +77,20 @@ def mT(x: Any) -> Any:
 
 
 def matmul(a: Any, b: Any) -> Any:
-    """The matrix product; two plain matrices take the shorter way to BLAS."""
-    return a.dot(b) if a.ndim == 2 == b.ndim else np.matmul(a, b)
+    """The matrix product; two plain matrices take the shorter way to BLAS, and many before one go as one."""
+    if b.ndim != 2 or a.ndim < 2:
+        return np.matmul(a, b)
+    if a.ndim == 2:
+        return a.dot(b)
+    out = np.empty((*a.shape[:-1], b.shape[1]), np.result_type(a, b))
+    np.dot(rows(a), b, out=rows(out))
+    return out
 
 
 def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """A sum shared out among its entries; of no entries at all it is not a number."""
     count = x.size if axis is None else count_along(x.shape, axis)
-    total = _add_up(x, axis=axis, keepdims=keepdims)
+    total = sum(x, axis, keepdims)
     return total / count if count else total * np.nan
 
 
@@ -71,6 +103,10 @@ def mean_square(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def spread(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
     """The results of a reduction repeated along the axes it took away."""
+    if axis is None:
+        out = np.empty(shape, x.dtype)
+        out[...] = x
+        return out
     return np.broadcast_to(x if keepdims else x.reshape(reduced(shape, axis, length_one=True)), shape)
 
 
@@ -129,6 +165,8 @@ def summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, .
 def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
     """The sum of `x` over everything that broadcasting had repeated, in the shape it had before."""
     extra = x.ndim - len(shape)
+    if extra > 0 and len(shape) == 1 and x.shape[-1:] == shape and x.dtype.kind == "f":
+        return np.ones(x.size // shape[0] if shape[0] else 0, x.dtype).dot(rows(x))
     if extra == 1 and x.shape[1:] == shape:
         return _add_up(x)
     if extra < 0 or builtins.any(n not in (m, 1) for n, m in zip(shape, x.shape[extra:], strict=True)):
@@ -185,7 +223,7 @@ def own(x: Any, upstream: Any) -> Any:
 
 def rows(x: Any) -> Any:
     """All leading axes joined in one."""
-    return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+    return x if x.ndim == 2 else x.reshape(count_along(x.shape[:-1], None), x.shape[-1])
 
 
 def axes_to_last(x: Any, axis: Any = None) -> Any:

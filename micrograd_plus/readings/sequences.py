@@ -16,25 +16,30 @@ def rnn(np: Any, drive: Any, weight: Any, start: Any = None, nonlinearity: str =
     """Each state is tanh(drive + previous @ weightᵀ), along the first axis; with "relu", its positive part."""
     if nonlinearity not in NONLINEARITIES:
         raise ValueError(f"nonlinearity is 'tanh' or 'relu', got {nonlinearity!r}")
-    out, turned, state = np.empty(drive.shape, drive.dtype), weight.T, start
+    out, turned, state = np.empty(drive.shape, np.result_type(drive, weight)), weight.T, start
     for i in range(len(drive)):
-        total = drive[i] if state is None else drive[i] + state @ turned
-        state = out[i] = np.tanh(total) if nonlinearity == "tanh" else np.maximum(total, 0)
+        total = drive[i] if state is None else state @ turned + drive[i]
+        state = out[i]
+        if nonlinearity == "tanh":
+            np.tanh(total, out=state)
+        else:
+            np.maximum(total, 0, out=state)
     return out
 
 
 def gated_recurrence(np: Any, gate: Any, drive: Any, weight: Any, reverse: bool = False) -> Any:
     """Each state is gate * (drive + previous @ weight), along the first axis, starting from 0."""
-    out, state = np.empty(drive.shape, drive.dtype), None
+    out, state = np.empty(drive.shape, np.result_type(gate, drive, weight)), None
     for i in in_order(len(drive), reverse):
-        total = drive[i] if state is None else drive[i] + state @ weight
-        state = out[i] = gate[i] * total
+        total = drive[i] if state is None else state @ weight + drive[i]
+        state = out[i]
+        np.multiply(gate[i], total, out=state)
     return out
 
 
 def matrix_recurrence(np: Any, matrices: Any, drive: Any, reverse: bool = False) -> Any:
     """Each state is previous @ matrix + drive, along the third axis from the end, starting from 0."""
-    out = np.empty(drive.shape, drive.dtype)
+    out = np.empty(drive.shape, np.result_type(matrices, drive))
     states, matrices, drive = (np.moveaxis(x, -3, 0) for x in (out, matrices, drive))
     state = None
     for i in in_order(len(drive), reverse):
@@ -69,14 +74,20 @@ def rope_angles(np: Any, x: Any, pairs: int, base: float = 10000.0, offset: int 
     return (positions[:, None] / base ** (np.arange(pairs) / pairs)).astype(x.dtype)
 
 
-def attention_mask(np: Any, query: Any, key: Any, causal: bool = False, window: int | None = None) -> Any:
-    """0 where a query may look, minus infinity elsewhere: (L, S)."""
+def attention_mask(
+    np: Any, query: Any, key: Any, allowed: Any = None, causal: bool = False, window: int | None = None
+) -> Any:
+    """0 where a query may look, minus infinity elsewhere: (L, S), or the shape of `allowed`."""
     if window is not None and window < 1:
         raise ValueError(f"a window of {window} places leaves a query nothing to look at; it is at least 1")
+    if allowed is not None and allowed.dtype != bool:
+        raise TypeError(f"allowed says True where a query may look, got {allowed.dtype}; numbers to add are a bias")
     ahead = np.arange(key.shape[-2]) - np.arange(query.shape[-2])[:, None]
     hidden = ahead > (0 if causal else key.shape[-2])
     if window is not None:
         hidden = hidden | (abs(ahead) >= window)
+    if allowed is not None:
+        hidden = hidden | ~allowed
     return np.where(hidden, -np.inf, 0.0).astype(query.dtype)
 
 

@@ -17,9 +17,10 @@ Axis = int | tuple[int, ...] | None
 
 def shape(x: Any) -> Shape:
     """The length of each axis; of nested lists, how long they are at each depth."""
-    if isinstance(x, (list, tuple)):
-        return (len(x), *(shape(x[0]) if x else ()))
-    return tuple(getattr(x, "shape", ()))
+    lengths = getattr(x, "shape", None)
+    if lengths is not None:
+        return tuple(lengths)
+    return (len(x), *(shape(x[0]) if x else ())) if isinstance(x, (list, tuple)) else ()  # type: ignore[arg-type]
 
 
 def ndim(x: Any) -> int:

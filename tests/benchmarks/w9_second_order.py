@@ -79,7 +79,7 @@ class Torch(OnTorch):
         h = self.torch.tanh(functional.linear(h, w2, b2))
         loss = functional.mse_loss(functional.linear(h, w3_, b3), self.targets)
         first = self.torch.autograd.grad(loss, self.parameters, create_graph=True)
-        sum((each * each).sum() for each in first).backward()
+        sum(each.square().sum() for each in first).backward()
 
 
 class Autograd(OnAutograd):
@@ -96,7 +96,7 @@ class Autograd(OnAutograd):
         return self.np.mean((self.np.dot(h, w3_.T) + b3 - w3.TARGETS) ** 2)
 
     def loss(self, parameters: list[np.ndarray]) -> object:
-        return sum(self.np.sum(each * each) for each in self.first(parameters))
+        return sum(self.np.sum(each ** 2) for each in self.first(parameters))
 
 
 class Ours(OnOurs):
@@ -110,7 +110,7 @@ class Ours(OnOurs):
         h = self.mg.tanh(functional.linear(h, w2, b2))
         loss = functional.mse_loss(functional.linear(h, w3_, b3), self.targets)
         first = loss.gradients(create_graph=True)
-        sum((first[each.node] * first[each.node]).sum() for each in self.parameters).backward()
+        sum(first[each.node].square().sum() for each in self.parameters).backward()
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:

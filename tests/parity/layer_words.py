@@ -16,7 +16,7 @@ def layer_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     """Functions of torch tensors, by the name that the operation has here."""
     return {
         **window_words(torch, F), **normalisation_words(torch, F), **transformer_words(torch, F),
-        **attention_words(torch, F), **sequence_words(torch, F),
+        **attention_words(torch, F), **recurrence_words(torch, F), **state_words(torch, F),
     }  # fmt: skip
 
 
@@ -104,10 +104,12 @@ def attention_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return torch.softmax(scores if bias is None else scores + bias, -1) @ value
 
     def attention(
-        query: Any, key: Any, value: Any, bias: Any = None, causal: bool = False, window: Any = None, **params: Any
-    ) -> Any:
+        query: Any, key: Any, value: Any, bias: Any = None, allowed: Any = None, causal: bool = False,
+        window: Any = None, **params: Any,
+    ) -> Any:  # fmt: skip
         ahead = torch.arange(key.shape[-2]) - torch.arange(query.shape[-2])[:, None]
         hidden = (ahead > 0) & causal | (ahead.abs() >= (key.shape[-2] if window is None else window))
+        hidden = hidden if allowed is None else hidden | ~allowed
         mask = torch.zeros(ahead.shape, dtype=query.dtype).masked_fill(hidden, -torch.inf)
         if query.ndim > 3:
             sharing = query.shape[-3] // key.shape[-3]
@@ -151,7 +153,7 @@ def attention_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     }
 
 
-def sequence_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
+def recurrence_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     def rnn(drive: Any, weight: Any, start: Any = None, nonlinearity: str = "tanh") -> Any:
         state, states = torch.zeros_like(drive[0]) if start is None else start, []
         for each in drive:
@@ -161,7 +163,8 @@ def sequence_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
     def gated_recurrence(gate: Any, drive: Any, weight: Any, reverse: bool = False) -> Any:
         state, states = torch.zeros_like(drive[0]), []
-        for g, d in reversed(list(zip(gate, drive, strict=True))) if reverse else zip(gate, drive, strict=True):
+        pairs = list(zip(gate, drive, strict=True))
+        for g, d in reversed(pairs) if reverse else pairs:
             state = g * (d + state @ weight)
             states.append(state)
         return torch.stack(states[::-1] if reverse else states)
@@ -174,6 +177,10 @@ def sequence_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
             states.append(state)
         return torch.stack(states[::-1] if reverse else states, -3)
 
+    return {"rnn": rnn, "gated_recurrence": gated_recurrence, "matrix_recurrence": matrix_recurrence}
+
+
+def state_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     def lstm_cell(gates: Any, cell: Any) -> Any:
         """PyTorch's own cell, with the identity as its weight."""
         width = gates.shape[-1]
@@ -206,9 +213,6 @@ def sequence_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return torch.stack(shown, -2)
 
     return {
-        "rnn": rnn,
-        "gated_recurrence": gated_recurrence,
-        "matrix_recurrence": matrix_recurrence,
         "lstm_cell": lstm_cell,
         "gru_cell": gru_cell,
         "selective_scan": selective_scan,

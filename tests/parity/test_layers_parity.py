@@ -218,7 +218,9 @@ def test_single_steps_agree_with_torch(torch, draw, name, settings, shape):
     pair.must_agree(flat((mine,)), flat((others,)), draw)
 
 
-@pytest.mark.parametrize("settings", [{}, {"norm_first": True, "activation": "gelu"}, {"batch_first": True, "bias": False}])
+@pytest.mark.parametrize("settings", [
+    {}, {"norm_first": True, "activation": "gelu"}, {"batch_first": True, "bias": False},
+])  # fmt: skip
 def test_a_transformer_layer_agrees_with_torch(torch, draw, settings):
     ours, theirs = twins(torch, "TransformerEncoderLayer", 4, 2, 6, dropout=0.0, **settings)
     modules_agree(torch, draw, ours, theirs, draw.normal(size=(5, 3, 4)))
@@ -235,8 +237,9 @@ def test_a_transformer_layer_agrees_with_torch_under_masks(torch, draw):
 def test_modules_without_parameters_agree_with_torch(torch, draw, settings):
     image, line = draw.normal(size=(2, 4, 5, 6)), draw.normal(size=(2, 4, 7))
     for name, args, also, x in [
-        ("Upsample", (), settings, image), ("PixelShuffle", (2,), {}, image), ("AdaptiveAvgPool2d", ((2, 3),), {}, image),
-        ("AdaptiveAvgPool1d", (3,), {}, line), ("MaxPool1d", (3, 2, 1), {}, line), ("AvgPool1d", (3,), {}, line),
+        ("Upsample", (), settings, image), ("PixelShuffle", (2,), {}, image),
+        ("AdaptiveAvgPool2d", ((2, 3),), {}, image), ("AdaptiveAvgPool1d", (3,), {}, line),
+        ("MaxPool1d", (3, 2, 1), {}, line), ("AvgPool1d", (3,), {}, line),
     ]:  # fmt: skip
         ours, theirs = getattr(nn, name)(*args, **also), getattr(torch.nn, name)(*args, **also)
         modules_agree(torch, draw, ours, theirs, x)

@@ -33,9 +33,6 @@ def linear_algebra_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         signs = as_numpy_turns(u, np.linalg.svd(a.detach().numpy(), full_matrices=False)[0])
         return u * signs, s, vh * signs.mT
 
-    def p_norm(x: Any, ord: float, axis: Any = None, keepdims: bool = False) -> Any:
-        return linalg.vector_norm(x, ord, dim=axis, keepdim=keepdims)
-
     def block_triangle(a: Any, b: Any) -> Any:
         upper, lower = torch.cat([a, b], -1), torch.cat([torch.zeros_like(b), a], -1)
         return torch.cat([upper, lower], -2)
@@ -51,13 +48,16 @@ def linear_algebra_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "cholesky": lambda a: linalg.cholesky(symmetric(a)),
         "eigh": eigh,
         "reciprocal_beyond": lambda x, floor: torch.where(x.abs() > floor, 1 / x, 0.0),
+        "known_ratio": lambda x, y, floor: x / y,
         "qr": qr,
         "svd": svd,
         "pinv": linalg.pinv,
         "block_triangle": block_triangle,
         "matrix_power": linalg.matrix_power,
         "expm": linalg.matrix_exp,
-        "p_norm": p_norm,
+        "p_norm": lambda x, axis=None, keepdims=False, **params: linalg.vector_norm(
+            x, dim=axis, keepdim=keepdims, **params
+        ),
     }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from .layer_words import NONE as NO_LAYER
 from .layer_words import layer_words
 from .torch_linalg_words import linear_algebra_words, wave_words
+from .torch_quantised_words import quantised_words, splat_words
 
 NONE = {
     "as_images": "a reshape inside conv2d, whose own samples compare it",
@@ -26,7 +27,6 @@ NONE = {
     "grouped_images": "a reshape inside conv2d, whose own samples compare it",
     "kernel_rows": "a reshape inside conv2d, whose own samples compare it",
     "product_of_others": "the rule of prod, whose own samples compare it",
-    "reciprocal_gaps": "a part of the rule of eigh, whose own samples compare it",
     "split_columns": "a reshape inside avg_pool2d, whose own samples compare it",
     "squeeze_axes": "a reshape inside logsumexp, whose own samples compare it",
     "sum_repeats": "the rule of repeat, whose own samples compare it",
@@ -56,7 +56,7 @@ def words() -> dict[str, Callable[..., Any]]:
 
     table = {name: getattr(torch, name) for name in SAME_NAME}
     parts = [elementwise_words, reduction_words, scan_words, axis_words, layout_words, indexing_words]
-    for part in [*parts, network_words, layer_words, linear_algebra_words, wave_words]:
+    for part in [*parts, network_words, layer_words, linear_algebra_words, wave_words, quantised_words, splat_words]:
         table.update(part(torch, torch.nn.functional))
     return table
 

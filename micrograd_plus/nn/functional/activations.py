@@ -169,7 +169,7 @@ def gumbel_softmax(
     The softmax of noisy scores, sharper for a smaller `tau`. `hard` gives a row with a single 1, and on the
     way back the gradient of the soft one (straight-through).
     """
-    noise = constant_like(random.chosen(rng).gumbel(size=logits.shape), logits)
+    noise = constant_like(random.beside(logits, rng).gumbel(size=logits.shape), logits)
     soft = ops.softmax((logits + noise) / tau, axis=axis)
     if not hard:
         return soft

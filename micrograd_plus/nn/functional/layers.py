@@ -140,7 +140,7 @@ def dropout(
         raise ValueError(f"dropout: p is a probability between 0 and 1, got {p}")
     if not training or p == 0:
         return input
-    kept = random.chosen(rng).random(input.shape) >= p
+    kept = random.beside(input, rng).random(input.shape) >= p
     return ops.dropout(input, constant_like(kept / (1 - p) if p < 1 else kept, input))
 
 

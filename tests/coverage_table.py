@@ -1,0 +1,274 @@
+"""What the engine must differentiate, as data: the rows that test_coverage.py holds it to.
+
+A row names what covers it, under `mg`: operations, whose samples carry every check, and functions made of operations,
+which need a call here to be checked on. A row of features names the tests that hold it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from micrograd_plus.samples import inner, positive, real, spaced
+
+
+class Call:
+    """A call of a function that is made of operations. What is a draw among the inputs is drawn, and must have the
+    right gradient; all else is passed as it is."""
+
+    def __init__(self, path: str, *inputs: Any, **params: Any):
+        self.path, self.inputs, self.params = path, inputs, params
+
+    def __repr__(self) -> str:
+        shown = [str(value) if isinstance(value, (int, str, tuple, list)) else "…" for value in self.inputs]
+        return f"{self.path}({', '.join([*shown, *(f'{name}={value!r}' for name, value in self.params.items())])})"
+
+
+class Row:
+    """A row of a table: its name, what covers it (paths under `mg`, in one string), and calls of what has no sample.
+    `convention` says of a row that its gradient is one by convention, which differences do not see; `tests` name those
+    that hold it beside the checks, as file::test."""
+
+    def __init__(self, name: str, covers: str = "", *calls: Call, convention: str = "", tests: str = ""):
+        self.name, self.covers, self.calls = name, covers.split(), calls
+        self.convention, self.tests = convention, tests.split()
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+STRAIGHT_THROUGH = "rounding is taken for the identity going back"
+
+TABLES = {
+    "Elementwise, one argument": [
+        Row("negative, positive", "negative positive"),
+        Row("abs", "abs",
+            tests="test_conventions::test_the_slope_of_the_absolute_value_is_the_sign_and_0_at_0"),
+        Row("exponentials and logarithms", "exp expm1 log log1p log2 log10"),
+        Row("roots and powers", "sqrt rsqrt cbrt square reciprocal"),
+        Row("trigonometry", "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh"),
+        Row("sigmoid, logsigmoid, softplus", "sigmoid logsigmoid softplus",
+            tests="test_conventions::test_far_out_on_either_side_nothing_overflows"),
+        Row("activations", "relu leaky_relu elu selu celu relu6 hardtanh hardsigmoid hardswish softsign mish",
+            tests="test_conventions::test_the_slope_of_relu_at_0_is_0"),
+        Row("gelu, silu", "gelu silu", Call("gelu", real(2, 3)), Call("gelu", real(2, 3), approximate="tanh"),
+            tests="test_conventions::test_gelu_is_exact_or_as_first_published"),
+        Row("erf, erfc", "erf erfc",
+            tests="test_conventions::test_the_error_function_needs_no_scipy_and_is_exact_to_twelve_digits"),
+        Row("rounding and sign", "floor ceil round trunc sign",
+            tests="test_conventions::test_a_step_sends_0_and_the_walk_says_so"),
+        Row("clip", "clip",
+            tests="test_conventions::test_clip_lets_the_gradient_pass_at_the_bounds_themselves"),
+        Row("astype", "astype", tests="test_conventions::test_the_gradient_of_a_cast_is_cast_back"),
+    ],
+    "Elementwise, two or more arguments": [
+        Row("arithmetic", "add subtract multiply divide",
+            tests="test_conventions::test_a_number_is_a_constant_and_leaves_single_precision_as_it_is"),
+        Row("power", "power",
+            tests="test_conventions::test_powers_of_0_have_the_slope_they_have_in_the_limit "
+            "test_conventions::test_a_negative_base_has_a_slope_at_whole_exponents_but_its_exponent_has_none"),
+        Row("affine", "affine"),
+        Row("maximum, minimum", "maximum minimum",
+            tests="test_conventions::test_two_that_tie_receive_half_each"),
+        Row("where", "where",
+            tests="test_conventions::test_what_was_not_taken_receives_0_whatever_it_holds"),
+        Row("angles, lengths, signs, remainders", "arctan2 hypot logaddexp copysign fmod remainder"),
+        Row(
+            "comparisons, logical operations, isnan",
+            "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not isnan "
+            "isinf isfinite isclose",
+            tests="test_conventions::test_an_answer_carries_no_graph",
+        ),
+        Row("fused chains", "lerp addcmul"),
+    ],
+    "Reductions and scans": [
+        Row("sum, mean", "sum mean"),
+        Row("max, min", "max min",
+            tests="test_conventions::test_entries_that_tie_for_an_extreme_share_its_gradient_and_count_once"),
+        Row("prod", "prod",
+            tests="test_conventions::test_a_product_with_zeros_has_the_product_of_the_others_as_its_slope"),
+        Row("var, std, norm, logsumexp", "var std norm logsumexp"),
+        Row("running sums, products and extremes", "cumsum cumprod cummax", Call("cummax", spaced(3, 4), axis=1),
+            tests="test_conventions::test_a_running_sum_leaves_itself_out_or_starts_at_the_end_where_asked "
+            "test_conventions::test_a_scan_costs_as_much_as_it_is_long"),
+        Row("indices", "argmax argmin argsort"),
+        Row("sort, topk, median, quantile", "sort topk median quantile",
+            tests="test_conventions::test_the_values_of_topk_and_sort_carry_a_graph"),
+    ],
+    "Shape and layout": [
+        Row("reshape, ravel, flatten, squeeze, expand_dims", "reshape ravel flatten squeeze expand_dims",
+            tests="test_conventions::test_moving_entries_about_copies_none"),
+        Row("transposes", "transpose swapaxes moveaxis mT"),
+        Row("broadcast_to", "broadcast_to"),
+        Row("getitem", "getitem",
+            tests="test_conventions::test_an_entry_that_is_looked_up_twice_receives_both_gradients"),
+        Row("concatenate, stack, split, unstack", "concatenate stack split unstack"),
+        Row("pad", "pad"),
+        Row("rearrangements", "flip roll tile repeat tril triu diagonal diag"),
+        Row("ascontiguousarray", "ascontiguousarray"),
+        Row("stop_gradient", "stop_gradient"),
+    ],
+    "Indexing": [
+        Row("take", "take"),
+        Row("take_along_axis", "take_along_axis"),
+        Row("scatter_add", "scatter_add"),
+        Row("embedding", "embedding", Call("nn.functional.embedding", [[1, 3, 1], [0, 1, 3]], real(5, 4)),
+            tests="test_conventions::test_the_padding_row_of_an_embedding_learns_nothing"),
+        Row("one_hot", "one_hot"),
+        Row(
+            "random.categorical, gumbel_softmax", "random.categorical",
+            tests="test_conventions::test_classes_as_rows_and_draws_from_them_carry_no_graph "
+            "test_functional::test_a_hard_gumbel_draw_is_a_single_1_and_its_gradient_is_the_soft_one",
+        ),
+    ],
+    "Linear algebra": [
+        Row("matmul", "matmul", Call("matmul", real(3), real(2, 3, 4)), Call("matmul", real(3), real(3)),
+            Call("matmul", real(2, 1, 2, 3), real(4, 3, 2))),
+        Row("dot, inner, outer, tensordot, einsum", "dot inner outer tensordot einsum",
+            Call("dot", real(2, 3), real(4, 3, 2)), Call("dot", real(3), real(3)),
+            Call("inner", real(2, 3), real(4, 3)), Call("outer", real(2), real(3)),
+            Call("tensordot", real(2, 3, 4), real(4, 3, 2), axes=((1, 2), (1, 0)))),
+        Row("linear", "linear_layer", Call("nn.functional.linear", real(2, 4, 3), real(5, 3), real(5))),
+        Row("solve", "linalg.solve", Call("linalg.solve", real(3, 3), real(3)),
+            Call("linalg.solve", real(2, 3, 3), real(2, 3, 2)),
+            tests="test_linalg::test_a_rule_of_solve_makes_no_inverse"),
+        Row("linalg", "linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.eigh linalg.svd "
+            "linalg.norm linalg.trace linalg.matrix_power linalg.pinv linalg.expm",
+            Call("linalg.norm", real(2, 3)), Call("linalg.norm", real(2, 3), ord="nuc"),
+            Call("linalg.norm", real(2, 3), ord=3, axis=1)),
+        Row("grouped_matmul", "grouped_matmul"),
+    ],
+    "Convolution and pooling": [
+        Row("convolutions", "conv1d conv2d conv3d",
+            Call("nn.functional.conv2d", real(1, 2, 4, 5), real(3, 2, 2, 2), real(3), stride=2, padding=1)),
+        Row("transposed convolutions", "conv_transpose1d conv_transpose2d"),
+        Row("gradients of the two gradients of a convolution", "conv2d fold unfold"),
+        Row("unfold, fold", "unfold fold",
+            tests="test_conventions::test_unfold_and_fold_are_adjoint_to_each_other"),
+        Row("max pooling", "max_pool1d max_pool2d",
+            tests="test_conventions::test_padding_never_wins_a_pool_and_the_first_of_several_does"),
+        Row("average pooling", "avg_pool1d avg_pool2d adaptive_avg_pool2d",
+            tests="test_conventions::test_the_mean_of_a_window_counts_its_padding_or_not"),
+        Row("interpolate, pixel_shuffle", "interpolate pixel_shuffle",
+            Call("nn.functional.interpolate", real(1, 2, 3, 4), scale_factor=2, mode="bilinear"),
+            Call("nn.functional.interpolate", real(1, 2, 3, 4), size=(5, 6))),
+    ],
+    "Normalisation": [
+        Row("layer_norm, rms_norm, group_norm, instance_norm", "layer_norm rms_norm group_norm instance_norm"),
+        Row("batch_norm, training and inference", "batch_norm batch_norm_inference",
+            tests="test_more_layers::test_running_statistics_are_buffers_outside_the_graph"),
+    ],
+    "Softmax, losses, regularisation": [
+        Row("softmax, log_softmax", "softmax log_softmax",
+            tests="test_conventions::test_a_softmax_is_safe_with_large_entries_and_ignores_minus_infinity"),
+        Row("cross_entropy", "nn.functional.cross_entropy",
+            Call("nn.functional.cross_entropy", real(3, 4), [2, 0, 2]),
+            Call("nn.functional.cross_entropy", real(3, 4), [2, -100, 1], label_smoothing=0.1),
+            Call("nn.functional.cross_entropy", real(3, 4), positive(3, 4), reduction="none"),
+            Call("nn.functional.cross_entropy", real(3, 4), [2, 0, 1], weight=(0.5, 1.0, 2.0, 3.0))),
+        Row("losses", "nn.functional.nll_loss nn.functional.mse_loss nn.functional.l1_loss nn.functional.huber_loss "
+            "nn.functional.smooth_l1_loss nn.functional.binary_cross_entropy "
+            "nn.functional.binary_cross_entropy_with_logits nn.functional.kl_div nn.functional.hinge_embedding_loss",
+            Call("nn.functional.nll_loss", real(3, 4), [2, 0, 2]),
+            Call("nn.functional.mse_loss", real(2, 3), real(2, 3), reduction="sum"),
+            Call("nn.functional.l1_loss", real(2, 3), real(2, 3)),
+            Call("nn.functional.huber_loss", real(2, 3), real(2, 3), delta=0.7),
+            Call("nn.functional.smooth_l1_loss", real(2, 3), real(2, 3), reduction="none"),
+            Call("nn.functional.binary_cross_entropy", lambda rng: rng.uniform(0.1, 0.9, (2, 3)),
+                 lambda rng: rng.uniform(0.1, 0.9, (2, 3))),
+            Call("nn.functional.binary_cross_entropy_with_logits", real(2, 3), inner(2, 3)),
+            Call("nn.functional.kl_div", real(2, 3), positive(2, 3), reduction="batchmean"),
+            Call("nn.functional.hinge_embedding_loss", real(2, 3), [[1, -1, -1], [-1, 1, -1]])),
+        Row("dropout", "dropout",
+            tests="test_conventions::test_dropout_draws_its_mask_once_and_goes_back_by_the_same"),
+    ],
+    "Attention and sequence models": [
+        Row("scaled_dot_product_attention",
+            "scaled_dot_product_attention soft_capped_attention attention attention_mask",
+            Call("attention", real(2, 3, 4), real(2, 5, 4), real(2, 5, 2), causal=True),
+            Call("attention", real(2, 3, 4), real(2, 5, 4), real(2, 5, 2), window=2, soft_cap=1.5, scale=0.7),
+            Call("attention", real(4, 3, 2), real(2, 5, 2), real(2, 5, 2))),
+        Row("rope", "rope"),
+        Row("composites", "swiglu residual_layer_norm residual_rms_norm attention_block transformer_layer lora_matmul"),
+        Row("selective_scan", "selective_scan"),
+        Row("gated_delta_net", "gated_delta_net"),
+        Row("recurrent cells", "lstm_cell gru_cell rnn"),
+    ],
+    "Control flow": [
+        Row("scan", "scan",
+            tests="test_control::test_scan_does_what_a_loop_does_with_and_without_checkpoints "
+            "test_control::test_scan_can_be_differentiated_twice "
+            "test_control::test_with_outputs_last_only_the_last_output_is_kept "
+            "test_control::test_with_checkpoints_memory_grows_as_the_root_of_the_number_of_steps"),
+        Row("cond", "cond", tests="test_control::test_cond_computes_only_the_branch_that_is_taken"),
+        Row("while_loop", "while_loop",
+            tests="test_control::test_a_while_loop_has_the_gradient_of_the_steps_it_took"),
+        Row("checkpoint, checkpoint_sequential", "checkpoint checkpoint_sequential",
+            tests="test_control::test_a_checkpoint_gives_the_very_gradients_of_the_function "
+            "test_control::test_the_inside_of_a_checkpoint_is_freed "
+            "test_control::test_random_numbers_are_drawn_again_as_they_were_and_the_draws_after_go_on "
+            "test_control::test_functions_in_segments_do_what_they_do_in_a_row "
+            "test_control::test_the_gradient_through_a_checkpoint_has_a_gradient"),
+    ],
+    "Quantisation": [
+        Row("quantize, dequantize", "quantize dequantize", convention=STRAIGHT_THROUGH),
+        Row("fake_quantize", "fake_quantize", convention=STRAIGHT_THROUGH),
+        Row("fake_quantize_lsq", "fake_quantize_lsq", convention=STRAIGHT_THROUGH),
+        Row("products of rounded values", "quantized_matmul quantized_conv2d dequantize_matmul "
+            "dequantize_grouped_matmul dequantize_blocks", convention=STRAIGHT_THROUGH),
+    ],
+    "Complex numbers and signals": [
+        Row("complex arithmetic", "multiply divide abs angle real imag conj square",
+            tests="test_engine::test_the_gradient_of_a_real_loss_is_along_re_plus_i_along_im"),
+        Row("Fourier transforms", "fft.fft fft.ifft fft.rfft fft.irfft fft.fft2 fft.ifft2"),
+        Row("stft, log_mel", "signal.stft signal.log_mel",
+            Call("signal.stft", real(20), n_fft=8, hop_length=3)),
+    ],
+    "Graphics": [
+        Row("splat.render", "splat.render", tests="test_splat::test_every_input_of_the_scene_has_its_true_gradient"),
+    ],
+}  # fmt: skip
+
+FEATURES = [
+    Row("backward from a scalar, or with an explicit upstream whose shape is checked", "Tensor.backward",
+        tests="test_engine::test_an_explicit_upstream_is_where_the_walk_starts "
+        "test_engine::test_a_single_entry_of_any_shape_needs_no_upstream "
+        "test_errors::test_a_bad_use_is_named_with_what_to_write_instead"),
+    Row("gradients accumulate in leaves, or come back as a mapping", "Tensor.gradients",
+        tests="test_engine::test_gradients_add_up_over_walks "
+        "test_engine::test_gradients_come_back_as_a_mapping_and_no_grad_is_touched"),
+    Row("iterative order, no recursion limit, three orders to look at", "orders",
+        tests="test_memory::test_a_chain_of_a_million_numbers_walks test_walks::test_three_orders_of_one_program"),
+    Row("independent rules on several threads, with the same result", "Tensor.backward",
+        tests="test_walks::test_on_several_threads_the_gradients_are_the_same_to_the_byte "
+        "test_walks::test_a_small_graph_stays_on_one_thread"),
+    Row("hooks, and errors that name a wrong rule", "Tensor.register_hook",
+        tests="test_engine::test_what_a_hook_returns_takes_the_gradients_place "
+        "test_engine::test_a_hook_after_accumulation_sees_the_leaf_with_its_new_gradient "
+        "test_rules::test_a_rule_that_sends_the_wrong_shape_is_named_with_both_shapes "
+        "test_rules::test_a_rule_that_sends_the_wrong_number_of_contributions_is_named"),
+    Row("rules are inspectable, with named saved values", "tanh.source", tests="test_checks::test_the_promise_is_held"),
+    Row("a change in place of what a rule still needs cannot be silent", "Tensor.assign",
+        tests="test_writing::test_a_write_after_the_forward_never_changes_the_gradient"),
+    Row("recording keeps no dead intermediate alive", "Tensor",
+        tests="test_memory::test_an_intermediate_array_that_no_rule_reads_is_not_kept"),
+    Row("loss, auxiliary outputs and gradients in one call; missing gradients by choice", "value_and_grad",
+        tests="test_walks::test_a_loss_may_have_auxiliary_outputs "
+        "test_walks::test_an_input_without_influence_may_be_an_error"),
+    Row("the gradient is itself a graph", "grad",
+        tests="test_walks::test_the_graph_of_a_gradient_can_be_recorded_and_walked_again "
+        "test_transforms::test_grad_nests_to_any_order"),
+    Row("forward mode", "jvp", tests="test_transforms::test_forward_mode_is_the_transpose_of_reverse_mode"),
+    Row("custom functions with rules of their own", "custom_vjp custom_jvp op",
+        tests="test_custom::test_a_custom_rule_takes_the_place_of_what_would_be_derived "
+        "test_custom::test_a_tangent_rule_gives_the_way_back_by_its_transpose "
+        "test_rules::test_an_operation_without_a_rule_says_how_to_give_one "
+        "test_checks::test_an_operation_defined_in_a_notebook_cell_is_a_whole_one_and_the_cell_may_run_again"),
+    Row("composites run as one rule, or unfused, and can be stepped into", "unfuse",
+        tests="test_checks::test_the_promise_is_held "
+        "test_trace_recording::test_a_composite_is_told_as_a_smaller_program_with_the_same_gradient"),
+    Row("unbroadcasting is the engine's work, and is recorded", "unbroadcast",
+        tests="test_engine::test_what_broadcasting_repeated_is_summed_again "
+        "test_trace::test_steps_hold_the_words_of_the_walk"),
+    Row("accumulation on the device, no host copies", "Tensor.to",
+        tests="test_device::test_values_and_gradients_are_those_of_the_cpu_and_nothing_is_brought_home"),
+]

@@ -1,0 +1,146 @@
+"""Every row of the coverage table has what covers it, samples or calls of it, and checks that hold."""
+
+import ast
+from functools import reduce
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from coverage_table import FEATURES, TABLES, Call, Row
+from micrograd_plus.check import promises
+from micrograd_plus.samples import samples
+
+TESTS = Path(__file__).resolve().parent
+ROWS = [pytest.param(row, id=f"{table}: {row.name}") for table, rows in TABLES.items() for row in rows]
+CALLS = [pytest.param(call, id=repr(call)) for rows in TABLES.values() for row in rows for call in row.calls]
+EVERY_ROW = [*ROWS, *(pytest.param(row, id=row.name) for row in FEATURES)]
+
+
+def found(path):
+    """What a path under `mg` leads to; an AttributeError names the part that is missing."""
+    return reduce(getattr, path.split("."), mg)
+
+
+def faults(row):
+    """What a row still misses, as sentences."""
+    told = []
+    for path in row.covers:
+        try:
+            covering = found(path)
+        except AttributeError as error:
+            told.append(f"there is no mg.{path}: {error}")
+            continue
+        op = getattr(covering, "op", None)
+        if op is None:
+            if not row.tests and path not in {call.path for call in row.calls}:
+                told.append(f"mg.{path} is made of operations: give it a Call")
+        elif op.kind != "constant" and op.rules:
+            told += unchecked(op, row.convention)
+    return told
+
+
+def unchecked(op, convention):
+    """The promises that no sample of an operation is held to."""
+    if op.name not in samples:
+        return [f"{op.name} has no sample"]
+    free = [sentence for sentence in promises if all(sentence in sample.excused for sample in samples[op.name])]
+    return [] if convention else [f"{op.name} is never checked: {sentence}" for sentence in free]
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_row_is_covered_by_operations_with_samples_and_checks(row):
+    assert row.covers
+    assert not faults(row)
+
+
+@pytest.mark.parametrize("row", EVERY_ROW)
+def test_the_tests_that_a_row_names_are_there(row):
+    for name in row.tests:
+        file, _, test = name.partition("::")
+        tree = ast.parse((TESTS / f"{file}.py").read_text(encoding="utf-8"))
+        assert test in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, name
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in FEATURES])
+def test_a_feature_can_be_reached_and_is_tested(row):
+    assert row.tests
+    for path in row.covers:
+        found(path)
+
+
+def drawn(call):
+    """The inputs of a call, and the places of those that move."""
+    rng = np.random.default_rng(7)
+    moving = [place for place, value in enumerate(call.inputs) if callable(value)]
+    inputs = [value(rng) if callable(value) else np.array(value) if isinstance(value, list) else value
+              for value in call.inputs]  # fmt: skip
+    return inputs, moving
+
+
+def weighted(call):
+    """A call as a function of its moving inputs: outputs weighted by numbers of both signs, and added up."""
+    inputs, moving = drawn(call)
+    function = found(call.path)
+
+    def run(*values):
+        given = list(inputs)
+        for place, value in zip(moving, values, strict=True):
+            given[place] = value
+        params = {name: mg.tensor(value) if name == "weight" else value for name, value in call.params.items()}
+        out = function(*given, **params)
+        if out.dtype.kind == "c":
+            out = out.real + 0.7 * out.imag
+        rng = np.random.default_rng(out.size)
+        return (out * mg.tensor(rng.uniform(0.5, 1.5, out.shape) * rng.choice([-1.0, 1.0], out.shape))).sum()
+
+    run.__name__ = repr(call)
+    return run, [inputs[place] for place in moving]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_what_is_made_of_operations_has_the_right_gradient_forward_back_and_twice(call):
+    f, inputs = weighted(call)
+    assert mg.gradcheck(f, inputs)
+    tangents = [np.random.default_rng(3).normal(size=np.shape(value)) for value in inputs]
+    _, moved = mg.jvp(f, inputs, tangents)
+    gradient = mg.grad(f, tuple(range(len(inputs))))
+    back = sum(float((received.numpy() * tangent).sum())
+               for received, tangent in zip(gradient(*inputs), tangents, strict=True))  # fmt: skip
+    np.testing.assert_allclose(moved.item(), back, rtol=1e-8, atol=1e-10)
+    assert mg.gradcheck(lambda *values: slope(gradient(*values)), inputs, rtol=2e-5, atol=1e-6)
+
+
+def slope(gradients):
+    """Gradients, weighted and added up."""
+    rng = np.random.default_rng(11)
+    return sum((each * mg.tensor(rng.uniform(0.5, 1.5, each.shape))).sum() for each in gradients)
+
+
+@pytest.mark.parametrize(("row", "sentence"), [
+    (Row("a", "tanhh"), "there is no mg.tanhh: micrograd_plus has no 'tanhh'"),
+    (Row("a", "nn.functional.linear"), "mg.nn.functional.linear is made of operations: give it a Call"),
+])  # fmt: skip
+def test_a_row_that_nothing_covers_is_told(row, sentence):
+    assert faults(row) == [sentence]
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_a_row_whose_operation_has_no_sample_or_is_excused_from_all_is_told(monkeypatch):
+    @mg.elementwise(x=lambda x: 2 * x)
+    def uncovered(xp, x):
+        return x * x
+
+    monkeypatch.setattr(mg, "uncovered", uncovered, raising=False)
+    assert faults(Row("a", "uncovered")) == ["uncovered has no sample"]
+    sentence = "the gradient has a gradient"
+    mg.samples.sample(uncovered, mg.samples.real(3), excused={sentence: "because it is a test"})
+    assert faults(Row("a", "uncovered")) == [f"uncovered is never checked: {sentence}"]
+
+
+def test_a_call_with_a_wrong_gradient_is_caught(monkeypatch):
+    monkeypatch.setattr(mg, "cut", lambda x: x * mg.stop_gradient(x), raising=False)
+    f, inputs = weighted(Call("cut", mg.samples.real(3)))
+    with pytest.raises(AssertionError, match="the gradient of cut"):
+        mg.gradcheck(f, inputs)

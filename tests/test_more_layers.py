@@ -1,0 +1,271 @@
+"""Layers over lines, volumes and channels: values by hand. Of all further layers: devices, edges, errors."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+import stand_in
+from micrograd_plus import nn
+from micrograd_plus.readings import vocabulary
+
+F = nn.functional
+
+
+def leaf(*shape):
+    """A leaf of whole numbers in order."""
+    return mg.tensor(np.arange(float(np.prod(shape))).reshape(shape), requires_grad=True)
+
+
+def gradient(f, *values):
+    """The gradient of a sum, as lists."""
+    leaves = [mg.tensor(value, requires_grad=True) for value in values]
+    f(*leaves).sum().backward()
+    return [each.grad.tolist() for each in leaves]
+
+
+# Windows --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_kernel_slides_along_a_line_the_right_way_round():
+    line, kernel = mg.tensor([[[0.0, 0.0, 1.0, 0.0, 0.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])
+    assert F.conv1d(line, kernel).tolist() == [[[3.0, 2.0, 1.0]]]
+
+
+def test_a_transposed_convolution_writes_the_kernel_where_the_entry_stands():
+    line, kernel = mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])
+    assert F.conv_transpose1d(line, kernel).tolist() == [[[1.0, 12.0, 23.0, 30.0]]]
+    assert F.conv_transpose1d(line, kernel, stride=2).tolist() == [[[1.0, 2.0, 13.0, 20.0, 30.0]]]
+    assert F.conv_transpose1d(line, kernel, stride=2, padding=1, output_padding=1).shape == (1, 1, 4)
+
+
+def test_a_transposed_convolution_is_the_transpose_of_the_convolution():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 3, 7, 6)), rng.normal(size=(2, 4, 4, 2))
+    weight, settings = rng.normal(size=(4, 3, 3, 2)), {"stride": (2, 3), "padding": 1, "dilation": (1, 2)}
+    there = F.conv2d(mg.tensor(x), mg.tensor(weight), **settings)
+    back = F.conv_transpose2d(mg.tensor(y), mg.tensor(weight), output_padding=(0, 2), **settings)
+    assert back.shape == x.shape
+    np.testing.assert_allclose((there.numpy() * y).sum(), (back.numpy() * x).sum())
+
+
+def test_columns_are_folded_where_they_came_from_also_when_the_stride_is_the_kernel_and_windows_are_dilated():
+    rng = np.random.default_rng(0)
+    windows = {"kernel_size": 2, "stride": 2, "padding": 1, "dilation": 2}
+    x = rng.normal(size=(1, 1, 4, 4))
+    columns = F.unfold(mg.tensor(x), **windows)
+    y = rng.normal(size=columns.shape)
+    folded = F.fold(mg.tensor(y), output_size=4, **windows)
+    np.testing.assert_allclose((columns.numpy() * y).sum(), (folded.numpy() * x).sum())
+
+
+def test_a_volume_of_one_slice_is_an_image():
+    rng = np.random.default_rng(0)
+    x, weight = mg.tensor(rng.normal(size=(2, 3, 1, 5, 4))), mg.tensor(rng.normal(size=(4, 3, 1, 2, 3)))
+    flat = F.conv2d(mg.squeeze(x, axis=2), mg.squeeze(weight, axis=2), padding=1)
+    np.testing.assert_allclose(F.conv3d(x, weight, padding=(0, 1, 1)).numpy()[:, :, 0], flat.numpy())
+
+
+def test_of_equal_entries_in_a_window_the_first_is_chosen():
+    assert gradient(lambda x: F.max_pool1d(x, 2, stride=1), [[[2.0, 2.0, 2.0]]]) == [[[[1.0, 1.0, 0.0]]]]
+
+
+def test_padding_never_wins_a_window():
+    assert F.max_pool1d(mg.tensor([[[-1.0, -2.0]]]), 2, padding=1).tolist() == [[[-1.0, -2.0]]]
+
+
+def test_a_border_counts_as_entries_of_a_mean_unless_told_otherwise():
+    x = mg.tensor([[[3.0, 6.0]]])
+    assert F.avg_pool1d(x, 3, stride=1, padding=1).tolist() == [[[3.0, 3.0]]]
+    assert F.avg_pool1d(x, 3, stride=1, padding=1, count_include_pad=False).tolist() == [[[4.5, 4.5]]]
+
+
+def test_adaptive_windows_share_an_entry_where_lengths_do_not_divide():
+    x = mg.tensor([[[0.0, 1.0, 2.0, 3.0, 4.0]]])
+    assert F.adaptive_avg_pool1d(x, 2).tolist() == [[[1.0, 3.0]]]
+    assert gradient(lambda x: F.adaptive_avg_pool1d(x, 2), x.numpy())[0][0][0] == pytest.approx(
+        [1 / 3, 1 / 3, 2 / 3, 1 / 3, 1 / 3]
+    )
+
+
+# Another size ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_nearest_entry_is_repeated_and_receives_from_every_copy():
+    x = [[[[1.0, 2.0]]]]
+    assert F.interpolate(mg.tensor(x), scale_factor=(1, 2)).tolist() == [[[[1.0, 1.0, 2.0, 2.0]]]]
+    assert gradient(lambda x: F.interpolate(x, scale_factor=(1, 2)), x) == [[[[[2.0, 2.0]]]]]
+
+
+def test_between_two_entries_the_image_is_a_straight_line():
+    x = mg.tensor([[[[0.0, 4.0]]]])
+    assert F.interpolate(x, (1, 4), mode="bilinear").tolist() == [[[[0.0, 1.0, 3.0, 4.0]]]]
+    corners = F.interpolate(x, (1, 5), mode="bilinear", align_corners=True)
+    assert corners.tolist() == [[[[0.0, 1.0, 2.0, 3.0, 4.0]]]]
+
+
+def test_what_is_not_a_number_spoils_only_what_it_is_near_to():
+    x = mg.tensor([[[np.nan, 1.0, 2.0, 3.0]]])
+    assert np.isnan(F.adaptive_avg_pool1d(x, 2).numpy()).tolist() == [[[True, False]]]
+
+
+def test_shuffled_pixels_come_from_neighbouring_channels():
+    x = mg.tensor(np.arange(4.0).reshape(1, 4, 1, 1))
+    assert F.pixel_shuffle(x, 2).tolist() == [[[[0.0, 1.0], [2.0, 3.0]]]]
+    assert F.pixel_unshuffle(F.pixel_shuffle(x, 2), 2).tolist() == x.tolist()
+
+
+# Normalisation --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("normalise", "over"), [
+    (mg.batch_norm, (0, 2, 3)), (mg.instance_norm, (2, 3)),
+    (mg.layer_norm, (3,)),
+])  # fmt: skip
+def test_a_gradient_has_no_part_along_what_normalisation_takes_out(normalise, over):
+    rng = np.random.default_rng(0)
+    x = mg.tensor(rng.normal(size=(3, 2, 4, 5)), requires_grad=True)
+    (normalise(x) * mg.tensor(rng.normal(size=x.shape))).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy().sum(axis=over), 0, atol=1e-9)
+    distance = x.numpy() - x.numpy().mean(axis=over, keepdims=True)
+    np.testing.assert_allclose((x.grad.numpy() * distance).sum(axis=over), 0, atol=1e-3)
+
+
+def test_in_training_each_example_moves_all_others_and_afterwards_none():
+    layer, x = nn.BatchNorm1d(1), mg.tensor([[0.0], [1.0], [5.0]])
+    jacobian = mg.jacobian(layer.forward)(x).numpy()[:, 0, :, 0]
+    assert (abs(jacobian) > 1e-3).all()
+    layer.eval()
+    jacobian = mg.jacobian(layer.forward)(x).numpy()[:, 0, :, 0]
+    assert np.count_nonzero(jacobian) == 3
+    assert (np.diag(jacobian) > 0).all()
+
+
+def test_running_statistics_are_buffers_outside_the_graph():
+    layer = nn.BatchNorm1d(2)
+    layer(mg.tensor([[1.0, 2.0], [3.0, 8.0]], requires_grad=True)).sum().backward()
+    assert [name for name, _ in layer.named_buffers()] == ["running_mean", "running_var", "num_batches_tracked"]
+    assert [name for name, _ in layer.named_parameters()] == ["weight", "bias"]
+    assert layer.running_mean.is_leaf
+    assert not layer.running_mean.requires_grad
+    np.testing.assert_allclose(layer.running_mean.numpy(), [0.2, 0.5])
+    np.testing.assert_allclose(layer.running_var.numpy(), [0.9 + 0.1 * 2, 0.9 + 0.1 * 18])
+    assert layer.num_batches_tracked.item() == 1
+
+
+def test_without_running_statistics_the_batch_is_used_after_training_too():
+    layer = nn.BatchNorm1d(1, track_running_stats=False).eval()
+    out = layer(mg.tensor([[1.0], [3.0]]))
+    np.testing.assert_allclose(out.numpy(), [[-1.0], [1.0]], atol=1e-4)
+    assert list(layer.state_dict()) == ["weight", "bias"]
+
+
+def test_one_group_of_a_row_is_a_layer_norm_and_groups_of_one_channel_are_instances():
+    rng = np.random.default_rng(0)
+    x = mg.tensor(rng.normal(size=(2, 6, 4)))
+    np.testing.assert_allclose(mg.group_norm(x, num_groups=6).numpy(), mg.instance_norm(x).numpy())
+    np.testing.assert_allclose(mg.group_norm(x).numpy(), mg.layer_norm(x, axes=2).numpy())
+
+
+def test_a_row_of_zeros_stays_finite():
+    assert mg.rms_norm(mg.tensor([[0.0, 0.0]])).tolist() == [[0.0, 0.0]]
+    (received,) = gradient(lambda x: mg.rms_norm(x, eps=1e-4), [[0.0, 0.0]])
+    np.testing.assert_allclose(received, [[100.0, 100.0]])
+
+
+# Another device -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def device():
+    """A device whose arrays nobody sees into."""
+    yield vocabulary.add_device("stand-in", stand_in.library).name
+    del vocabulary._devices["stand-in"]
+
+
+@pytest.mark.parametrize(("make", "shape"), [
+    (lambda **place: nn.BatchNorm1d(3, **place), (4, 3)), (lambda **place: nn.LSTM(3, 2, 2, **place), (4, 1, 3)),
+    (lambda **place: nn.RNN(3, 2, bidirectional=True, **place), (4, 3)),
+    (lambda **place: nn.GRUCell(3, 2, **place), (4, 3)),
+    (lambda **place: nn.Conv1d(3, 2, 2, padding="same", **place), (1, 3, 5)),
+    (lambda **place: nn.TransformerEncoderLayer(4, 2, 5, dropout=0.0, **place), (3, 1, 4)),
+    (lambda **place: nn.Upsample(scale_factor=2, mode="bilinear"), (1, 1, 2, 3)),
+])  # fmt: skip
+def test_layers_live_on_another_device_and_bring_nothing_home(device, make, shape):
+    mg.random.seed(0)
+    there = make(device=device)
+    here = make()
+    here.load_state_dict({name: value.numpy() for name, value in there.state_dict().items()})
+    x = np.random.default_rng(0).normal(size=shape)
+    inputs = [mg.tensor(x, requires_grad=True, device=device), mg.tensor(x, requires_grad=True)]
+    stand_in.copies.clear()
+    outs = [layer(each) for layer, each in zip((there, here), inputs, strict=True)]
+    outs = [out[0] if isinstance(out, tuple) else out for out in outs]
+    for out in outs:
+        (out * out).sum().backward()
+    assert not stand_in.copies
+    np.testing.assert_allclose(outs[0].numpy(), outs[1].numpy())
+    np.testing.assert_allclose(inputs[0].grad.numpy(), inputs[1].grad.numpy())
+
+
+# Edges and errors -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: mg.batch_norm_inference(x, mg.tensor([0.0, 0.0]), mg.tensor([1.0, 1.0])),
+    lambda x: mg.swiglu(x, x), mg.rms_norm,
+    lambda x: mg.rnn(x, mg.tensor(np.eye(2))), mg.masked_softmax,
+])  # fmt: skip
+def test_no_examples_are_allowed(f):
+    x = mg.tensor(np.zeros((0, 2)), requires_grad=True)
+    out = f(x)
+    assert out.shape == (0, 2)
+    out.sum().backward()
+    assert x.grad.shape == (0, 2)
+
+
+LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
+
+
+@pytest.mark.parametrize(("call", "kind", "parts"), [
+    (lambda: F.conv1d(leaf(*IMAGE), leaf(3, 2, 2)), ValueError, ("conv1d", "(1, 2, 4, 4)", "length")),
+    (lambda: F.conv1d(leaf(*LINE), leaf(3, 1, 2)), ValueError, ("(3, 1, 2)", "groups=1", "out channels")),
+    (lambda: F.conv1d(leaf(*LINE), leaf(3, 2, 6)), ValueError, ("kernel of (6,)", "larger", "(5,)")),
+    (lambda: F.conv1d(leaf(*LINE), leaf(3, 2, 2), stride=(1, 2)), ValueError, ("stride", "one number", "(1, 2)")),
+    (lambda: F.conv3d(leaf(1, 2, 3, 3, 3), leaf(3, 2, 2, 2, 2), stride=2, padding="same"), ValueError,
+     ("conv3d", "stride 1")),
+    (lambda: F.conv_transpose2d(leaf(*IMAGE), leaf(3, 2, 2, 2)), ValueError, ("(3, 2, 2, 2)", "(2, out channels")),
+    (lambda: F.conv_transpose2d(leaf(*IMAGE), leaf(2, 3, 2, 2), output_padding=1), ValueError,
+     ("output_padding 1", "smaller than stride or dilation")),
+    (lambda: F.max_pool1d(leaf(*LINE), 2, padding=2), ValueError, ("max_pool1d", "more than half")),
+    (lambda: F.avg_pool1d(leaf(2, 5), 2), ValueError, ("avg_pool1d", "(2, 5)", "channels")),
+    (lambda: F.interpolate(leaf(*IMAGE), 3, mode="cubic"), ValueError, ("'bilinear'", "'cubic'")),
+    (lambda: F.interpolate(leaf(*IMAGE)), ValueError, ("either size or scale_factor",)),
+    (lambda: F.interpolate(leaf(*IMAGE), 3, align_corners=True), ValueError, ("align_corners", "bilinear")),
+    (lambda: mg.resample(leaf(5), length=0), ValueError, ("resample", "length 5", "length 0", "at least 1")),
+    (lambda: mg.resample(leaf(5), length=2, mode="cubic"), ValueError, ("'nearest'", "'average'", "'cubic'")),
+    (lambda: F.pixel_shuffle(leaf(1, 6, 2, 2), 2), ValueError, ("6 channels", "2 * 2")),
+    (lambda: F.pixel_unshuffle(leaf(1, 1, 3, 4), 2), ValueError, ("(3, 4)", "multiples of 2")),
+    (lambda: F.group_norm(leaf(2, 5), 2), ValueError, ("5 channels", "2 equal groups")),
+    (lambda: nn.GroupNorm(2, 5), ValueError, ("5 channels", "2 equal groups")),
+    (lambda: F.rms_norm(leaf(2, 3), 4), ValueError, ("(2, 3)", "(4,)")),
+    (lambda: nn.BatchNorm1d(3)(leaf(1, 3)), ValueError, ("batch_norm", "(1, 3)", "no variance")),
+    (lambda: nn.BatchNorm2d(3)(leaf(2, 3)), ValueError, ("BatchNorm2d", "(2, 3)", "(N, C, H, W)")),
+    (lambda: nn.InstanceNorm1d(3)(leaf(2, 3, 1)), ValueError, ("instance_norm", "(2, 3, 1)", "no variance")),
+    (lambda: mg.rope(leaf(2, 3), leaf(2, 2)), ValueError, ("2 angles", "4 features", "x has 3")),
+    (lambda: mg.attention(leaf(4, 2, 2), leaf(3, 2, 2), leaf(3, 2, 2)), ValueError, ("4 heads", "3 of keys")),
+    (lambda: mg.attention(leaf(2, 2), leaf(2, 2), leaf(2, 2), window=0), ValueError, ("window of 0", "at least 1")),
+    (lambda: mg.attention(leaf(2, 2), leaf(2, 2), leaf(2, 2), allowed=leaf(2, 2)), TypeError, ("allowed", "float64")),
+    (lambda: mg.grouped_matmul(leaf(1, 3), leaf(2, 3, 2), mg.tensor([2])), IndexError, ("expert 2", "from 0 to 1")),
+    (lambda: mg.grouped_matmul(leaf(1, 3), leaf(2, 3, 2), mg.tensor([-1])), IndexError, ("expert -1",)),
+    (lambda: mg.rnn(leaf(3, 2), leaf(2, 2), nonlinearity="sin"), ValueError, ("'tanh' or 'relu'", "'sin'")),
+    (lambda: nn.RNN(2, 3, nonlinearity="sin"), ValueError, ("'tanh' or 'relu'", "'sin'")),
+    (lambda: nn.LSTM(2, 3)(leaf(4, 1, 3)), ValueError, ("LSTM", "(4, 1, 3)", "batch_first")),
+    (lambda: nn.LSTM(2, 3)(leaf(4, 1, 2), (leaf(1, 3), leaf(1, 3))), ValueError, ("2 state(s)", "(1, 1, 3)")),
+    (lambda: nn.GRU(2, 0), ValueError, ("GRU", "at least 1")),
+    (lambda: nn.TransformerEncoderLayer(4, 2, activation="sin"), ValueError, ("'relu'", "'gelu'", "'sin'")),
+])  # fmt: skip
+def test_an_error_says_what_does_not_fit(call, kind, parts):
+    with pytest.raises(kind) as caught:
+        call()
+    for part in parts:
+        assert part in str(caught.value)
