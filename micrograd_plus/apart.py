@@ -24,12 +24,13 @@ class Cell:
 def sent(node: Node, upstream: Any) -> Iterator[tuple[Node, Any]]:
     """What an application sends: each parent, with what it receives."""
     stand_in: Any = object.__new__(type(node))
-    stand_in.parents = tuple(None if parent is None else Cell() for parent in node.parents)
+    cells: tuple[Any, ...] = tuple(None if parent is None else Cell() for parent in node.parents)
+    stand_in.parents = cells
     stand_in.saved = node.saved
     if type(node) is Part:
         stand_in.index = node.index
     node.pull(words_beside(upstream), upstream, stand_in)
-    for parent, cell in zip(node.parents, stand_in.parents, strict=True):
+    for parent, cell in zip(node.parents, cells, strict=True):
         if parent is not None and cell.accumulator is not EMPTY:
             yield parent, cell.accumulator
 

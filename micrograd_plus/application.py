@@ -118,11 +118,19 @@ class Op:
         """True when an input has a rule."""
         return name in besides or any(name in rule.inputs for rule in self.rules)
 
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Inputs and parameters in the order in which they are given: those that must be given come first."""
+        optional = [name for name in self.inputs if name in self.optional]
+        required = [name for name, value in self.params.items() if value is REQUIRED]
+        rest = [name for name in self.params if name not in required]
+        return (*(name for name in self.inputs if name not in optional), *required, *optional, *rest)
+
     # Application ----------------------------------------------------------------------------------------------------
 
     def bind(self, args: Sequence[Any], params: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """What was given, as inputs in order and parameters by name."""
-        names = (*self.inputs, *self.params)
+        names = self.arguments
         if len(args) > len(names):
             raise TypeError(f"{self.name} takes {len(names)} arguments ({', '.join(names)}), {len(args)} were given")
         given = dict(zip(names, args, strict=False))
@@ -168,6 +176,12 @@ class Op:
         result = self.wrap(xp, out, kept, nodes, data, bound)
         variable.tell(self, flat, data, bound, result)
         return result
+
+    def given(self, inputs: Sequence[Any], params: dict[str, Any]) -> Any:
+        """The operation called with its inputs in order, whatever stands between them in its signature."""
+        if self.kind == "joining":
+            return self.call(inputs, **params)
+        return self.call(**dict(zip(self.inputs, inputs, strict=False)), **params)
 
     def parts_of(self, given: Any) -> list[Any]:
         """The parts that a joining operation was given."""
@@ -306,7 +320,9 @@ class Op:
             sent = (sent,)
         if not isinstance(sent, (tuple, list)) or len(sent) != len(places):
             self.wrong_count(rule, sent, len(places))
-        return [xp.conj(part) for part in sent] if adjoint else sent
+        if not adjoint:
+            return sent
+        return [xp.conj(part) if isinstance(part, Variable) else vocabulary.device_of(part).words.conj(part) for part in sent]
 
     def wrong_count(self, rule: Rule, sent: Any, wanted: int) -> None:
         """A rule that does not return one contribution for each of its inputs."""
@@ -335,7 +351,7 @@ class Op:
         )
 
 
-# Small parts of an application ------------------------------------------------------------------------------------------
+# Small parts of an application ----------------------------------------------------------------------------------------
 
 
 def result(data: Any, node: Node | None) -> Variable:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from . import variable
+from . import ops, variable
 from .application import Op, is_complex
 from .readings import arrays, floats, symbols, vocabulary
 from .samples import Sample, samples
@@ -95,14 +95,19 @@ def run(sample: Sample, inputs: list[Any]) -> Any:
     device = where.get()
     if device == "cpu":
         return called(sample, inputs)
-    out = called(sample, [(x if isinstance(x, Tensor) else tensor(x)).to(device) if hasattr(x, "dtype") else x for x in inputs])
-    return tuple(part.to("cpu") for part in out) if isinstance(out, tuple) else out.to("cpu")
+    there = [sent(x, "cpu", device) if hasattr(x, "dtype") else x for x in inputs]
+    out = called(sample, there)
+    return tuple(sent(part, device, "cpu") for part in out) if isinstance(out, tuple) else sent(out, device, "cpu")
+
+
+def sent(x: Any, source: str, device: str) -> Any:
+    """A tensor from one device on another, with the way back recorded: a leaf's own `to` would make another leaf."""
+    return ops.to_device(x if isinstance(x, Tensor) else tensor(x), device, source)
 
 
 def called(sample: Sample, inputs: list[Any]) -> Any:
     """The call, where its inputs are."""
-    op = sample.op
-    return op.call(inputs, **sample.params) if op.kind == "joining" else op.call(*inputs, **sample.params)
+    return sample.op.given(inputs, sample.params)
 
 
 def scalar(sample: Sample, inputs: list[Any], seed: int = 0) -> Any:
@@ -146,6 +151,11 @@ def must_equal(a: Any, b: Any, what: str, rtol: float = 1e-9, atol: float = 1e-1
     if not np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True):
         worst = np.unravel_index(np.argmax(np.abs(a - b)), a.shape)
         raise AssertionError(f"{what}: {a[worst]!r} and {b[worst]!r} at {worst}")
+
+
+def at_home(value: Any) -> Any:
+    """An array of any device as one of the host's."""
+    return value.get() if hasattr(value, "get") else value
 
 
 def gradients(sample: Sample, inputs: list[Any] | None = None, seed: int = 0) -> list[Any]:
@@ -228,12 +238,14 @@ def _(sample: Sample) -> None:
     told, applied = [], {}
     with _Listener(told, applied):
         scalar(sample, given(sample, places, leaves)).backward()
+    words = vocabulary.device(where.get()).words
     mine = [step for step in told if step[0].op is sample.op]
     if sample.op.rules and not mine:
         raise AssertionError(f"{sample}: no step of {sample.op.name} was recorded")
     for node, contribution, upstream, _, _ in mine:
         rule = contribution.rule
-        up = sample.op.whole(arrays, upstream, {"outputs_like": node.saved[-1]}) if sample.op.outputs else upstream
+        several = sample.op.outputs
+        up = sample.op.whole(words, upstream, {"outputs_like": node.saved[-1]}) if several else upstream
         joins = rule.op.kind == "joining"
         place = contribution.index if joins else rule.inputs.index(rule.op.inputs[contribution.index])
         reads = at_hand(rule, *applied[node]) if rule.at_once else contribution.reads
@@ -242,10 +254,11 @@ def _(sample: Sample) -> None:
         for name, value in list(names.items()):
             if isinstance(value, (list, tuple)):
                 names.update({f"{name}[{i}]": part for i, part in enumerate(value)})
-        value = symbols.evaluate(formula, arrays, names)
+        value = symbols.evaluate(formula, words, names)
         if is_complex(contribution.raw):
             continue  # the formula is of the real case: over the complex numbers the engine conjugates
-        must_equal(np.broadcast_to(value, contribution.raw.shape), contribution.raw, f"{sample}: the formula of {rule.name}")
+        value, raw = at_home(value), at_home(contribution.raw)
+        must_equal(np.broadcast_to(value, raw.shape), raw, f"{sample}: the formula of {rule.name}")
 
 
 class _Listener(variable.Recorder):

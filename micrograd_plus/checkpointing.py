@@ -205,7 +205,7 @@ def _alike(data: Any, wanted: bool) -> Any:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    return a is b or bool((a == b).all())
+    return a is b or bool((a == b).all().item())
 
 
 def _close(a: Any, b: Any) -> bool:
@@ -217,7 +217,7 @@ def _close(a: Any, b: Any) -> bool:
     library = vocabulary.device_of(a).library
     within = float(library.finfo(a.dtype).eps) ** 0.5
     largest = abs(a[library.isfinite(a)]).max(initial=1.0)
-    return bool(library.allclose(a, b, rtol=within, atol=within * float(largest), equal_nan=True))
+    return bool(library.allclose(a, b, rtol=within, atol=within * largest.item(), equal_nan=True))
 
 
 @contextmanager

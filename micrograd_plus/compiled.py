@@ -102,12 +102,12 @@ def fit_on_tensors(op: Op, name: str, sent: Any, like: Any, xp: Any) -> Any:
     return fitted(xp, sent, like)
 
 
-# The text ----------------------------------------------------------------------------------------------------------------
+# The text -------------------------------------------------------------------------------------------------------------
 
 
 def caller_text(op: Op) -> str:
     """How the operation is applied."""
-    names = [*op.inputs, *op.params]
+    names = op.arguments
     tracked = [name for name in op.inputs if op.differentiable(name)]
     return "\n".join(
         [
@@ -143,12 +143,11 @@ def _tell(op: Op) -> str:
 
 
 def _signature(op: Op) -> Iterator[str]:
-    """Required arguments first, so that a parameter without a default may follow an optional input."""
-    optional = [f"{name}=None" for name in op.inputs if name in op.optional]
-    yield from (name for name in op.inputs if name not in op.optional)
-    yield from (name for name, value in op.params.items() if value is REQUIRED)
-    yield from optional
-    yield from (f"{name}=_default_{name}" for name, value in op.params.items() if value is not REQUIRED)
+    for name in op.arguments:
+        if name in op.optional:
+            yield f"{name}=None"
+        else:
+            yield name if op.params.get(name, REQUIRED) is REQUIRED else f"{name}=_default_{name}"
 
 
 def _defaults(op: Op) -> tuple[Any, ...] | None:
@@ -166,7 +165,7 @@ def _take(op: Op, name: str, tracked: bool) -> Iterator[str]:
         others = " or ".join(f"type({other}) is _Tensor" for other in op.inputs if other != name)
         number = f"_{name}, _{name}_node = {name}, None" if tracked else f"_{name} = {name}"
         yield f"elif (type({name}) is float or type({name}) is int) and ({others}): {number}"
-    yield f"else: return _apply({', '.join([*op.inputs, *op.params])})"
+    yield f"else: return _apply({', '.join(op.arguments)})"
 
 
 def _forward_targets(op: Op) -> str:
@@ -260,7 +259,8 @@ def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
             yield f"if _{name}_node is not None:"
         if not alone and _sends_upstream_itself(rule):
             yield f"    if (upstream.shape, upstream.dtype) != {name}_like: _sent = xp.fit(upstream, {name}_like)"
-            yield '    else: _sent = upstream.copy("K")'
+            last = rule is rule.op.rules[-1]
+            yield "    else: _sent = upstream" + ("" if last else '.copy("K")')
             yield from _deposit(name)
             continue
         yield f"    _sent = {_call(rule)}" if len(rule.inputs) == 1 else f"    _sent = _all[{place}]"

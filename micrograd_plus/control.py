@@ -108,7 +108,7 @@ def _refuse_another_form(before: Any, after: Any) -> None:
 
 def _form(value: Any) -> Any:
     """The structure of a carry, with the shapes of its tensors."""
-    return mapped(value, lambda leaf: leaf.shape if isinstance(leaf, Variable) else leaf)
+    return mapped(value, lambda leaf: getattr(leaf, "shape", leaf))
 
 
 def _stacked(ys: list[Any]) -> Any:

@@ -50,8 +50,8 @@ class CountingGenerator:
         return -self.library.log(-self.library.log(self.random(size) + 2.0**-54))
 
     def integers(self, low: int, high: int | None = None, size: Shape = None) -> Any:
-        """Whole numbers from `low` up to, but without, `high`; with one bound, from 0 up to it. The bounds lie less than
-        2³² apart, so that none is likelier than another by more than one in 2²¹."""
+        """Whole numbers from `low` up to, but without, `high`; with one bound, from 0 up to it. The bounds lie less
+        than 2³² apart, so that none is likelier than another by more than one in 2²¹."""
         low, high = (0, low) if high is None else (low, high)
         return (self.random(size) * (high - low)).astype("int64") + low
 

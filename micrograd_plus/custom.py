@@ -227,7 +227,7 @@ class TransposedRule(Rule):
         results = [named[name] for name in op.results]
         params = {name: named[name] for name in op.params}
         birth = variable.birth()
-        still = [None if value is None else tensor(value._data * 0, requires_grad=can_move(value)) for value in inputs]
+        still: list[Any] = [None if x is None else tensor(x._data * 0, requires_grad=can_move(x)) for x in inputs]
         with variable.enable_grad(), holding(recorders, recorders.get() if differentiable else ()):
             moved = op.tangent_rule.moved(inputs, params, results, still)
             upstreams = named["upstream"] if op.outputs else (named["upstream"],)

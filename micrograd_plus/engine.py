@@ -44,7 +44,7 @@ class Value:
         if label:
             self._label = label
 
-    # Looking ------------------------------------------------------------------------------------------------------------
+    # Looking ----------------------------------------------------------------------------------------------------------
 
     @property
     def data(self) -> Any:
@@ -56,8 +56,8 @@ class Value:
     def data(self, number: float) -> None:
         if self.made_by is not None:
             raise RuntimeError(
-                f"this Value was computed by {self._op!r}, and its data is what its inputs make it; change an input and "
-                f"compute again, or make a new Value"
+                f"this Value was computed by {self._op!r}, and its data is what its inputs make it; change an input "
+                f"and compute again, or make a new Value"
             )
         self._data = number if type(number) in (int, float) else _number(number)
         self.serial = birth()
@@ -108,12 +108,12 @@ class Value:
     def __float__(self) -> float:
         return float(self._data)
 
-    # The walk -----------------------------------------------------------------------------------------------------------
+    # The walk ---------------------------------------------------------------------------------------------------------
 
     def backward(self) -> None:
         """Walk back from here, and add to the `grad` of every number on the way what it contributes to this one.
 
-        Gradients add up over calls, and each call starts afresh: called twice, everything has exactly twice the gradient.
+        Gradients add up over calls, and each call starts afresh: called twice, everything has twice the gradient.
         """
         earlier: list[tuple[Value, Any]] = []
         order = self._order(earlier)
@@ -162,14 +162,16 @@ class Value:
         order.sort(key=attrgetter("serial"), reverse=True)
         return order
 
-    # Python's own -------------------------------------------------------------------------------------------------------
+    # Python's own -----------------------------------------------------------------------------------------------------
 
     def __copy__(self) -> Value:
         return Value(self._data, label=self.label)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Value:
         if self.made_by is not None:
-            raise RuntimeError("a computed Value cannot be copied apart from its graph; Value(v.data) copies the number")
+            raise RuntimeError(
+                "a computed Value cannot be copied apart from its graph; Value(v.data) copies the number"
+            )
         out = memo[id(self)] = Value(self._data, label=self.label)
         out.grad = self.grad
         return out
@@ -179,7 +181,7 @@ class Value:
             raise RuntimeError("a computed Value cannot be stored apart from its graph; store v.data")
         return Value, (self._data, (), "", self.label)
 
-    # Arithmetic: micrograd's decomposition, so that graphs look the same --------------------------------------------------
+    # Arithmetic: micrograd's decomposition, so that graphs look the same ----------------------------------------------
 
     def __add__(self, other: Any) -> Value:
         return add(self, other)
@@ -247,7 +249,7 @@ class Value:
         return cos(self)
 
 
-# What made a number -----------------------------------------------------------------------------------------------------
+# What made a number ---------------------------------------------------------------------------------------------------
 
 
 class Made:
@@ -261,9 +263,11 @@ class Made:
         self.pull: Callable[[Value], None] = written or self.pull_by_name
 
     def inputs_of(self, value: Value) -> tuple[Any, ...]:
+        """The numbers that `value` was made from, in order."""
         return tuple(x for x in (value.first, value.second) if type(x) is Value)
 
     def symbol_of(self, value: Value) -> str:
+        """What drawings write on it."""
         return self.symbol
 
     def pull_by_name(self, value: Value) -> None:
@@ -276,6 +280,7 @@ class MadeByPower(Made):
     """A power with a constant exponent, which micrograd counts as part of the operation."""
 
     def symbol_of(self, value: Value) -> str:
+        """Two stars and the exponent."""
         return f"**{_get(value.second)}"
 
 
@@ -290,12 +295,15 @@ class Handmade:
         self.function: Callable[[], None] = lambda: None
 
     def inputs_of(self, value: Value) -> tuple[Value, ...]:
+        """The children it was given."""
         return self.children
 
     def symbol_of(self, value: Value) -> str:
+        """The symbol it was given."""
         return self.symbol
 
     def pull(self, value: Value) -> None:
+        """Call the student's own `_backward`."""
         self.function()
 
 

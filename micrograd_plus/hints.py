@@ -1,7 +1,7 @@
 """What to write instead: the end of an error message, in the words of someone who has made the mistake before.
 
-`explained` writes the beginning: operation, arguments, shapes. Then an error of the array library is given its sentence:
-one for every operation that goes wrong in its own way, and a few that hold for all.
+`explained` writes the beginning: operation, arguments, shapes. Then an error of the array library is given its
+sentence: one for every operation that goes wrong in its own way, and a few that hold for all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ SENTENCES = {
         "the last axis of a {first} must be as long as the axis before the last of b {second}, and the axes before "
         "those must broadcast; is a transpose missing (b.mT)?"
     ),
-    "linear_layer": "x {first} and weight {second} must agree in their last axis; a bias has one entry per row of weight",
+    "linear_layer": (
+        "x {first} and weight {second} must agree in their last axis; a bias has one entry per row of weight"
+    ),
     "reshape": (
         "x {first} has {size} entries, which do not fill {shape}: the lengths must be whole numbers that multiply to "
         "{size}; one of them may be -1"
@@ -52,9 +54,13 @@ SENTENCES = {
     "getitem": LOOKED_UP,
     "take": LOOKED_UP,
     "take_along_axis": "{error}; indices has as many axes as x {first}, and numbers that stand on its axis",
-    "scatter_add": "{error}; index and src have one and the same shape, and numbers that stand on the axis of x {first}",
+    "scatter_add": (
+        "{error}; index and src have one and the same shape, and numbers that stand on the axis of x {first}"
+    ),
     "embedding": "{error}; indices are whole numbers of rows of the weight {second}",
-    "einsum": "{error}; a letter in {subscripts!r} stands for one length, wherever it occurs: the operands are {shapes}",
+    "einsum": (
+        "{error}; a letter in {subscripts!r} stands for one length, wherever it occurs: the operands are {shapes}"
+    ),
     "recurrence": "decay {first} and drive {second} must have shapes that broadcast",
     "unfold": IMAGES,
     "max_pool2d": IMAGES,
@@ -82,8 +88,8 @@ def hint(op: str, elementwise: bool, error: Exception, shapes: list[tuple[int, .
         return SENTENCES[op].format(**{**each, "reverse": tuple(reversed(range(len(first)))), **params})
     if isinstance(error, ValueError) and len(shapes) > 1 and (elementwise or "broadcast" in said):
         return (
-            f"shapes {' and '.join(map(str, shapes))} do not broadcast: counted from the last axis, two lengths must be "
-            f"equal or one of them 1; insert an axis with mg.expand_dims(x, axis), or reshape"
+            f"shapes {' and '.join(map(str, shapes))} do not broadcast: counted from the last axis, two lengths must "
+            f"be equal or one of them 1; insert an axis with mg.expand_dims(x, axis), or reshape"
         )
     return said
 

@@ -18,6 +18,8 @@ from .tensor import Tensor
 
 _generator = np.random.default_rng()
 _elsewhere: dict[str, CountingGenerator] = {}
+_starts: dict[str, int] = {}
+"""Where the generators of other devices start, if not from the seed."""
 _seed = int(np.random.SeedSequence().entropy) % 2**64  # type: ignore[arg-type]
 
 Generator = np.random.Generator
@@ -38,6 +40,7 @@ def seed(number: int) -> None:
     _generator.bit_generator.state = type(_generator.bit_generator)(number).state
     _seed = number
     _elsewhere.clear()
+    _starts.clear()
 
 
 def generator(device: str = "cpu") -> Any:
@@ -45,26 +48,25 @@ def generator(device: str = "cpu") -> Any:
     if device == "cpu":
         return _generator
     if device not in _elsewhere:
-        start = np.random.SeedSequence([_seed, zlib.crc32(device.encode())]).generate_state(1, np.uint64)
-        _elsewhere[device] = CountingGenerator(vocabulary.device(device).library, int(start[0]))
+        apart = np.random.SeedSequence([_seed, zlib.crc32(device.encode())]).generate_state(1, np.uint64)
+        start = _starts.get(device, int(apart[0]))
+        _elsewhere[device] = CountingGenerator(vocabulary.device(device).library, start)
     return _elsewhere[device]
 
 
 def state() -> dict[str, Any]:
     """Where the generators stand, by device, to come back to with `set_state`."""
-    return {
-        "seed": _seed, "cpu": dict(_generator.bit_generator.state),
-        **{device: made.state for device, made in _elsewhere.items()},
-    }  # fmt: skip
+    others = {**_starts, **{device: made.state for device, made in _elsewhere.items()}}
+    return {"seed": _seed, "cpu": dict(_generator.bit_generator.state), "others": others}
 
 
 def set_state(state: dict[str, Any]) -> None:
     """Put the generators back to where `state()` was called."""
-    global _seed  # noqa: PLW0603 - as in `seed`
+    global _seed
     _seed, _generator.bit_generator.state = state["seed"], state["cpu"]
     _elsewhere.clear()
-    for device in state.keys() - {"seed", "cpu"}:
-        generator(device).state = state[device]
+    _starts.clear()
+    _starts.update(state["others"])
 
 
 def chosen(rng: Generator | None, device: str = "cpu") -> Any:

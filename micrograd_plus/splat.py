@@ -4,9 +4,9 @@
     image = mg.splat.render(positions, scales, rotations, opacities, colours, camera=camera)
 
 Each Gaussian is projected to an ellipse on the screen, and the ellipses are blended from front to back (Kerbl, Kopanas,
-Leimkühler and Drettakis, "3D Gaussian splatting for real-time radiance field rendering", 2023; the projection is that of
-Zwicker, Pfister, van Baar and Gross, "EWA splatting", 2002). Gradients are those of the picture that was drawn, and
-none is cut off; which of two is in front, and what is too faint to draw, has none.
+Leimkühler and Drettakis, "3D Gaussian splatting for real-time radiance field rendering", 2023; the projection is
+that of Zwicker, Pfister, van Baar and Gross, "EWA splatting", 2002). Gradients are those of the picture that was drawn,
+and none is cut off; which of two is in front, and what is too faint to draw, has none.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def render(
     """The picture, (height, width, 3), of G Gaussians.
 
     `positions` (G, 3); `scales` (G, 3), the standard deviation along each of its own axes; `rotations` (G, 4),
-    quaternions (w, x, y, z) of any length; `opacities` (G,), from 0 to 1. Either `colours` (G, 3), or `harmonics` (G, K, 3), the
-    coefficients of 1, 4, 9 or 16 spherical harmonics: a colour that depends on where one stands. What is nearer than
-    `near` is not drawn.
+    quaternions (w, x, y, z) of any length; `opacities` (G,), from 0 to 1. Either `colours` (G, 3), or `harmonics`
+    (G, K, 3), the coefficients of 1, 4, 9 or 16 spherical harmonics: a colour that depends on where one stands. What is
+    nearer than `near` is not drawn.
     """
     if (colours is None) == (harmonics is None):
         raise ValueError("splat.render: give either colours (G, 3) or harmonics (G, K, 3)")

@@ -382,8 +382,8 @@ class Tensor(Variable):
     def __setitem__(self, index: Any, values: Any) -> None:
         if not self.is_leaf:
             raise RuntimeError(
-                "x[...] = ... on a result, which is what its inputs make it: compute a changed copy with mg.where(...), or "
-                "write into x.detach()"
+                "a result cannot be assigned to: it is what its inputs make it; compute a changed copy with mg.where(...), "
+                "or write into x.detach()"
             )
         if self.node is not None and recording_gradients.get():
             raise RuntimeError(
@@ -516,7 +516,7 @@ class Tensor(Variable):
     def __rmod__(self, other: Any) -> Tensor:
         return ops.remainder(other, self)
 
-    # Methods: the operations whose first input is the tensor -----------------------------------------------------------
+    # Methods: the operations whose first input is the tensor ----------------------------------------------------------
 
     sum = ops.sum
     mean = ops.mean

@@ -187,7 +187,7 @@ def _moves(op: Op, place: int) -> bool:
 
 
 def _apply_to(op: Op, inputs: list[Any], params: dict[str, Any]) -> Any:
-    return op.call(inputs, **params) if op.kind == "joining" else op.call(*inputs, **params)
+    return op.given(inputs, params)
 
 
 def _push_elementwise(op: Op, inputs: list[Any], params: dict[str, Any], out: Any, arriving: list[Any]) -> Any:
@@ -211,7 +211,9 @@ def _push_elementwise(op: Op, inputs: list[Any], params: dict[str, Any], out: An
 def _push_by_transposing(op: Op, results: Sequence[Any], arriving: list[Any]) -> Sequence[Any]:
     """The way back is linear in upstream: pull an unknown upstream back, pair what each input receives with its
     tangent, and differentiate that by the unknown."""
-    unknown = [tensor(part._data * 0, requires_grad=part.node is not None) for part in results]
+    unknown = [_zeros(part) for part in results]
+    for each, part in zip(unknown, results, strict=True):
+        each.requires_grad = part.node is not None
     node = results[0].node if not op.outputs else next(part.node for part in results if part.node is not None).parents[0]
     upstream: Any = Upstreams(dict(enumerate(unknown))) if op.outputs else unknown[0]
     with variable.enable_grad():
@@ -335,7 +337,7 @@ def gradcheck(
     return True
 
 
-# Small parts --------------------------------------------------------------------------------------------------------------
+# Small parts ----------------------------------------------------------------------------------------------------------
 
 
 @contextmanager

@@ -98,8 +98,8 @@ class Variable:
 
 
 class Modes:
-    """What changes how operations are applied. `special` counts the modes that are open in any thread, and while it is 0
-    nobody looks at anything else: one test of one number pays for them all. `recording` counts the recorders."""
+    """What changes how operations are applied. `special` counts the modes that are open in any thread, and while it is
+    0 nobody looks at anything else: one test of one number pays for them all. `recording` counts the recorders."""
 
     __slots__ = ("_lock", "recording", "special")
 
@@ -222,7 +222,7 @@ after_accumulation = Hooks()
 """Called with the variable's node once its `.grad` has grown."""
 
 
-# Arrays that users can write into, kept apart from arrays that rules have saved -----------------------------------------
+# Arrays that users can write into, kept apart from arrays that rules have saved ---------------------------------------
 
 
 class _Slot:

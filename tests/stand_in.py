@@ -106,7 +106,8 @@ def unary(word: str) -> Any:
     return lambda self: on_device(apply(self._values))
 
 
-for _word in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
+for _word in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
+              "lshift", "rshift"):  # fmt: skip
     setattr(Array, f"__{_word}__", binary(_word))
     setattr(Array, f"__r{_word}__", binary(_word, swapped=True))
     setattr(Array, f"__i{_word}__", in_place(_word))
@@ -126,7 +127,7 @@ def at_home(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         raise TypeError(f"an array of NumPy's, of shape {value.shape}, beside one on the stand-in device")
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
-        return type(value)(at_home(part) for part in value)
+        return [at_home(part) for part in value] if isinstance(value, list) else tuple(map(at_home, value))
     return value
 
 

@@ -9,8 +9,7 @@ import sys
 import numpy as np
 import pytest
 from graphviz import Digraph
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.datasets import make_moons
 
 import micrograd_plus as mg

@@ -58,7 +58,7 @@ def test_the_picture_is_that_of_the_papers_drawn_pixel_by_pixel():
     assert np.allclose(image.numpy(), by_hand(*parts, CAMERA, background), rtol=1e-10, atol=1e-12)
 
 
-def test_every_part_of_the_scene_has_its_true_gradient():
+def test_every_input_of_the_scene_has_its_true_gradient():
     positions, scales, rotations, opacities, colours = scene(6, seed=1)
 
     def drawn(*parts):

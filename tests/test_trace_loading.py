@@ -8,8 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import micrograd_plus as mg
 from micrograd_plus.trace.loading import MOST_BYTES, TraceError

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import micrograd_plus as mg
 from micrograd_plus.transforms import GradientError

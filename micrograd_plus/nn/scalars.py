@@ -26,11 +26,12 @@ class Neuron(Module):
     """A weighted sum of inputs and a bias, bent by relu unless `nonlin` is false."""
 
     def __init__(self, nin: int, nonlin: bool = True):
-        self.w = [Value(random.uniform(-1, 1)) for _ in range(nin)]
+        self.w = [Value(random.uniform(-1, 1)) for _ in range(nin)]  # noqa: S311 - weights are no secret
         self.b = Value(0)
         self.nonlin = nonlin
 
     def __call__(self, x: Sequence[Any]) -> Value:
+        """What the neuron makes of its inputs."""
         total = self.b
         for weight, each in zip(self.w, x, strict=False):
             total = total + weight * each
@@ -51,6 +52,7 @@ class Layer(Module):
         self.neurons = [Neuron(nin, **kwargs) for _ in range(nout)]
 
     def __call__(self, x: Sequence[Any]) -> Any:
+        """What each neuron makes of the inputs; of a single neuron, the number itself."""
         out = [neuron(x) for neuron in self.neurons]
         return out[0] if len(out) == 1 else out
 
@@ -71,6 +73,7 @@ class MLP(Module):
         self.layers = [Layer(sizes[i], sizes[i + 1], nonlin=i != last) for i in range(len(nouts))]
 
     def __call__(self, x: Sequence[Any]) -> Any:
+        """What the layers make of the inputs, one after the other."""
         for layer in self.layers:
             x = layer(x)
         return x

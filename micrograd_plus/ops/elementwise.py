@@ -5,9 +5,7 @@ A rule here is a local derivative. The engine multiplies it by upstream, and und
 
 from __future__ import annotations
 
-from math import inf, pi
-from math import log as ln
-from math import sqrt as root
+from math import inf, log as ln, pi, sqrt as root
 
 from ..op import constant, elementwise, face, linear, mask, op, phrase
 from ..readings import vocabulary

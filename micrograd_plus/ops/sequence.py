@@ -24,7 +24,7 @@ def _(xp, upstream, weight, out, start, nonlinearity):
     slope = 1 - out * out if nonlinearity == "tanh" else 1.0 * (out > 0)
     to_drive = xp.gated_recurrence(slope, upstream, weight, reverse=True)
     to_first = xp.sum(to_drive[:1], axis=0)
-    to_weight = xp.matmul(xp.mT(xp.rows(to_drive)), xp.rows(xp.shift(out, axis=0)))
+    to_weight = xp.matmul(xp.mT(xp.rows(to_drive[1:])), xp.rows(out[:-1]))
     if start is not None:
         to_weight = to_weight + xp.matmul(xp.mT(xp.rows(to_first)), xp.rows(start))
     return to_drive, to_weight, xp.matmul(to_first, weight)

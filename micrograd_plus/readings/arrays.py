@@ -10,7 +10,7 @@ import builtins
 from functools import partial
 from typing import Any
 
-import numpy
+import numpy  # noqa: ICN001 - np is the library that this file is read with, which may be another
 
 from . import matrices, resampling, sequences, special, waves
 from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
@@ -165,10 +165,10 @@ def summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, .
 def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
     """The sum of `x` over everything that broadcasting had repeated, in the shape it had before."""
     extra = x.ndim - len(shape)
-    if extra > 0 and len(shape) == 1 and x.shape[-1:] == shape and x.dtype.kind == "f":
-        return np.ones(x.size // shape[0] if shape[0] else 0, x.dtype).dot(rows(x))
-    if extra == 1 and x.shape[1:] == shape:
+    if extra == 1 and x.size < 2000 and x.shape[1:] == shape:
         return _add_up(x)
+    if len(shape) == 1 and extra > 0 and x.size and x.shape[-1:] == shape and x.dtype.kind == "f":
+        return np.ones(x.size // shape[0], x.dtype).dot(rows(x))  # up to three times as fast as adding the rows
     if extra < 0 or builtins.any(n not in (m, 1) for n, m in zip(shape, x.shape[extra:], strict=True)):
         raise ValueError(f"shape {x.shape} is not what broadcasting makes of {shape}")
     axes = summed_axes(x.shape, shape)
@@ -248,6 +248,13 @@ def squeeze_axes(x: Any, axis: Any = None) -> Any:
 def expand_axes(x: Any, shape: tuple[int, ...], axis: Any = None) -> Any:
     """The axes that a reduction of an array of `shape` took away, put back with length 1."""
     return x.reshape(reduced(shape, axis, length_one=True))
+
+
+def stack(parts: Any, axis: int = 0) -> Any:
+    """Arrays of equal shape side by side along a new axis; in front, that is one behind the other."""
+    if axis == 0 and len(parts) > 1 and parts[0].ndim and builtins.all(part.shape == parts[0].shape for part in parts):
+        return np.concatenate(parts).reshape(len(parts), *parts[0].shape)
+    return np.stack(parts, axis=axis)
 
 
 def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
@@ -330,7 +337,7 @@ def _names_no_place_twice(index: Any) -> bool:
         part is None
         or part is Ellipsis
         or isinstance(part, (slice, int, numpy.integer))
-        or getattr(part, "dtype", None) == bool
+        or getattr(part, "dtype", None) == "bool"
         for part in parts
     )
 
@@ -473,7 +480,9 @@ def _windows(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, bord
     (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel
     high, wide = windows_along(x.shape, kernel, stride, padding, dilation)
     if high < 1 or wide < 1:
-        raise ValueError(f"a window of {kernel} (dilation {dilation}) is larger than the image {x.shape[-2:]} with padding {padding}")
+        raise ValueError(
+            f"a window of {kernel} (dilation {dilation}) is larger than the image {x.shape[-2:]} with padding {padding}"
+        )
     n, channels, rows, columns = x.shape
     framed = _images_last(x)
     if ph or pw:

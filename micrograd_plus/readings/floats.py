@@ -6,26 +6,12 @@ import builtins
 import math
 from math import (
     acos as arccos,
-)
-from math import (
     acosh as arccosh,
-)
-from math import (
     asin as arcsin,
-)
-from math import (
     asinh as arcsinh,
-)
-from math import (
     atan as arctan,
-)
-from math import (
     atan2 as arctan2,
-)
-from math import (
     atanh as arctanh,
-)
-from math import (
     cbrt,
     ceil,
     copysign,
@@ -59,7 +45,7 @@ __all__ = [
 ]  # fmt: skip
 
 isnan = math.isnan
-round = round
+round = builtins.round
 
 
 def log(x: float) -> float:

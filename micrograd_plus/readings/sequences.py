@@ -18,7 +18,7 @@ def rnn(np: Any, drive: Any, weight: Any, start: Any = None, nonlinearity: str =
         raise ValueError(f"nonlinearity is 'tanh' or 'relu', got {nonlinearity!r}")
     out, turned, state = np.empty(drive.shape, np.result_type(drive, weight)), weight.T, start
     for i in range(len(drive)):
-        total = drive[i] if state is None else state @ turned + drive[i]
+        total = drive[i] if state is None else state.dot(turned) + drive[i]
         state = out[i]
         if nonlinearity == "tanh":
             np.tanh(total, out=state)
@@ -31,7 +31,7 @@ def gated_recurrence(np: Any, gate: Any, drive: Any, weight: Any, reverse: bool 
     """Each state is gate * (drive + previous @ weight), along the first axis, starting from 0."""
     out, state = np.empty(drive.shape, np.result_type(gate, drive, weight)), None
     for i in in_order(len(drive), reverse):
-        total = drive[i] if state is None else state @ weight + drive[i]
+        total = drive[i] if state is None else state.dot(weight) + drive[i]
         state = out[i]
         np.multiply(gate[i], total, out=state)
     return out

@@ -135,8 +135,8 @@ def windows_along(shape: Shape, kernel: Shape, stride: Shape, padding: Shape, di
 def size_before_windows(
     shape: Shape, kernel: Shape, stride: Shape, padding: Shape, output_padding: Shape, dilation: Shape
 ) -> Shape:
-    """The height and width of an image in which as many windows fit as `shape` has places; `output_padding` more than the
-    smallest."""
+    """The height and width of an image in which as many windows fit as `shape` has places; `output_padding` more than
+    the smallest."""
     return tuple(
         (n - 1) * s - 2 * p + d * (k - 1) + more + 1
         for n, k, s, p, more, d in zip(shape[-2:], kernel[-2:], stride, padding, output_padding, dilation, strict=True)

@@ -92,7 +92,7 @@ class Builder:
         for told in walk.steps:
             self._step(*told)
 
-    # Nodes --------------------------------------------------------------------------------------------------------------
+    # Nodes ------------------------------------------------------------------------------------------------------------
 
     def _node(self, root: Any) -> int:
         """The number of a node; it and all it depends on are added in order of birth."""
@@ -191,12 +191,12 @@ class Builder:
         saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
         return saved.get("out")
 
-    # Steps --------------------------------------------------------------------------------------------------------------
+    # Steps ------------------------------------------------------------------------------------------------------------
 
     def _step(self, node: Any, contribution: Contribution, upstream: Any, before: Any, after: Any) -> None:
         rule = contribution.rule
-        parent = node.parents[contribution.index] if isinstance(node, Node) else (node.first, node.second)[contribution.index]
-        target, source = self._node(parent), self._node(node)
+        parents = node.parents if isinstance(node, Node) else (node.first, node.second)
+        target, source = self._node(parents[contribution.index]), self._node(node)
         known = contribution.reads
         if rule.at_once and (told := self._made(node)) is not None:
             known = at_hand(rule, told.data, told.params, told.outputs[0])
@@ -306,7 +306,6 @@ def _is_value(value: Any) -> bool:
 
 def _bare(value: Any) -> Any:
     """The array or number itself."""
-    value = getattr(value, "_data", value)
-    return value
+    return getattr(value, "_data", value)
 
 

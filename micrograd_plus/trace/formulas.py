@@ -14,7 +14,9 @@ def symbol_for(rule: Rule, name: str, value: Any) -> Any:
     a named tuple for shapes; whole numbers, flags and absent inputs are as they were."""
     if name.endswith("_shape"):
         owner = name.removesuffix("_shape")
-        return [Shape(each, f"{owner}[{i}]") for i, each in enumerate(value)] if isinstance(value, list) else Shape(value, owner)
+        if isinstance(value, list):
+            return [Shape(each, f"{owner}[{i}]") for i, each in enumerate(value)]
+        return Shape(value, owner)
     if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in value):
         return [Symbol(f"{name}[{i}]") for i in range(len(value))]
     varies = name in (*rule.op.inputs, *rule.op.outputs, *rule.op.keeps, "out", "upstream") or isinstance(value, float)
@@ -28,8 +30,8 @@ def at_hand(rule: Rule, inputs: list[Any], params: dict[str, Any], out: Any) -> 
 
 
 def expression(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> Any:
-    """What a rule sends to its `index`-th input, as an expression: for an elementwise operation upstream times the local
-    derivative."""
+    """What a rule sends to its `index`-th input, as an expression: for an elementwise operation upstream times the
+    local derivative."""
     named = {name: symbol_for(rule, name, value) for name, value in reads.items()}
     named["xp"], named["upstream"] = symbols, symbol_for(rule, "upstream", upstream)
     sent = rule(named)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 from .sites import Site
 from .trace import FORMAT, VERSION, Rule, Step, Trace, TraceNode
-from .values import Stored
+from .values import Stored, np
 
 MOST_BYTES = 64 * 2**20
 MOST_DIGITS = 20
@@ -40,7 +41,7 @@ def load_trace(source: Any, *, check: bool = True) -> Trace:
 def _parsed(source: Any) -> Any:
     text = _typed(source, (str, os.PathLike), "a path or the text of a trace")
     if not (isinstance(source, str) and source.lstrip().startswith("{")):
-        size = os.path.getsize(source)
+        size = Path(source).stat().st_size
         if size > MOST_BYTES:
             raise TraceError(f"{source} has {size} bytes; a trace may have {MOST_BYTES}")
         text = _text(source)
@@ -56,8 +57,7 @@ def _parsed(source: Any) -> Any:
 
 def _text(path: Any) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise TraceError(f"{path} is not text in UTF-8: {error.reason} at byte {error.start}") from None
 
@@ -112,9 +112,9 @@ def _trace(data: Any, where: str, depth: int, check: bool) -> Trace:
     if isinstance(data, dict) and data.get("version") != VERSION:
         raise TraceError(f"{where} has version {data.get('version')!r}; this program reads version {VERSION}")
     _fields(data, where, ("format", "version", "walk", "nodes", "steps", "rules", "gradients", "values"))
-    values = [_value(each, f"{where}: value {i}") for i, each in enumerate(_typed(data["values"], list, f"{where}: values"))]
+    stored = _typed(data["values"], list, f"{where}: values")
     trace = Trace()
-    reader = _Reader(trace, values, where)
+    reader = _Reader(trace, [_value(each, f"{where}: value {i}") for i, each in enumerate(stored)], where)
     for i, each in enumerate(_typed(data["nodes"], list, f"{where}: nodes")):
         trace.nodes.append(reader.node(each, i, depth, check))
     for name, each in _typed(data["rules"], dict, f"{where}: rules").items():
@@ -184,14 +184,15 @@ class _Reader:
             inputs.append((_typed(entry["name"], str, where), self.place_of_node(entry["node"], where)))
         fields.update(inputs=inputs, value=self.value(fields["value"], where))
         fields["site"] = self.site(fields["site"], where)
-        fields["inside"] = None if data["inside"] is None else _trace(data["inside"], f"{where}, inside", depth + 1, check)
+        if data["inside"] is not None:
+            fields["inside"] = _trace(data["inside"], f"{where}, inside", depth + 1, check)
         return TraceNode(**fields)
 
     def site(self, data: Any, where: str) -> Site | None:
         """Where the user wrote it."""
         if data is None:
             return None
-        fields = _fields(data, f"{where}: site", ("column", "end_column", "end_line", "file", "function", "line", "text"))
+        fields = _fields(data, f"{where}: site", Site.__slots__)
         for name, value in fields.items():
             _typed(value, _TEXT if name in ("file", "function", "text") else _PLACE, f"{where}: site: {name}")
         return Site(**fields)
@@ -229,18 +230,20 @@ def _value(data: Any, where: str) -> Stored:
     """A value. Nothing is allocated by what a shape claims; only entries that are there count."""
     fields = _fields(data, where, ("shape", "dtype", "device", "data", "corner", "thumbnail", "statistics"))
     count = _count(fields["shape"], where)
-    _typed(fields["dtype"], str, f"{where}: dtype")
-    if not _known_dtype(fields["dtype"]):
-        raise TraceError(f"{where} has dtype {fields['dtype']!r}; a value is of booleans, integers, floats or complex numbers")
+    dtype = _typed(fields["dtype"], str, f"{where}: dtype")
+    if not _known_dtype(dtype):
+        raise TraceError(f"{where} has dtype {dtype!r}; a value is of booleans, integers, floats or complex numbers")
     _typed(fields["device"], str, f"{where}: device")
+    pairs = dtype.startswith("complex")
     if fields["data"] is not None:
-        _entries(fields["data"], count, fields["dtype"].startswith("complex"), where)
+        _entries(fields["data"], count, pairs, where)
     for name in ("corner", "thumbnail"):
         if fields[name] is not None:
             matrix = _fields(fields[name], f"{where}: {name}", ("shape", "data"))
-            _entries(matrix["data"], _count(matrix["shape"], where), name == "corner" and fields["dtype"].startswith("complex"), where)
+            _entries(matrix["data"], _count(matrix["shape"], where), pairs and name == "corner", where)
     if fields["statistics"] is not None:
-        for name, number in _fields(fields["statistics"], f"{where}: statistics", ("min", "max", "mean", "norm")).items():
+        numbers = _fields(fields["statistics"], f"{where}: statistics", ("min", "max", "mean", "norm"))
+        for name, number in numbers.items():
             _number(number, f"{where}: {name}")
     return Stored(fields)
 
@@ -284,29 +287,30 @@ def _check_sums(trace: Trace, where: str) -> None:
     """Contributions must add up to what the record says arrived."""
     arrived: dict[int, Any] = {}
     for step in trace.steps:
+        here = f"{where}: step {step.index}"
         if step.accumulates != (step.target in arrived):
-            raise TraceError(f"{where}: step {step.index} says accumulates={step.accumulates}, which earlier steps contradict")
+            raise TraceError(f"{here} says accumulates={step.accumulates}, which earlier steps contradict")
         if step.before is not None and not step.accumulates:
-            raise TraceError(f"{where}: step {step.index} adds to something, and says accumulates=False")
+            raise TraceError(f"{here} adds to something, and says accumulates=False")
         if not _whole(step.contribution) or not _whole(step.after):
             arrived[step.target] = None
             continue
         contribution, after = step.contribution.numpy(), step.after.numpy()
         before = arrived.get(step.target)
         if before is not None and _whole(step.before):
-            left = f"{where}: step {step.index}: before is not what earlier steps left"
-            _must_equal(step.before.numpy(), before, left)
+            _must_equal(step.before.numpy(), before, f"{here}: before is not what earlier steps left")
         if step.target in arrived and before is None:
             arrived[step.target] = after
             continue
         total = contribution if before is None else before + contribution
-        _must_equal(total, after, f"{where}: step {step.index}: before and contribution do not add up to after")
+        _must_equal(total, after, f"{here}: before and contribution do not add up to after")
         arrived[step.target] = after
     for place, gradient in trace.gradients.items():
+        here = f"{where}: node {place}"
         if place not in arrived:
-            raise TraceError(f"{where}: node {place} has a gradient, and no step sends it anything")
+            raise TraceError(f"{here} has a gradient, and no step sends it anything")
         if arrived.get(place) is not None and _whole(gradient):
-            _must_equal(arrived[place], gradient.numpy(), f"{where}: node {place}: the steps do not add up to its gradient")
+            _must_equal(arrived[place], gradient.numpy(), f"{here}: the steps do not add up to its gradient")
 
 
 def _whole(value: Any) -> bool:
@@ -314,5 +318,5 @@ def _whole(value: Any) -> bool:
 
 
 def _must_equal(a: Any, b: Any, sentence: str) -> None:
-    if a.shape != b.shape or not ((a == b) | ((a != a) & (b != b)) | (abs(a - b) <= 1e-6 * abs(b))).all():
+    if a.shape != b.shape or not np.isclose(a, b, rtol=1e-6, atol=0, equal_nan=True).all():
         raise TraceError(sentence)

@@ -1,4 +1,6 @@
-"""The recorder: while its block is open it notes what happens, as cheaply as it can; the trace is built when looked at."""
+"""The recorder: while its block is open it notes what happens, as cheaply as it can; the trace is built when somebody
+looks.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +32,7 @@ class Walk:
         self.steps: list[tuple[Any, Contribution, Any, Any, Any]] = []
 
     def __call__(self, node: Any, contribution: Contribution, upstream: Any, before: Any, after: Any) -> None:
+        """Note a step."""
         self.steps.append((node, contribution, upstream, before, after))
 
     def complete(self) -> None:

@@ -7,6 +7,7 @@ import linecache
 import os
 import sys
 from functools import lru_cache
+from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -33,7 +34,7 @@ class Site:
         return f"{self.file}:{self.line}: {(self.text or '').strip()}"
 
 
-_HERE = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}{os.sep}"
+_HERE = f"{Path(__file__).absolute().parent.parent}{os.sep}"
 ours: dict[int, tuple[bool, CodeType]] = {}
 """What `is_ours` has said before, by the code's place in memory: code is slow to hash, and kept so that the place stays
 its own."""
@@ -86,8 +87,8 @@ def file_name(path: str) -> str:
         return f"cell {cell}"
     if path.startswith("<"):
         return path
-    from_here = os.path.relpath(path) if os.path.splitdrive(path)[0] == os.path.splitdrive(os.getcwd())[0] else path
-    return os.path.basename(path) if from_here.startswith("..") else from_here.replace(os.sep, "/")
+    from_here = os.path.relpath(path) if Path(path).drive == Path.cwd().drive else path
+    return Path(path).name if from_here.startswith("..") else from_here.replace(os.sep, "/")
 
 
 def _notebook_cells() -> dict[str, int]:
@@ -117,7 +118,7 @@ def path_in(scopes: tuple[dict[str, Any], ...], value: Any) -> str | None:
     return None
 
 
-# The source of a rule -----------------------------------------------------------------------------------------------------
+# The source of a rule -------------------------------------------------------------------------------------------------
 
 
 def rule_source(function: FunctionType) -> tuple[str | None, str, int]:

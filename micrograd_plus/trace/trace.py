@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from .values import Stored, Values
@@ -51,15 +52,16 @@ class Rule:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, as plain data."""
-        return {name: list(value) if isinstance(value := getattr(self, name), tuple) else value for name in self.__slots__}
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return {**fields, "reads": list(self.reads)}
 
     def __repr__(self) -> str:
         return f"<rule {self.op}.{self.input}: {self.text}>"
 
 
 class Trace:
-    """One program and one walk through it. `nodes`, `steps` and `rules` are there to be looked at; `gradients` says what
-    each leaf received. A notebook shows it with the player once `micrograd_plus_viz` is imported."""
+    """One program and one walk through it. `nodes`, `steps` and `rules` are there to be looked at; `gradients` says
+    what each leaf received. A notebook shows it with the player once `micrograd_plus_viz` is imported."""
 
     _mimebundle: Callable[[Trace], dict[str, Any]] | None = None
     _marimo: Callable[[Trace], tuple[str, str]] | None = None
@@ -95,7 +97,7 @@ class Trace:
         self._builder(self)
         return getattr(self, name)
 
-    # Looking ------------------------------------------------------------------------------------------------------------
+    # Looking ----------------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -109,7 +111,9 @@ class Trace:
     def summary(self) -> str:
         """The walk in words: how large it is, and one line a step."""
         if not self.nodes:
-            return "Trace: nothing was recorded; record the forward and the backward inside `with mg.record() as trace:`"
+            return (
+                "Trace: nothing was recorded; record the forward and the backward inside `with mg.record() as trace:`"
+            )
         lines = [f"Trace: {len(self.nodes)} nodes, {len(self.steps)} steps {self.direction}"]
         lines += [f"  {self.sentence(step)}" for step in self.steps[:20]]
         if len(self.steps) > 20:
@@ -132,7 +136,7 @@ class Trace:
         node = self.nodes[step.node] if isinstance(step, Step) else step
         return node.inside() if callable(node.inside) else node.inside
 
-    # Being shown --------------------------------------------------------------------------------------------------------
+    # Being shown ------------------------------------------------------------------------------------------------------
 
     @classmethod
     def shown_by(
@@ -152,7 +156,7 @@ class Trace:
     def _mime_(self) -> tuple[str, str]:
         return Trace._marimo(self) if Trace._marimo else ("text/plain", self.summary())
 
-    # Plain data ---------------------------------------------------------------------------------------------------------
+    # Plain data -------------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as plain data, in the published format."""
@@ -205,8 +209,7 @@ class Trace:
 
     def save(self, path: Any) -> None:
         """Write the trace to a JSON file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_json())
+        Path(path).write_text(self.to_json(), encoding="utf-8")
 
 
 def _brief(value: Any) -> str:

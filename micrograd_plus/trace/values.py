@@ -96,8 +96,13 @@ def _entry(number: Any) -> Any:
 
 def entries(data: list[Any], dtype: str) -> Any:
     """The reverse of `plain`: a flat array of the entries."""
-    numbers = [complex(float(x[0]), float(x[1])) if isinstance(x, list) else float(x) if isinstance(x, str) else x for x in data]
-    return np.array(numbers, dtype=dtype)
+    return np.array([_number(entry) for entry in data], dtype=dtype)
+
+
+def _number(entry: Any) -> Any:
+    if isinstance(entry, list):
+        return complex(float(entry[0]), float(entry[1]))
+    return float(entry) if isinstance(entry, str) else entry
 
 
 def _matrix(array: Any) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .layer_words import NONE as NO_LAYER
-from .layer_words import layer_words
+from .layer_words import NONE as NO_LAYER, layer_words
 from .torch_linalg_words import linear_algebra_words, wave_words
 from .torch_quantised_words import quantised_words, splat_words
 

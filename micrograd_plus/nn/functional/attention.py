@@ -71,7 +71,7 @@ def attention_bias(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any
         )
     library = vocabulary.device_of(plain(query)).library
     if is_causal:
-        attn_mask = library.tril(library.ones((query.shape[-2], key.shape[-2]), bool))
+        attn_mask = library.tri(query.shape[-2], key.shape[-2], dtype=bool)
     if attn_mask is None:
         return None
     if attn_mask.dtype.kind == "b":

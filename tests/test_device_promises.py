@@ -1,0 +1,110 @@
+"""Every promise, held on the device that was chosen: `pytest --device cuda`, else the stand-in."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+import stand_in
+from micrograd_plus.check import promises, run
+from micrograd_plus.samples import samples
+
+AT_HOME = {"numbers and arrays agree"}
+"""Promises about Python's numbers, which are on no device."""
+SAMPLES = [each for name, group in samples.items() if name != "to_device" for each in group]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+@pytest.mark.usefixtures("called_on_the_device")
+def test_every_promise_is_held_on_the_device(sample):
+    for sentence, keep in promises.items():
+        if sentence not in sample.excused and sentence not in AT_HOME:
+            keep(sample)
+
+
+@pytest.mark.usefixtures("called_on_the_device")
+def test_a_sample_is_really_called_there(device, monkeypatch):
+    seen = []
+    op = samples["tanh"][0].op
+    call = op.call
+    monkeypatch.setattr(op, "call", lambda x: seen.append(x.device) or call(x))
+    out = run(samples["tanh"][0], [np.ones(2)])
+    assert (seen, out.device) == ([device], "cpu")
+
+
+# Random numbers -----------------------------------------------------------------------------------------------------------
+
+DRAWS = {
+    "normal": lambda device: mg.random.normal(size=(2, 3), device=device),
+    "uniform": lambda device: mg.random.uniform(-1, 2, size=4, device=device),
+    "integers": lambda device: mg.random.integers(3, 9, size=5, device=device),
+    "permutation": lambda device: mg.random.permutation(6, device=device),
+    "choice": lambda device: mg.random.choice(5, 3, p=[0.1, 0.2, 0.3, 0.2, 0.2], device=device),
+    "choice without replacement": lambda device: mg.random.choice([1.0, 2.0, 3.0], 3, replace=False, device=device),
+    "categorical": lambda device: mg.random.categorical(mg.tensor(np.zeros((4, 3)), device=device)),
+    "dropout": lambda device: mg.nn.functional.dropout(mg.tensor(np.ones(20), device=device), 0.4),
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+def test_what_is_drawn_on_the_device_is_there_and_comes_back_with_the_state(device, draw):
+    state = mg.random.state()
+    stand_in.copies.clear()
+    first = draw(device)
+    assert set(stand_in.copies) <= {"item"}, "a truth may be asked for, an array not"
+    assert first.device == device
+    assert not first.requires_grad
+    other = draw(device)
+    mg.random.set_state(state)
+    assert (draw(device).tolist(), draw(device).tolist()) == (first.tolist(), other.tolist())
+
+
+def test_a_seed_starts_every_device_anew_and_no_two_alike(device):
+    mg.random.seed(3)
+    first = mg.random.uniform(size=3, device=device).tolist()
+    mg.random.normal(size=7, device=device)
+    mg.random.seed(3)
+    assert mg.random.uniform(size=3, device=device).tolist() == first
+    assert mg.random.uniform(size=3).tolist() != first
+
+
+def test_what_is_counted_out_is_as_likely_as_it_should_be(device):
+    mg.random.seed(11)
+    uniform = np.array(mg.random.uniform(size=20000, device=device).tolist())
+    assert (uniform.min() >= 0, uniform.max() < 1) == (True, True)
+    assert np.histogram(uniform, 10, (0, 1))[0] == pytest.approx(2000, abs=200)
+    assert np.corrcoef(uniform[1:], uniform[:-1])[0, 1] == pytest.approx(0, abs=0.03)
+    normal = np.array(mg.random.normal(1.0, 2.0, size=20000, device=device).tolist())
+    assert (normal.mean(), normal.std()) == (pytest.approx(1, abs=0.06), pytest.approx(2, abs=0.06))
+    assert (abs(normal - 1) < 2).mean() == pytest.approx(0.683, abs=0.02)
+    whole = np.array(mg.random.integers(2, 5, size=9000, device=device).tolist())
+    assert np.bincount(whole, minlength=5)[2:] == pytest.approx(3000, abs=250)
+    classes = np.tile([0.0, np.log(3.0), -np.inf], (4000, 1))
+    drawn = np.array(mg.random.categorical(mg.tensor(classes, device=device)).tolist())
+    assert np.bincount(drawn, minlength=3) / 4000 == pytest.approx([0.25, 0.75, 0.0], abs=0.03)
+
+
+def test_a_choice_on_the_device_keeps_to_its_entries(device):
+    assert sorted(mg.random.choice(6, 6, replace=False, device=device).tolist()) == [0, 1, 2, 3, 4, 5]
+    assert set(mg.random.choice([3.0, 7.0], 50, p=[0.0, 1.0], device=device).tolist()) == {7.0}
+    with pytest.raises(ValueError, match="choice: 7 entries out of 6 without replacement"):
+        mg.random.choice(6, 7, replace=False, device=device)
+
+
+def test_a_generator_of_ones_own_draws_on_the_host_and_the_draws_are_sent(device):
+    drawn = mg.random.normal(size=3, device=device, rng=np.random.default_rng(5))
+    assert drawn.device == device
+    assert drawn.tolist() == np.random.default_rng(5).normal(size=3).tolist()
+
+
+def test_a_checkpoint_on_the_device_draws_again_what_it_drew(device):
+    x = mg.tensor(np.ones(50), device=device, requires_grad=True)
+    dropped = mg.checkpoint(lambda x: mg.nn.functional.dropout(x * 2, 0.5), x)
+    dropped.sum().backward()
+    assert x.grad.tolist() == [2 * value / 2 for value in dropped.tolist()]
+
+
+def test_the_mixture_of_bits_is_the_published_one():
+    from micrograd_plus.counting import CountingGenerator
+
+    published = [6457827717110365317, 3203168211198807973, 9817491932198370423]  # of SplitMix64 from the seed 1234567
+    assert CountingGenerator(np, 1234567).bits(3).tolist() == published
