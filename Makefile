@@ -5,7 +5,7 @@ PYTHON ?= python3.11 python3.12 python3.13 python3.14 python3
 PYTEST = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: .venv/.lab ## open JupyterLab on the first notebook (more options: LAB_ARGS="--no-browser --port 9000")
 	.venv/bin/python -m jupyterlab notebooks/01_first_walk.ipynb $(AS_ROOT) $(LAB_ARGS)
@@ -24,8 +24,15 @@ lint: .venv/.dev ## ruff and pyright
 	.venv/bin/python -m ruff check .
 	.venv/bin/python -m pyright --pythonpath .venv/bin/python
 
-reference: .venv/.docs ## write docs/reference/ again, from the code
+test-cuda: ## run the tests on an NVIDIA GPU, with the Python that is there (PYTHON=python3 chooses one; TEST_ARGS)
+	@$(FOUND); PYTHONPATH=.:viz $$python -m pytest --device cuda -m "not parity and not browser" $(TEST_ARGS)
+
+bench-cuda: ## measure on an NVIDIA GPU, against torch where it is there (PYTHON as above; BENCH_ARGS="--only W4")
+	@$(FOUND); PYTHONPATH=.:viz:tests $$python -m benchmarks.on_device $(BENCH_ARGS)
+
+reference: .venv/.docs ## write docs/reference/ and docs/museum.md again, from the code
 	.venv/bin/python docs/make_reference.py
+	.venv/bin/python docs/make_museum.py
 
 docs: .venv/.docs ## build the documentation into site/
 	.venv/bin/python -m mkdocs build --strict
@@ -34,7 +41,7 @@ clean: ## remove .venv and everything made by the targets above
 	rm -rf .venv site build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help lab test parity bench lint reference docs clean
+.PHONY: help lab test parity bench lint test-cuda bench-cuda reference docs clean
 .DEFAULT_GOAL := help
 
 # Several test processes share the cores, so each gets one thread for its linear algebra.
@@ -48,6 +55,12 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 .venv/.lab .venv/.test .venv/.parity .venv/.bench .venv/.dev .venv/.docs: .venv/.%: .venv/.made pyproject.toml
 	.venv/bin/python -m pip install --disable-pip-version-check --editable ".[$*]"
 	@touch $@
+
+# A GPU machine may have no network, and an environment of its own: the first Python that has CuPy serves, .venv's first.
+FOUND = for python in .venv/bin/python $(PYTHON); do \
+    $$python -c 'import cupy, numpy, pytest' 2>/dev/null && break; python=; \
+done; \
+test -n "$$python" || { echo "No Python with CuPy and pytest was found among: .venv/bin/python $(PYTHON)." >&2; exit 1; }
 
 .venv/.made:
 	@for python in $(PYTHON); do \

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from contextlib import suppress as _suppress
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .op import constant, elementwise, joining, linear, multilinear, op
 from .ops import *  # noqa: F403 - every operation is public, and listed where it is defined
@@ -26,34 +26,24 @@ from .variable import enable_grad, no_grad, unfuse
 with _suppress(ImportError):  # without this room the same rules run by name
     from . import compiled as _compiled  # noqa: F401 - importing it is what makes operations fast
 
-if TYPE_CHECKING:
-    from . import check, engine, fft, linalg, nn, optim, random, readings, samples, signal, trace, transforms
-    from .check import check as check_op
-    from .checkpointing import checkpoint, checkpoint_sequential, is_checkpointing, is_recomputing
-    from .control import cond, scan, while_loop
-    from .custom import custom_jvp, custom_vjp
-    from .nn.saving import load, save
-    from .ordering import orders
-    from .trace import Trace, load_trace, record
-    from .transforms import grad, gradcheck, hessian, hvp, jacobian, jvp, value_and_grad, vjp
-
 __version__ = "0.1.0"
 
 _WHEN_ASKED_FOR = {
     "check": "check", "check_op": "check:check", "checkpoint": "checkpointing:checkpoint",
     "checkpoint_sequential": "checkpointing:checkpoint_sequential", "cond": "control:cond",
-    "custom_jvp": "custom:custom_jvp", "custom_vjp": "custom:custom_vjp", "engine": "engine", "fft": "fft", "grad": "transforms:grad",
-    "gradcheck": "transforms:gradcheck", "hessian": "transforms:hessian", "hvp": "transforms:hvp",
-    "is_checkpointing": "checkpointing:is_checkpointing", "is_recomputing": "checkpointing:is_recomputing",
-    "jacobian": "transforms:jacobian", "jvp": "transforms:jvp", "linalg": "linalg", "load": "nn.saving:load", "load_trace": "trace:load_trace",
-    "nn": "nn", "optim": "optim", "orders": "ordering:orders", "random": "random", "record": "trace:record", "samples": "samples",
-    "save": "nn.saving:save", "signal": "signal", "scan": "control:scan", "splat": "splat", "trace": "trace", "Trace": "trace:Trace", "transforms": "transforms",
-    "value_and_grad": "transforms:value_and_grad", "vjp": "transforms:vjp",
-    "while_loop": "control:while_loop",
+    "custom_jvp": "custom:custom_jvp", "custom_vjp": "custom:custom_vjp", "engine": "engine", "fft": "fft",
+    "grad": "transforms:grad", "gradcheck": "transforms:gradcheck", "hessian": "transforms:hessian",
+    "hvp": "transforms:hvp", "is_checkpointing": "checkpointing:is_checkpointing",
+    "is_recomputing": "checkpointing:is_recomputing", "jacobian": "transforms:jacobian", "jvp": "transforms:jvp",
+    "linalg": "linalg", "load": "nn.saving:load", "load_trace": "trace:load_trace", "nn": "nn", "optim": "optim",
+    "orders": "ordering:orders", "random": "random", "record": "trace:record", "samples": "samples",
+    "save": "nn.saving:save", "scan": "control:scan", "signal": "signal", "splat": "splat", "trace": "trace",
+    "Trace": "trace:Trace", "transforms": "transforms", "value_and_grad": "transforms:value_and_grad",
+    "vjp": "transforms:vjp", "while_loop": "control:while_loop",
 }  # fmt: skip
 """Rooms, and names in them, that are imported the first time somebody asks."""
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - operations, and rooms by their keys: all of them are strings
     *_operations, *_WHEN_ASKED_FOR, "Tensor", "constant", "elementwise", "enable_grad", "joining", "linear",
     "multilinear", "no_grad", "op", "tensor", "unfuse",
 ]  # fmt: skip

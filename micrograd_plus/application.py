@@ -320,9 +320,7 @@ class Op:
             sent = (sent,)
         if not isinstance(sent, (tuple, list)) or len(sent) != len(places):
             self.wrong_count(rule, sent, len(places))
-        if not adjoint:
-            return sent
-        return [xp.conj(part) if isinstance(part, Variable) else vocabulary.device_of(part).words.conj(part) for part in sent]
+        return [words_of(part, xp).conj(part) for part in sent] if adjoint else sent
 
     def wrong_count(self, rule: Rule, sent: Any, wanted: int) -> None:
         """A rule that does not return one contribution for each of its inputs."""
@@ -368,6 +366,11 @@ def is_complex(value: Any) -> bool:
     """True for complex numbers, and arrays and tensors of them."""
     dtype = getattr(value, "dtype", None)
     return dtype.kind == "c" if dtype is not None else type(value) is complex
+
+
+def words_of(value: Any, xp: Any) -> Any:
+    """The words for what a rule sent: those it was read in, or of the device that an array was sent to."""
+    return xp if isinstance(value, Variable) else vocabulary.device_of(value).words
 
 
 def conjugated(xp: Any, upstream: Any, local: Any) -> Any:

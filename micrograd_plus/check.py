@@ -40,7 +40,7 @@ def promise(sentence: str) -> Callable[[Promise], Promise]:
 
 def check(call: Any) -> dict[str, int]:
     """Hold an operation to every promise on all its samples; how many samples each was held on."""
-    op: Op = getattr(call, "op", None)
+    op: Any = getattr(call, "op", None)
     if not isinstance(op, Op):
         raise TypeError(f"check wants an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
     if op.name not in samples:
@@ -70,7 +70,7 @@ def broken(call: Any) -> dict[str, str]:
     return told
 
 
-# Calling ------------------------------------------------------------------------------------------------------------
+# Calling ----------------------------------------------------------------------------------------------------------
 
 
 def moving(sample: Sample) -> list[int]:
@@ -187,7 +187,7 @@ def slope(sample: Sample) -> Callable[..., Any]:
     return call
 
 
-# The promises -------------------------------------------------------------------------------------------------------
+# The promises -----------------------------------------------------------------------------------------------------
 
 
 @promise("the gradient equals differences")
@@ -200,7 +200,8 @@ def _(sample: Sample) -> None:
 def _(sample: Sample) -> None:
     places, rng = moving(sample), np.random.default_rng(3)
     values = [sample.inputs[i] for i in places]
-    tangents = [rng.normal(size=v.shape) + (1j * rng.normal(size=v.shape) if v.dtype.kind == "c" else 0) for v in values]
+    draws = [(rng.normal(size=v.shape), rng.normal(size=v.shape) if v.dtype.kind == "c" else 0) for v in values]
+    tangents = [re + 1j * im if v.dtype.kind == "c" else re for v, (re, im) in zip(values, draws, strict=True)]
     _, moved = jvp(lambda *inside: scalar(sample, given(sample, places, inside)), values, tangents)
     back = sum(float(np.sum(np.real(np.conj(g) * t))) for g, t in zip(gradients(sample), tangents, strict=True))
     must_equal(moved.item(), back, f"{sample}: forward and reverse mode", rtol=1e-8, atol=1e-10)
@@ -279,7 +280,7 @@ class _Listener(variable.Recorder):
 @promise("numbers and arrays agree")
 def _(sample: Sample) -> None:
     op = sample.op
-    plain = all(not hasattr(v, "dtype") or v.dtype.kind in "f" for v in sample.inputs)
+    plain = all(not hasattr(v, "dtype") or v.dtype.kind == "f" for v in sample.inputs)
     if op.kind != "elementwise" or not plain or sample.params:
         return
     first = [value if value is None else float(np.ravel(value)[0]) for value in sample.inputs]
@@ -346,7 +347,7 @@ def _(sample: Sample) -> None:
         inputs = [np.full(shape, np.ravel(v)[0]) if hasattr(v, "dtype") else v for v in sample.inputs]
         for gradient in gradients(sample, inputs):
             if gradient.shape != shape:
-                raise AssertionError(f"{sample}: an input of shape {shape} received a gradient of shape {gradient.shape}")
+                raise AssertionError(f"{sample}: an input of shape {shape} received one of shape {gradient.shape}")
 
 
 @promise("its record can be stored and read back")

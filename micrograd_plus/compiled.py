@@ -87,10 +87,10 @@ def source(op: Op) -> str:
     return "\n\n".join(texts if set(op.keeps) - op.constants else [*texts, pull_on_tensors_text(op)])
 
 
-def fit(op: Op, name: str, sent: Any, like: Any, xp: Any) -> Any:
+def fit(op: Op, name: str, sent: Any, like: Any, xp: Any, upstream: Any) -> Any:
     """What a rule sent, made to fit; or the error that by-name application gives."""
     try:
-        return xp.fit(sent, like) if sent.shape != like[0] or sent.dtype != like[1] else sent.copy("K")
+        return xp.fit(sent, like) if sent.shape != like[0] or sent.dtype != like[1] else xp.own(sent, upstream)
     except ValueError:
         op.check_fits(next(rule for rule in op.rules if name in rule.inputs), name, sent, like)
         raise
@@ -266,7 +266,7 @@ def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
         yield f"    _sent = {_call(rule)}" if len(rule.inputs) == 1 else f"    _sent = _all[{place}]"
         shared = "(_sent.base is not None and not _sent.flags.writeable)" if alone else "_sent.base is not None or _sent is upstream"
         yield f"    if _sent.shape != {name}_like[0] or _sent.dtype is not {name}_like[1] or {shared}:"
-        yield f"        _sent = _fit(_op, {name!r}, _sent, {name}_like, xp)"
+        yield f"        _sent = _fit(_op, {name!r}, _sent, {name}_like, xp, upstream)"
         yield from _deposit(name)
 
 

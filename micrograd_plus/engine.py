@@ -137,7 +137,7 @@ class Value:
         if self.grad:
             earlier.append((self, self.grad))
         self.grad = None
-        todo = [self]
+        todo: list[Value] = [self]
         try:
             while todo:
                 value = todo.pop()

@@ -29,8 +29,7 @@ def public_call(op: Op) -> FunctionType:
     call.__doc__ = op.forward.__doc__
     call.__module__ = op.forward.__module__
     call.__qualname__ = op.name
-    call.op, call.rule, call.source = op, op.rule, Source(op)  # type: ignore[attr-defined]
-    call.__wrapped__ = _Signature(op.forward)  # type: ignore[attr-defined]
+    vars(call).update(op=op, rule=op.rule, source=Source(op), __wrapped__=_Signature(op.forward))
     return call
 
 
@@ -47,11 +46,12 @@ class Source:
 class _Signature:
     """What `help` and tab completion show: the forward without its vocabulary. Made when somebody looks."""
 
-    def __init__(self, forward: FunctionType):
+    def __init__(self, forward: Any):
         self.forward = forward
 
     def __call__(self, *args: Any, **params: Any) -> Any:  # pragma: no cover - `inspect` wants a callable
-        return self.forward.op.apply(*args, **params)  # type: ignore[attr-defined]
+        """Apply the operation."""
+        return self.forward.op.apply(*args, **params)
 
     @property
     def __signature__(self) -> Any:
@@ -92,19 +92,28 @@ def register(op: Op) -> Callable[..., Any]:
     """Make an operation a word of every reading, and return its public function."""
     op.call = public_call(op)
     setattr(vocabulary.tensors, op.name, op.call)
-    vocabulary.define(op.name, op.forward if not op.keeps else lambda *a, **k: op.forward(*a, **k)[0])
+    vocabulary.define(op.name, output_alone(op.forward) if op.keeps else op.forward)
     operations[op.name] = op
     return op.call
 
 
-def face(call: Callable[..., Any], *, word: bool = False) -> Callable[[FunctionType], FunctionType]:
+def output_alone(forward: FunctionType) -> Callable[..., Any]:
+    """A forward without what it keeps for its rules."""
+
+    def output(*args: Any, **params: Any) -> Any:
+        return forward(*args, **params)[0]
+
+    return output
+
+
+def face(call: Any, *, word: bool = False) -> Callable[[Any], Any]:
     """A decorator for the function that users call in front of an operation, to bring its arguments into form. With
     `word` it is also what the tensor reading calls."""
 
-    def define(function: FunctionType) -> FunctionType:
-        function.op, function.rule, function.source = call.op, call.rule, call.source  # type: ignore[attr-defined]
+    def define(function: Any) -> Any:
+        function.op, function.rule, function.source = call.op, call.rule, call.source
         if word:
-            setattr(vocabulary.tensors, call.op.name, function)  # type: ignore[attr-defined]
+            setattr(vocabulary.tensors, call.op.name, function)
         return function
 
     return define
@@ -156,6 +165,8 @@ def op(
     `outputs` names several results. `keeps` names what the forward returns after its output for the rules to read;
     of these, `constants` (a mask, an index) have no gradient of their own.
     """
-    if forward is None:
-        return lambda forward: register(Op(forward, "general", outputs=outputs, keeps=keeps, constants=constants))
-    return register(Op(forward, "general"))
+
+    def define(forward: FunctionType) -> Callable[..., Any]:
+        return register(Op(forward, "general", outputs=outputs, keeps=keeps, constants=constants))
+
+    return define if forward is None else define(forward)

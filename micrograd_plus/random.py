@@ -20,7 +20,7 @@ _generator = np.random.default_rng()
 _elsewhere: dict[str, CountingGenerator] = {}
 _starts: dict[str, int] = {}
 """Where the generators of other devices start, if not from the seed."""
-_seed = int(np.random.SeedSequence().entropy) % 2**64  # type: ignore[arg-type]
+_seed = int(_generator.integers(2**63))
 
 Generator = np.random.Generator
 

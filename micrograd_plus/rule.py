@@ -5,7 +5,15 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any
 
-REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
+
+class _Required:
+    """In the place of a default: the parameter must be given."""
+
+    def __repr__(self) -> str:
+        return "REQUIRED"
+
+
+REQUIRED: Any = _Required()
 
 KINDS = {
     "elementwise": "each entry of the output depends on one entry of each input; a rule is a local derivative",
@@ -54,9 +62,9 @@ class Rule:
         return f"<rule {self.name}({', '.join(self.reads)})>"
 
 
-def mask(function: FunctionType) -> FunctionType:
+def mask(function: Any) -> Any:
     """Mark a local derivative that is yes or no: it is taken at once, being smaller than what it is made from."""
-    function.at_once = True  # type: ignore[attr-defined]
+    function.at_once = True
     return function
 
 

@@ -42,7 +42,7 @@ samples: dict[str, list[Sample]] = {}
 
 def sample(call: Any, *inputs: Any, excused: dict[str, str] | None = None, **params: Any) -> Sample:
     """Add a sample of an operation. A function in place of an input draws it, in its own way for each operation."""
-    op: Op = getattr(call, "op", None)
+    op: Any = getattr(call, "op", None)
     if not isinstance(op, Op):
         raise TypeError(f"sample wants an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
     made = Sample(op, [], params, excused or {})

@@ -6,7 +6,7 @@ the same form. Nothing here touches anybody's `.grad`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -58,7 +58,6 @@ def value_and_grad(
     >>> value.item(), gradient.tolist()
     (5.0, [2.0, 4.0])
     """
-
     if missing not in ("zeros", "error"):
         raise ValueError(f"missing is 'zeros' or 'error', got {missing!r}")
 
@@ -67,7 +66,8 @@ def value_and_grad(
         chosen = (argnums,) if isinstance(argnums, int) else argnums
         for i in chosen:
             if not -len(args) <= i < len(args):
-                raise TypeError(f"the gradient of {_name(f)} is wanted for argument {i}; {len(args)} were given by position")
+                given = f"{len(args)} were given by position"
+                raise TypeError(f"the gradient of {_name(f)} is wanted for argument {i}; {given}")
         with _differentiating() as nested:
             inputs = [_variables(args[i], f"argument {i} of {_name(f)}") for i in chosen]
             given = list(args)
@@ -166,8 +166,11 @@ def push(op: Op, inputs: list[Any], params: dict[str, Any], result: Any, moving:
     elif op.kind == "elementwise":
         tangents = (_push_elementwise(op, inputs, params, result, arriving),)
     elif op.kind == "linear" or (op.kind == "joining" and op.inputs[0] not in op.rules[0].reads):
-        tangents = (_apply_to(op, [_zeros(x) if _moves(op, i) and t is None else (x if t is None else t)
-                                   for i, (x, t) in enumerate(zip(inputs, arriving, strict=True))], params),)  # fmt: skip
+        whole = [
+            tangent if tangent is not None else _zeros(value) if _moves(op, i) else value
+            for i, (value, tangent) in enumerate(zip(inputs, arriving, strict=True))
+        ]
+        tangents = (_apply_to(op, whole, params),)
     elif op.kind in ("multilinear", "joining"):
         each = [
             _apply_to(op, [*inputs[:i], tangent, *inputs[i + 1 :]], params)
@@ -193,14 +196,15 @@ def _apply_to(op: Op, inputs: list[Any], params: dict[str, Any]) -> Any:
 def _push_elementwise(op: Op, inputs: list[Any], params: dict[str, Any], out: Any, arriving: list[Any]) -> Any:
     """Each input's tangent times its local derivative, added up."""
     named = {**dict(zip(op.inputs, inputs, strict=True)), **params, "out": out, "xp": vocabulary.tensors}
-    moved = []
+    moved: list[Any] = []
     for rule in op.rules:
         tangent = arriving[op.inputs.index(rule.inputs[0])]
         if tangent is None:
             continue
         local = rule(named)
         if is_complex(tangent) and not is_complex(out):
-            moved.append(ops.real(ops.conj(Tensor.constant(local, "local") if not isinstance(local, Tensor) else local) * tangent))
+            local = local if isinstance(local, Tensor) else Tensor.constant(local, "local")
+            moved.append(ops.real(ops.conj(local) * tangent))
         else:
             moved.append(tangent * local)
     total = _added_up(moved)
@@ -214,12 +218,15 @@ def _push_by_transposing(op: Op, results: Sequence[Any], arriving: list[Any]) ->
     unknown = [_zeros(part) for part in results]
     for each, part in zip(unknown, results, strict=True):
         each.requires_grad = part.node is not None
-    node = results[0].node if not op.outputs else next(part.node for part in results if part.node is not None).parents[0]
+    node = next(part.node for part in results if part.node is not None)
+    node = node.parents[0] if op.outputs else node
+    saved = lifted(node)
+    assert saved is not None  # the application is a moment old, and nobody has freed anything
     upstream: Any = Upstreams(dict(enumerate(unknown))) if op.outputs else unknown[0]
     with variable.enable_grad():
         paired = [
             _inner(contribution.value, arriving[contribution.index])
-            for contribution in op.contributions(vocabulary.tensors, node, upstream, lifted(node))
+            for contribution in op.contributions(vocabulary.tensors, node, upstream, saved)
             if arriving[contribution.index] is not None
         ]
         total = _added_up(paired)
@@ -260,7 +267,7 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
         out, pull = vjp(alone, args[argnums])
         _one_tensor("jacobian", f, out)
-        rows = []
+        rows: list[Any] = []
         for place in range(out.size):
             one = out._data * 0
             one.reshape(-1)[place : place + 1] = 1
@@ -303,7 +310,8 @@ def gradcheck(
     True
     """
     library = vocabulary.device("cpu").library
-    points = [library.array(_plain(value), dtype="complex128" if is_complex(_plain(value)) else "float64") for value in inputs]
+    given = [_plain(value) for value in inputs]
+    points = [library.array(value, dtype="complex128" if is_complex(value) else "float64") for value in given]
     weights: Any = None
 
     def weighted(*values: Any) -> Any:
@@ -320,7 +328,7 @@ def gradcheck(
     for place, (point, gradient) in enumerate(zip(points, received, strict=True)):
         for index in library.ndindex(*point.shape):
             for direction in (1.0, 1j) if is_complex(point) else (1.0,):
-                moved = []
+                moved: list[Any] = []
                 for side in (step, -step):
                     shifted = [other.copy() for other in points]
                     shifted[place][index] += side * direction
@@ -341,7 +349,7 @@ def gradcheck(
 
 
 @contextmanager
-def _differentiating() -> Iterator[bool]:
+def _differentiating() -> Generator[bool]:
     """One transform deeper; yields whether this is inside another one."""
     token = _depth.set(_depth.get() + 1)
     try:
@@ -397,8 +405,8 @@ def _does_not_depend(f: Any, argnums: Sequence[int], inputs: list[Any], received
     names = [f"argument {i}" for i, made in zip(argnums, inputs, strict=True) for _ in leaves(made)]
     lost = next(name for name, gradient in zip(names, received, strict=True) if gradient is None)
     return RuntimeError(
-        f"the value of {_name(f)} does not depend on {lost} (or on a part of it), so that has no gradient; leave it out "
-        f"of argnums, or ask for missing='zeros'"
+        f"the value of {_name(f)} does not depend on {lost} (or on a part of it), so that has no gradient; leave it "
+        f"out of argnums, or ask for missing='zeros'"
     )
 
 

@@ -4,13 +4,15 @@ A user holds a `Variable` (its public form is `Tensor`): an array, and the node 
 nodes: which operation was applied, to which parents, and what its rules asked to keep. An intermediate array that no
 rule reads is therefore freed as soon as the user lets go of it.
 """
+# pyright: reportPrivateUsage=false
+# The rooms of the engine share `_data`; users have `data`, which looks after what rules have saved.
 
 from __future__ import annotations
 
 import itertools
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -59,14 +61,16 @@ class Leaf(Node):
 
     __slots__ = ("dtype", "like", "shape", "version")
 
-    op = None
-
     def __init__(self, shape: tuple[int, ...], dtype: Any):
         self.pull, self.parents, self.saved = None, (), ()
         self.accumulator = self.grad = None
         self.serial, self.version = birth(), 0
         self.shape, self.dtype = shape, dtype
         self.like = (shape, dtype)
+
+    @property
+    def op(self) -> None:
+        """No operation made a leaf."""
 
 
 class Part(Node):
@@ -156,7 +160,7 @@ def tell(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, 
 
 
 @contextmanager
-def mode(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+def mode(variable: ContextVar[Any], value: Any) -> Generator[None]:
     """Open a mode in this thread and task, and close it however the block ends."""
     token = variable.set(value)
     modes.count(1)

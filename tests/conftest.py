@@ -1,6 +1,9 @@
 """What several test files share."""
 
+import ast
+import importlib.util
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,40 @@ from micrograd_plus.samples import samples
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let whoever runs the tests choose the device on which every promise is held once more."""
     parser.addoption("--device", default="stand-in", help="cuda, or the stand-in for a device that is not there")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the plug-ins' marks where the plug-ins are not installed."""
+    config.addinivalue_line("markers", "xdist_group(name): tests that one worker of pytest-xdist runs together")
+
+
+LEFT_OUT: dict[str, list[str]] = {}
+"""Files of tests that were left out, by the package that is missing."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """On a GPU machine, which has the environment it has, leave out the files whose packages are missing."""
+    if config.getoption("--device") == "stand-in" or collection_path.suffix != ".py":
+        return None
+    missing = missing_packages(collection_path)
+    for package in missing:
+        LEFT_OUT.setdefault(package, []).append(collection_path.name)
+    return True if missing else None
+
+
+def missing_packages(path: Path) -> list[str]:
+    """The packages that a file imports at its top and that are not installed."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in body if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    packages = sorted({name.partition(".")[0] for name in names})
+    return [package for package in packages if importlib.util.find_spec(package) is None]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was left out, so that nobody takes it for passed."""
+    for package, files in sorted(LEFT_OUT.items()):
+        terminalreporter.write_line(f"LEFT OUT, for {package} is not installed here: {', '.join(sorted(set(files)))}")
 
 
 @pytest.fixture(scope="module")

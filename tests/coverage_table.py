@@ -74,8 +74,8 @@ TABLES = {
         Row("angles, lengths, signs, remainders", "arctan2 hypot logaddexp copysign fmod remainder"),
         Row(
             "comparisons, logical operations, isnan",
-            "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not isnan "
-            "isinf isfinite isclose",
+            "equal not_equal less less_equal greater greater_equal "
+            "logical_and logical_or logical_xor logical_not isnan isinf isfinite isclose",
             tests="test_conventions::test_an_answer_carries_no_graph",
         ),
         Row("fused chains", "lerp addcmul"),

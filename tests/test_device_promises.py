@@ -31,7 +31,7 @@ def test_a_sample_is_really_called_there(device, monkeypatch):
     assert (seen, out.device) == ([device], "cpu")
 
 
-# Random numbers -----------------------------------------------------------------------------------------------------------
+# Random numbers ------------------------------------------------------------------------------------------------------
 
 DRAWS = {
     "normal": lambda device: mg.random.normal(size=(2, 3), device=device),

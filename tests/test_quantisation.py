@@ -122,7 +122,7 @@ def test_the_scales_of_a_rounded_product_are_constants_in_either_form():
 def test_a_rounded_convolution_is_the_convolution_of_rounded_numbers():
     x, weight, bias = RNG.normal(size=(2, 3, 6, 5)), RNG.normal(size=(4, 3, 3, 2)), RNG.normal(size=4)
     scale = RNG.uniform(0.05, 0.1, 4)
-    out = mg.quantized_conv2d(x, weight, 0.1, scale, bias, 2, stride=(2, 1), padding=(1, 0))
+    out = mg.quantized_conv2d(x, weight, 0.1, scale, 2, bias, stride=(2, 1), padding=(1, 0))
     image, kernel = mg.fake_quantize(x, 0.1, 2), mg.fake_quantize(weight, scale, axis=0)
     rounded = mg.conv2d(image, kernel, mg.tensor(bias), stride=(2, 1), padding=(1, 0))
     assert np.allclose(out.numpy(), rounded.numpy(), rtol=1e-10)

@@ -89,10 +89,11 @@ def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None
 
 
 @scaled_dot_product_attention.rule("query", "key", "value", "bias")
-def _(xp, upstream, query, key, value, weights, scale):
-    """Back through the product with the values, the softmax, and the scaled scores."""
+def _(xp, upstream, out, query, key, value, weights, scale):
+    """Back through the product with the values, the softmax, and the scaled scores. What the softmax takes off, the
+    average that a query gathered, is upstream times the output."""
     to_scores = xp.matmul(upstream, xp.mT(value))
-    to_scores -= xp.sum(to_scores * weights, axis=-1, keepdims=True)
+    to_scores -= xp.sum(upstream * out, axis=-1, keepdims=True)
     to_scores *= weights
     each = xp.attention_scale(query, scale)
     return (

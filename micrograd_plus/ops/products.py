@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..op import face, joining, linear, multilinear, op
 from ..readings.shapes import ndim
 from .elementwise import multiply
@@ -88,7 +90,7 @@ def inner(a, b):
     return tensordot(a, b, axes=((-1,), (-1,)))
 
 
-def tensordot(a, b, axes=2):
+def tensordot(a, b, axes: Any = 2):
     """The sum over several axes of both: the last `axes` of `a` and first of `b`, or two lists of axes."""
     if isinstance(axes, int):
         axes = (range(ndim(a) - axes, ndim(a)), range(axes))

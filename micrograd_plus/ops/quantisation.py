@@ -11,6 +11,7 @@ points are constants unless an operation says that it learns them.
 from __future__ import annotations
 
 from ..op import constant, elementwise, face, op
+from .convolution import conv2d
 from .elementwise import astype
 from .shape import reshape
 
@@ -164,9 +165,39 @@ def _quantized_conv2d(
     return out if bias is None else out + xp.channels(bias)
 
 
+_to_image, _to_weight, _to_bias = (rule.function for rule in conv2d.op.rules)
+
+
+@_quantized_conv2d.rule("x")
+def _(
+    xp, upstream, x, weight, x_scale, weight_scale, x_zero_point, x_shape, weight_shape, stride, padding, dilation,
+    groups, low, high,
+):  # fmt: skip
+    """As through the convolution with the rounded weights; what was cut off receives nothing."""
+    scale = xp.expand_dims(xp.channels(weight_scale), axis=1)
+    kernel = xp.fake_quantize(weight, scale, 0, low=low, high=high)
+    received = _to_image(xp, upstream, kernel, x_shape, weight_shape, stride, padding, dilation, groups)
+    return received * xp.fits(x, x_scale, x_zero_point, low=low, high=high)
+
+
+@_quantized_conv2d.rule("weight")
+def _(
+    xp, upstream, x, weight, x_scale, weight_scale, x_zero_point, weight_shape, stride, padding, dilation, groups, low,
+    high,
+):  # fmt: skip
+    """As through the convolution of the rounded image; what was cut off receives nothing."""
+    scale = xp.expand_dims(xp.channels(weight_scale), axis=1)
+    image = xp.fake_quantize(x, x_scale, x_zero_point, low=low, high=high)
+    received = _to_weight(xp, upstream, image, weight_shape, stride, padding, dilation, groups)
+    return received * xp.fits(weight, scale, 0, low=low, high=high)
+
+
+_quantized_conv2d.rule("bias")(_to_bias)
+
+
 @face(_quantized_conv2d, word=True)
 def quantized_conv2d(
-    x, weight, x_scale, weight_scale, bias=None, x_zero_point=0, *,
+    x, weight, x_scale, weight_scale, x_zero_point=0, bias=None, *,
     stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, low=-128, high=127,
 ):  # fmt: skip
     """`conv2d` of an image and weights that are rounded first, over whole numbers. `x_scale` is one number;

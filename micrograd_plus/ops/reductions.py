@@ -73,7 +73,9 @@ def prod(xp, x, *, axis=None, keepdims=False):
 @prod.rule("x")
 def _(xp, upstream, x, x_shape, axis, keepdims):
     """An entry moves the product by the product of all the others, which is right when some are 0."""
-    return xp.spread(upstream, x_shape, axis, keepdims) * xp.product_of_others(x, axis=axis)
+    others = xp.product_of_others(x, axis=axis)
+    others *= xp.spread(upstream, x_shape, axis, keepdims)
+    return others
 
 
 @op

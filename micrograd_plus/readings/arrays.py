@@ -7,14 +7,16 @@ Whatever is not defined below is the library's own function of that name.
 from __future__ import annotations
 
 import builtins
+import sys
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy  # noqa: ICN001 - np is the library that this file is read with, which may be another
 
 from . import matrices, resampling, sequences, special, waves
 from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
-from .shapes import axes_of, count_along, inverse_order, reduced, windows_along
+from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced, windows_along
 
 np: Any = globals().get("library", numpy)
 
@@ -69,6 +71,11 @@ def _along_short_rows(x: Any, axis: Any) -> bool:
         and x.dtype.kind == "f"
         and x.flags.c_contiguous
     )
+
+
+def einsum(subscripts: str, *parts: Any) -> Any:
+    """Einstein's summation. With many numbers it is worth looking for the matrix products in it, which go to BLAS."""
+    return np.einsum(subscripts, *parts, optimize=builtins.max(part.size for part in parts) > 10_000)
 
 
 def mT(x: Any) -> Any:
@@ -189,7 +196,7 @@ def fit(x: Any, like: tuple[tuple[int, ...], Any]) -> Any:
         x = unbroadcast(x, shape)
     if x.dtype is not dtype and x.dtype != dtype:
         x = cast(x, dtype)
-    return x if x.base is None else x.copy("K")
+    return own(x)
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -213,9 +220,17 @@ def times(upstream: Any, local: Any) -> Any:
     return x if x.dtype is upstream.dtype else x.astype(upstream.dtype)
 
 
-def own(x: Any, upstream: Any) -> Any:
-    """`x` in memory that nobody else reads: a copy where it is `upstream` itself, or looks into something else."""
-    return x.copy("K") if x is upstream or x.base is not None else x
+def own(x: Any, upstream: Any = None) -> Any:
+    """`x` in memory that nobody else reads: a copy where it is `upstream` itself, or looks into what others hold."""
+    return x.copy("K") if x is upstream or (x.base is not None and not _alone(x)) else x
+
+
+def _alone(x: Any) -> bool:
+    """True for a view of memory that nothing else holds: a fresh array that was turned, cut or taken in another shape."""
+    return x.flags.writeable and sys.getrefcount(x.base) == _ALONE
+
+
+_ALONE = (lambda x: sys.getrefcount(x.base))(np.zeros(2)[:1])
 
 
 # Axes ---------------------------------------------------------------------------------------------------------------
@@ -264,7 +279,7 @@ def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Any, ...]:
     """The parts of an array that is cut along an axis."""
-    places = list(indices_or_sections) if isinstance(indices_or_sections, tuple) else indices_or_sections
+    places = list(indices_or_sections) if is_sequence(indices_or_sections) else indices_or_sections
     return tuple(np.split(x, places, axis=axis))
 
 
@@ -280,9 +295,9 @@ def joined_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (count_along(shape, None),)
 
 
-def sum_tiles(x: Any, shape: tuple[int, ...], reps: Any) -> Any:
+def sum_tiles(x: Any, shape: tuple[int, ...], reps: int | Sequence[int]) -> Any:
     """The tiles that `tile` made, added up."""
-    reps = reps if isinstance(reps, (tuple, list)) else (reps,)
+    reps = reps if isinstance(reps, Sequence) else (reps,)
     length = builtins.max(len(reps), len(shape))
     times = (1,) * (length - len(reps)) + tuple(reps)
     sides = (1,) * (length - len(shape)) + tuple(shape)
@@ -332,7 +347,7 @@ def put_add(x: Any, shape: tuple[int, ...], index: Any) -> Any:
 
 def _names_no_place_twice(index: Any) -> bool:
     """True for slices, single integers and boolean masks: no entry is met a second time."""
-    parts = index if type(index) is tuple else (index,)
+    parts = cast("tuple[Any, ...]", index) if type(index) is tuple else (index,)
     return builtins.all(
         part is None
         or part is Ellipsis
@@ -399,6 +414,19 @@ def cumsum(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = Fa
 def cumprod(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
     """Running products."""
     return _running(np.cumprod, x, 1, axis, exclusive, reverse)
+
+
+def product_of_others(x: Any, axis: Any = None) -> Any:
+    """For each entry, the product of all the others: the whole product over the entry, where no product is so small or so
+    large that dividing would lose anything; elsewhere those before it times those after it."""
+    whole = np.prod(x, axis=axis, keepdims=True)
+    if np is numpy and x.dtype.kind == "f":
+        size = abs(whole)
+        if (size > np.finfo(x.dtype).tiny).all() and (size < np.inf).all():
+            return whole / x
+    line = axes_to_last(x, axis)
+    before, after = cumprod(line, -1, exclusive=True), cumprod(line, -1, exclusive=True, reverse=True)
+    return axes_from_last(before * after, x.shape, axis)
 
 
 def recurrence(decay: Any, drive: Any, axis: int = -1, reverse: bool = False) -> Any:

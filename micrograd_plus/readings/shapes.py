@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import floor, prod, sqrt
-from typing import Any
+from typing import Any, TypeGuard
 
 __all__ = [
     "all_but_channels", "attention_scale", "border_at_end", "channel_shape", "count_along", "cuts", "diagonal_shape",
@@ -15,12 +16,17 @@ Shape = tuple[int, ...]
 Axis = int | tuple[int, ...] | None
 
 
+def is_sequence(x: Any) -> TypeGuard[Sequence[Any]]:
+    """True for lists and tuples."""
+    return isinstance(x, (list, tuple))
+
+
 def shape(x: Any) -> Shape:
     """The length of each axis; of nested lists, how long they are at each depth."""
     lengths = getattr(x, "shape", None)
     if lengths is not None:
         return tuple(lengths)
-    return (len(x), *(shape(x[0]) if x else ())) if isinstance(x, (list, tuple)) else ()  # type: ignore[arg-type]
+    return (len(x), *(shape(x[0]) if x else ())) if is_sequence(x) else ()
 
 
 def ndim(x: Any) -> int:
@@ -28,7 +34,7 @@ def ndim(x: Any) -> int:
     axes = getattr(x, "ndim", None)
     if axes is not None:
         return axes
-    return 1 + (ndim(x[0]) if x else 0) if isinstance(x, (list, tuple)) else 0
+    return 1 + (ndim(x[0]) if x else 0) if is_sequence(x) else 0
 
 
 def size(x: Any) -> int:
@@ -65,7 +71,7 @@ def inverse_order(axes: tuple[int, ...] | None) -> tuple[int, ...] | None:
     return tuple(positive.index(i) for i in range(len(axes)))
 
 
-def opposite(shift: Any) -> Any:
+def opposite(shift: int | tuple[int, ...] | list[int]) -> int | tuple[int, ...]:
     """The shift that takes back a shift."""
     return tuple(-each for each in shift) if isinstance(shift, (tuple, list)) else -shift
 
@@ -82,7 +88,8 @@ def border_at_end(ndim: int, width: int) -> tuple[tuple[int, int], ...]:
 
 def cuts(shapes: list[Shape], axis: int) -> tuple[int, ...]:
     """Where to cut so that the parts have the lengths of `shapes` along `axis`."""
-    places, total = [], 0
+    places: list[int] = []
+    total = 0
     for each in shapes[:-1]:
         total += each[axis]
         places.append(total)

@@ -100,8 +100,7 @@ def several_devices() -> bool:
 
 def device_of(array: Any) -> Device:
     """Where an array lives. Numbers, and NumPy's scalars, are at home everywhere and count as "cpu"."""
-    kind = type(array)
-    if kind is _CPU.array_type:
+    if type(array) is _CPU.array_type:
         return _CPU
     for known in _devices.values():
         if isinstance(array, known.array_type):

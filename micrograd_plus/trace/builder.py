@@ -1,4 +1,6 @@
 """The builder: makes a trace of what a recorder has noted."""
+# pyright: reportPrivateUsage=false
+# The rooms of the engine share `_data`.
 
 from __future__ import annotations
 
@@ -246,11 +248,11 @@ class Builder:
             name = f"{base}#{number}"
         if name not in self.trace.rules:
             source, file, line = rule_source(rule.function)
-            reads = tuple(read for read in rule.reads if read != "xp")
+            names = tuple(read for read in rule.reads if read != "xp")
             if rule.op.kind == "elementwise":
-                reads = ("upstream", *reads)
+                names = ("upstream", *names)
             self.trace.rules[name] = Rule(
-                op=rule.op.name, input=served, kind=rule.op.kind, reads=reads, reason=rule.reason, source=source,
+                op=rule.op.name, input=served, kind=rule.op.kind, reads=names, reason=rule.reason, source=source,
                 file=file, line=line, **written,
             )  # fmt: skip
         return name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..readings import notation, symbols
+from ..readings.shapes import is_sequence
 from ..readings.symbols import Shape, Symbol
 from ..rule import Rule
 
@@ -13,14 +14,18 @@ def symbol_for(rule: Rule, name: str, value: Any) -> Any:
     """What stands for a value in a formula: a symbol for what varies (inputs, results, what was kept, real parameters),
     a named tuple for shapes; whole numbers, flags and absent inputs are as they were."""
     if name.endswith("_shape"):
-        owner = name.removesuffix("_shape")
-        if isinstance(value, list):
-            return [Shape(each, f"{owner}[{i}]") for i, each in enumerate(value)]
-        return Shape(value, owner)
-    if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in value):
+        return shape_for(name.removesuffix("_shape"), value)
+    if is_sequence(value) and any(hasattr(part, "shape") for part in value):
         return [Symbol(f"{name}[{i}]") for i in range(len(value))]
     varies = name in (*rule.op.inputs, *rule.op.outputs, *rule.op.keeps, "out", "upstream") or isinstance(value, float)
     return Symbol(name) if varies and value is not None else value
+
+
+def shape_for(owner: str, shape: tuple[int, ...] | list[tuple[int, ...]]) -> Any:
+    """What stands for the shape of an input, or for those of several parts."""
+    if isinstance(shape, list):
+        return [Shape(each, f"{owner}[{i}]") for i, each in enumerate(shape)]
+    return Shape(shape, owner)
 
 
 def at_hand(rule: Rule, inputs: list[Any], params: dict[str, Any], out: Any) -> dict[str, Any]:

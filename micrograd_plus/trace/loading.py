@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from .sites import Site
 from .trace import FORMAT, VERSION, Rule, Step, Trace, TraceNode
@@ -34,11 +34,12 @@ def load_trace(source: Any, *, check: bool = True) -> Trace:
     >>> mg.load_trace(trace.to_json()).gradients
     {0: <value () float64>}
     """
-    data = source if isinstance(source, dict) else _parsed(source)
-    return _trace(data, "trace", 0, check)
+    return _trace(_parsed(source), "trace", 0, check)
 
 
 def _parsed(source: Any) -> Any:
+    if isinstance(source, dict):
+        return cast("dict[str, Any]", source)
     text = _typed(source, (str, os.PathLike), "a path or the text of a trace")
     if not (isinstance(source, str) and source.lstrip().startswith("{")):
         size = Path(source).stat().st_size
@@ -80,18 +81,24 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return names
 
 
-def _fields(data: Any, where: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """`data` as an object with exactly these fields."""
+def _object(data: Any, where: str) -> dict[str, Any]:
+    """`data` as an object, whatever its fields."""
     if not isinstance(data, dict):
         raise TraceError(f"{where} must be an object, got {type(data).__name__}")
-    if missing := [name for name in names if name not in data]:
+    return cast("dict[str, Any]", data)
+
+
+def _fields(data: Any, where: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """`data` as an object with exactly these fields."""
+    fields = _object(data, where)
+    if missing := [name for name in names if name not in fields]:
         raise TraceError(f"{where} lacks {', '.join(missing)}")
-    if unknown := [str(name) for name in data if name not in names]:
+    if unknown := [str(name) for name in fields if name not in names]:
         raise TraceError(f"{where} has unknown fields: {', '.join(unknown)}")
-    return data
+    return fields
 
 
-def _typed(value: Any, kinds: Any, where: str) -> Any:
+def _typed(value: Any, kinds: type | tuple[type, ...], where: str) -> Any:
     """`value`, if it is of one of the kinds; a truth is no number."""
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
@@ -107,10 +114,11 @@ _PLACE = (int, type(None))
 def _trace(data: Any, where: str, depth: int, check: bool) -> Trace:
     if depth > DEEPEST:
         raise TraceError(f"{where} is nested more than {DEEPEST} traces deep")
-    if isinstance(data, dict) and data.get("format") != FORMAT:
-        raise TraceError(f"{where} is not a trace: its format is {data.get('format')!r}, not {FORMAT!r}")
-    if isinstance(data, dict) and data.get("version") != VERSION:
-        raise TraceError(f"{where} has version {data.get('version')!r}; this program reads version {VERSION}")
+    head = _object(data, where)
+    if head.get("format") != FORMAT:
+        raise TraceError(f"{where} is not a trace: its format is {head.get('format')!r}, not {FORMAT!r}")
+    if head.get("version") != VERSION:
+        raise TraceError(f"{where} has version {head.get('version')!r}; this program reads version {VERSION}")
     _fields(data, where, ("format", "version", "walk", "nodes", "steps", "rules", "gradients", "values"))
     stored = _typed(data["values"], list, f"{where}: values")
     trace = Trace()
@@ -142,11 +150,12 @@ class _Reader:
 
     def value(self, place: Any, where: str) -> Stored | None:
         """The value that a reference stands for."""
-        if _typed(place, _PLACE, where) is None:
+        index: int | None = _typed(place, _PLACE, where)
+        if index is None:
             return None
-        if not 0 <= place < len(self.values):
-            raise TraceError(f"{where} refers to value {place}; there are {len(self.values)}")
-        return self.values[place]
+        if not 0 <= index < len(self.values):
+            raise TraceError(f"{where} refers to value {index}; there are {len(self.values)}")
+        return self.values[index]
 
     def place_of_node(self, place: Any, where: str) -> int:
         """A reference to a node that stands before."""
@@ -178,7 +187,7 @@ class _Reader:
         params = _typed(fields["params"], dict, f"{where}: params")
         for name, value in params.items():
             _typed(value, str, f"{where}: parameter {name}")
-        inputs = []
+        inputs: list[tuple[str, int]] = []
         for each in _typed(fields["inputs"], list, f"{where}: inputs"):
             entry = _fields(each, f"{where}: an input", ("name", "node"))
             inputs.append((_typed(entry["name"], str, where), self.place_of_node(entry["node"], where)))

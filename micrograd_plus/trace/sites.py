@@ -111,7 +111,8 @@ def path_in(scopes: tuple[dict[str, Any], ...], value: Any) -> str | None:
     """The path of a parameter from the variable that holds its model, as in `net.0.weight`."""
     for names in scopes:
         for name, held in names.items():
-            if hasattr(type(held), "named_parameters"):
+            kind: type[object] = type(held)
+            if hasattr(kind, "named_parameters"):
                 for path, parameter in held.named_parameters():
                     if parameter is value:
                         return f"{name}.{path}" if name != "self" else path

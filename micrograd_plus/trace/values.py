@@ -16,6 +16,10 @@ class Stored:
 
     __slots__ = ("corner", "data", "device", "dtype", "shape", "statistics", "thumbnail")
 
+    shape: tuple[int, ...]
+    dtype: str
+    data: list[Any] | None
+
     def __init__(self, fields: dict[str, Any]):
         for name in self.__slots__:
             setattr(self, name, fields[name])
@@ -99,7 +103,7 @@ def entries(data: list[Any], dtype: str) -> Any:
     return np.array([_number(entry) for entry in data], dtype=dtype)
 
 
-def _number(entry: Any) -> Any:
+def _number(entry: float | str | list[float | str]) -> complex:
     if isinstance(entry, list):
         return complex(float(entry[0]), float(entry[1]))
     return float(entry) if isinstance(entry, str) else entry

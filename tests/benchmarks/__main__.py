@@ -4,7 +4,20 @@ import argparse
 import json
 from pathlib import Path
 
-from . import report, start_up, w1_scalar_mlp, w2_chain, w3_small_mlp, w4_mnist_mlp, w8_broadcasting
+from . import (
+    growth,
+    report,
+    start_up,
+    w1_scalar_mlp,
+    w2_chain,
+    w3_small_mlp,
+    w4_mnist_mlp,
+    w5_cnn,
+    w6_transformer,
+    w7_rnn,
+    w8_broadcasting,
+    w9_second_order,
+)
 from .harness import QUICK, Effort
 
 WORKLOADS = {
@@ -12,7 +25,12 @@ WORKLOADS = {
     "W2": w2_chain.run,
     "W3": w3_small_mlp.run,
     "W4": w4_mnist_mlp.run,
+    "W5": w5_cnn.run,
+    "W6": w6_transformer.run,
+    "W7": w7_rnn.run,
     "W8": w8_broadcasting.run,
+    "W9": w9_second_order.run,
+    "growth": growth.run,
     "start": start_up.run,
 }
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from tqdm import tqdm
 
 
 class Contender(Protocol):
@@ -135,6 +134,8 @@ def sample(contender: Contender, repeats: int) -> float:
 
 def compare(contenders: list[Contender], effort: Effort, title: str) -> Times:
     """Time all contenders in turns."""
+    from tqdm import tqdm
+
     settle_allocator()
     for contender in contenders:
         contender.step()

@@ -1,0 +1,164 @@
+"""Writes the stubs: what the public rooms hold, spelled out for editors and type checkers.
+
+    make reference           or           python docs/make_stubs.py
+
+An operation becomes public as it is defined, and a room is imported when somebody asks for it: good to read and quick
+to start, but nothing that an editor can follow. The stubs say the same in a form it can. They are committed, and a
+test compares them with what this writes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import textwrap
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import micrograd_plus as mg
+from micrograd_plus import ops, reference
+
+HOUSE = Path(__file__).resolve().parent.parent
+BEGINNING = '"""{}\n\nWritten by `make reference`, for editors and type checkers; Python itself never reads it.\n"""\n'
+WIDTH = 120
+
+
+def stubs() -> dict[str, str]:
+    """Every stub, by its path from the root of the repository."""
+    written = {"micrograd_plus/__init__.pyi": face(), "micrograd_plus/ops/__init__.pyi": subjects()}
+    for name in ("fft", "linalg", "signal"):
+        room = getattr(mg, name)
+        parts = [
+            BEGINNING.format(reference.headline(room)),
+            "from typing import Any\n\nfrom .tensor import Tensor\n",
+            listed(room.__all__),
+            *(definition(each, getattr(room, each)) for each in room.__all__),
+        ]
+        written[f"micrograd_plus/{name}.pyi"] = "\n".join(parts)
+    return written
+
+
+# The public face ------------------------------------------------------------------------------------------------------
+
+
+def face() -> str:
+    """The stub of `micrograd_plus` itself: each public name, imported from where it is defined."""
+    others = sorted(set(mg.__all__) - set(ops.__all__))
+    found = sorted([("", "ops", "ops"), ("ops", "*", "*"), *((*home(name), name) for name in others)])
+    imports = [import_from(room, list(members)) for room, members in groupby(found, key=lambda each: each[0])]
+    parts = [
+        BEGINNING.format(reference.headline(mg)),
+        "\n".join(imports),
+        "\n__version__: str\n",
+        f"{listed(others)}__all__ += ops.__all__\n",
+    ]
+    return "\n".join(parts)
+
+
+def home(name: str) -> tuple[str, str]:
+    """The room that a public name comes from ("" where it is itself a room), and what it is called there."""
+    if inspect.ismodule(getattr(mg, name)):
+        return "", name
+    if name in mg._WHEN_ASKED_FOR:
+        room, _, inside = mg._WHEN_ASKED_FOR[name].partition(":")
+        return room, inside
+    rooms = {room: vars(sys.modules[f"micrograd_plus.{room}"]) for room in ("op", "tensor", "variable")}
+    return next(room for room, names in rooms.items() if name in names), name
+
+
+def import_from(room: str, members: list[tuple[str, str, str]]) -> str:
+    """The statement that imports these names from a room."""
+    names = [inside if inside == name else f"{inside} as {name}" for _, inside, name in members]
+    line = f"from .{room} import {', '.join(names)}"
+    if len(line) > WIDTH:
+        line = "\n".join([f"from .{room} import (", *(f"    {name}," for name in names), ")"])
+    return line
+
+
+# Operations -----------------------------------------------------------------------------------------------------------
+
+
+def subjects() -> str:
+    """The stub of `micrograd_plus.ops`: every operation, under the heading of its subject."""
+    parts = [
+        BEGINNING.format(reference.headline(ops)),
+        "from types import ModuleType\nfrom typing import Any\n\nfrom ..tensor import Tensor\n",
+        "SUBJECTS: dict[str, ModuleType]\nAPART: dict[str, ModuleType]\n",
+        listed(ops.__all__),
+    ]
+    for heading, names in groupby(ops.__all__, key=heading_of):
+        parts.append(f"# {heading} ".ljust(WIDTH, "-") + "\n")
+        parts += [definition(name, getattr(ops, name)) for name in names]
+    return "\n".join(parts)
+
+
+def heading_of(name: str) -> str:
+    """The subject that an operation belongs to."""
+    module = getattr(ops, name).__module__
+    return next(heading for heading, subject in ops.SUBJECTS.items() if subject.__name__ == module)
+
+
+def listed(names: list[str]) -> str:
+    """The names that a room publishes."""
+    quoted = [f'"{name}"' for name in sorted(names)]
+    return f"__all__ = [\n{indented(quoted)}\n]\n"
+
+
+def definition(name: str, function: Any) -> str:
+    """A function as a stub says it: its parameters, what it returns, and the first sentence about it."""
+    taken, returned = parameters(function), result(function)
+    line = f"def {name}({', '.join(taken)}) -> {returned}:"
+    if len(line) > WIDTH:
+        line = f"def {name}(\n{indented(taken)}\n) -> {returned}:"
+    sentence = textwrap.indent(textwrap.fill(f'"""{reference.headline(function)}"""', WIDTH - 4), "    ")
+    return f"{line}\n{sentence}\n"
+
+
+def parameters(function: Any) -> list[str]:
+    """Each parameter as a stub spells it; a default that is no plain literal is left open."""
+    spelled, stars = [], {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    for each in inspect.signature(function).parameters.values():
+        if each.kind is inspect.Parameter.KEYWORD_ONLY and not any(one.startswith("*") for one in spelled):
+            spelled.append("*")
+        default = "" if each.default is inspect.Parameter.empty else f" = {literal(each.default)}"
+        spelled.append(f"{stars.get(each.kind, '')}{each.name}: Any{default}")
+    return spelled
+
+
+def literal(value: Any) -> str:
+    """A default as it was written."""
+    if value is None or isinstance(value, (bool, int, float, tuple)):
+        return repr(value)
+    return f'"{value}"' if isinstance(value, str) else "..."
+
+
+def result(function: Any) -> str:
+    """What comes back. A function in front of an operation with several results may choose among them."""
+    op = getattr(function, "op", None)
+    if op is None or not op.outputs:
+        return "Tensor"
+    if op.call is not function:
+        return "Any"
+    return "tuple[Tensor, ...]" if op.outputs == ("parts",) else f"tuple[{', '.join(['Tensor'] * len(op.outputs))}]"
+
+
+def indented(parts: list[str]) -> str:
+    """Parts with commas between them, on as many lines as they need, one step in."""
+    lines = [""]
+    for part in parts:
+        if len(f"    {lines[-1]} {part},") > WIDTH:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {part},".lstrip()
+    return textwrap.indent("\n".join(lines), "    ")
+
+
+def main() -> None:
+    """Write every stub."""
+    for path, text in stubs().items():
+        (HOUSE / path).write_text(text, encoding="utf-8", newline="\n")
+        sys.stdout.write(f"Wrote {path}.\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""How time and memory grow: a scan with its number of steps, attention with the length of its sequence, and the way
+back through operations along an axis, beside their forward.
+
+Memory is what a run allocates at most at once, beyond what is there before it, as tracemalloc is told by NumPy.
+"""
+
+import gc
+import time
+import tracemalloc
+from collections.abc import Callable
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from .harness import Effort, settle_allocator
+from .report import Outcome, Row
+
+FEW, MANY = 256, 4096
+"""Steps of a short scan and of a long one."""
+
+LENGTH, WIDTH = 1024, 64
+"""Of a sequence, and of each query, key and value."""
+
+SIDE = 1000
+"""Of the square matrix that operations along an axis are given."""
+
+
+def peak(run: Callable[[], object]) -> int:
+    """Bytes allocated at most at once while something runs for the second time."""
+    run()
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    run()
+    highest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return highest - before
+
+
+def quickest(run: Callable[[], object], times: int) -> float:
+    """Seconds of CPU time of the quickest run: others on the machine only ever add to it."""
+    seconds = []
+    for _ in range(times + 1):
+        gc.collect()
+        start = time.process_time()
+        run()
+        seconds.append(time.process_time() - start)
+    return min(seconds[1:])
+
+
+def scanning(steps: int, carried: int, checkpoint_every: int | None = None) -> Callable[[], None]:
+    """A run of a scan, forward and backward, that carries so many numbers along: each state is tanh of the one before,
+    times a weight."""
+    import micrograd_plus as mg
+
+    random = np.random.default_rng(0)
+    weight = mg.tensor(random.normal(size=carried), requires_grad=True)
+    start = mg.tensor(random.normal(size=carried))
+
+    def step(state: Any, _: Any) -> tuple[Any, None]:
+        return mg.tanh(state * weight), None
+
+    def run() -> None:
+        weight.grad = None
+        state, _ = mg.scan(step, start, length=steps, outputs="last", checkpoint_every=checkpoint_every)
+        state.sum().backward()
+
+    return run
+
+
+def attention_by_hand(query: np.ndarray, key: np.ndarray, value: np.ndarray, upstream: np.ndarray) -> list[np.ndarray]:
+    """The gradients of attention, with no more than two matrices of all pairs at once."""
+    scale = query.shape[-1] ** -0.5
+    weights = query @ key.T
+    weights *= scale
+    weights -= weights.max(axis=-1, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=-1, keepdims=True)
+    to_value = weights.T @ upstream
+    to_scores = upstream @ value.T
+    to_scores -= np.einsum("ij,ij->i", to_scores, weights)[:, None]
+    to_scores *= weights
+    to_scores *= scale
+    return [to_scores @ key, to_scores.T @ query, to_value]
+
+
+def attention_memory() -> tuple[int, int]:
+    """Bytes at most, ours and by hand; both give the same gradients."""
+    import micrograd_plus as mg
+
+    random = np.random.default_rng(0)
+    arrays = [random.normal(size=(LENGTH, WIDTH)).astype(np.float32) for _ in range(4)]
+    inputs = [mg.tensor(each, requires_grad=True) for each in arrays[:3]]
+
+    def ours() -> None:
+        for each in inputs:
+            each.grad = None
+        mg.nn.functional.scaled_dot_product_attention(*inputs).backward(arrays[3])
+
+    highest = peak(ours), peak(lambda: attention_by_hand(*arrays))
+    for each, expected in zip(inputs, attention_by_hand(*arrays), strict=True):
+        np.testing.assert_allclose(each.grad.numpy(), expected, rtol=1e-3, atol=1e-5)
+    return highest
+
+
+def along_an_axis() -> dict[str, Callable[[Any, Any], Any]]:
+    """Operations whose way back could cost more than it should. All are given two matrices; most use one."""
+    import micrograd_plus as mg
+
+    return {
+        "cumsum": lambda x, _: mg.cumsum(x, axis=1),
+        "cumsum, first axis": lambda x, _: mg.cumsum(x, axis=0),
+        "sort": lambda x, _: mg.sort(x, axis=1),
+        "prod": lambda x, _: mg.prod(x, axis=1),
+        "einsum, row by row": lambda x, y: mg.einsum("ij,ij->i", x, y),
+        "einsum, of matrices": lambda x, y: mg.einsum("ij,jk->ik", x, y),
+    }
+
+
+def back_over_forward(operation: Callable[[Any, Any], Any], times: int) -> float:
+    """The time of the way back, over twice that of the forward and one pass for each gradient that is written."""
+    import micrograd_plus as mg
+
+    array = np.random.default_rng(0).uniform(0.5, 1.5, size=(SIDE, SIDE))
+    inputs = [mg.tensor(array, requires_grad=True) for _ in range(2)]
+    result = operation(*inputs)
+    upstream = np.ones(result.shape)
+
+    def back() -> None:
+        for each in inputs:
+            each.grad = None
+        result.backward(upstream)
+
+    back()
+    written = sum(each.grad is not None for each in inputs)
+    passes = written * quickest(lambda: array * 2.0, times)
+    return quickest(back, times) / (2 * quickest(lambda: operation(*inputs), times) + passes)
+
+
+def splat() -> Callable[[], None]:
+    """A run that draws 500 Gaussians on 64 x 64 pixels, forward and backward."""
+    import micrograd_plus as mg
+
+    random = np.random.default_rng(0)
+    many = 500
+    positions = random.uniform((-1, -1, 3), (1, 1, 5), size=(many, 3))
+    parts = [positions, random.uniform(0.02, 0.1, size=(many, 3)), random.normal(size=(many, 4)),
+             random.uniform(0.2, 0.9, size=many), random.uniform(size=(many, 3))]
+    parts = [mg.tensor(each, requires_grad=True) for each in parts]
+    camera = mg.splat.Camera(width=64, height=64, focal=(70.0, 70.0))
+
+    def run() -> None:
+        for each in parts:
+            each.grad = None
+        mg.splat.render(*parts, camera=camera).sum().backward()
+
+    return run
+
+
+def run(effort: Effort, without: set[str]) -> list[Outcome]:
+    """Measure, and hold the goals."""
+    settle_allocator()
+    times = 3 if effort.quick else 9
+    more = MANY // FEW
+    slower = quickest(scanning(MANY, 64), times) / quickest(scanning(FEW, 64), times)
+    kept = peak(scanning(MANY, 4096)) / peak(scanning(FEW, 4096))
+    checkpointed = [scanning(steps, 4096, isqrt(steps)) for steps in (FEW, MANY)]
+    larger = peak(checkpointed[1]) / peak(checkpointed[0])
+    ours, by_hand = attention_memory()
+    rows = [
+        Row("scan", f"time of {more} times the steps, over {more} times the time", slower / more, at_most=1.25),
+        Row("scan", f"memory of {more} times the steps", kept),
+        Row("scan", f"the same with a checkpoint every √steps: √{more} = {isqrt(more)}", larger, at_most=1.25 * isqrt(more)),
+        Row("attention", "peak memory over by hand", ours / by_hand, at_most=1.2),
+        *(
+            Row(name, "back, over twice the forward and a pass for each gradient", back_over_forward(operation, times), at_most=1)
+            for name, operation in tqdm(along_an_axis().items(), desc="along an axis", leave=False)
+        ),
+        Row("splat", "500 Gaussians on 64 x 64, forward and backward", quickest(splat(), times), "s", at_most=1),
+    ]
+    return [Outcome("growth of time and memory", "MB", rows, {"micrograd_plus, attention": ours / 1e6,
+                                                             "numpy_by_hand, attention": by_hand / 1e6})]

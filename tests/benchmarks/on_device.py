@@ -1,0 +1,153 @@
+"""W4 to W7 on a GPU: this engine and torch on the same one, from the same numbers.
+
+    make bench-cuda          or           PYTHONPATH=tests python -m benchmarks.on_device
+
+Work on a GPU is only asked for when a call returns, so what is timed lies between two events that the device itself
+notes: after a warm-up, contenders in turns, many steps in each turn. Gradients must agree with those of NumPy by hand
+before anything is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import w4_mnist_mlp, w5_cnn, w6_transformer, w7_rnn
+from .harness import agree
+
+WORKLOADS = {"W4": w4_mnist_mlp, "W5": w5_cnn, "W6": w6_transformer, "W7": w7_rnn}
+WARM_UP, ROUNDS, STEPS = 10, 15, 20
+TOLERANCE = 1e-3
+"""Products of matrices in single precision add up in another order on a GPU."""
+
+
+class Moved:
+    """A contender whose tensors are all on a device."""
+
+    def __init__(self, contender: Any, device: str) -> None:
+        self.contender, self.name = contender, contender.name
+        for name, value in list(vars(contender).items()):
+            if name == "parameters":
+                contender.parameters = [moved(each, device, wanted=True) for each in value]
+            elif type(value).__name__ == "Tensor":
+                setattr(contender, name, moved(value, device, wanted=False))
+        if getattr(contender, "optimizer", None) is not None:
+            rate = contender.optimizer.param_groups[0]["lr"]
+            contender.optimizer = contender.mg.optim.SGD(contender.parameters, lr=rate)
+
+    def gradients(self) -> list[np.ndarray]:
+        """As all contenders give them: on the host."""
+        self.contender.fresh_backward()
+        return [on_the_host(each.grad) for each in self.contender.parameters]
+
+    def step(self) -> None:
+        """What is timed."""
+        self.contender.step()
+
+
+def moved(tensor: Any, device: str, *, wanted: bool) -> Any:
+    """A leaf on a device, of this engine or of torch."""
+    return tensor.detach().to(device).requires_grad_(wanted)
+
+
+def on_the_host(tensor: Any) -> np.ndarray:
+    """Its numbers, as an array of NumPy's."""
+    return (tensor.cpu() if hasattr(tensor, "cpu") else tensor).numpy().copy()
+
+
+def timed_by_torch(step: Callable[[], None], steps: int) -> float:
+    """Milliseconds for one step, between two events of torch's."""
+    import torch
+
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    torch.cuda.synchronize()
+    start.record()
+    for _ in range(steps):
+        step()
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end) / steps
+
+
+def timed_by_cupy(step: Callable[[], None], steps: int) -> float:
+    """Milliseconds for one step, between two events of CuPy's."""
+    import cupy
+
+    start, end = cupy.cuda.Event(), cupy.cuda.Event()
+    cupy.cuda.Device().synchronize()
+    start.record()
+    for _ in range(steps):
+        step()
+    end.record()
+    end.synchronize()
+    return cupy.cuda.get_elapsed_time(start, end) / steps
+
+
+def measured(contenders: list[Moved]) -> dict[str, float]:
+    """The median time of each, in milliseconds for one step."""
+    timers = [timed_by_torch if each.name == "torch" else timed_by_cupy for each in contenders]
+    for contender, timer in zip(contenders, timers, strict=True):
+        timer(contender.step, WARM_UP)
+    rounds: list[list[float]] = [[] for _ in contenders]
+    for _ in range(ROUNDS):
+        for times, contender, timer in zip(rounds, contenders, timers, strict=True):
+            times.append(timer(contender.step, STEPS))
+    return {contender.name: statistics.median(times) for contender, times in zip(contenders, rounds, strict=True)}
+
+
+def contenders_of(workload: Any, device: str, *, with_torch: bool) -> list[Moved]:
+    """This engine in all its ways, and torch."""
+    kinds = [workload.Ours, *([workload.OursAtOnce] if hasattr(workload, "OursAtOnce") else [])]
+    kinds += [workload.Torch] if with_torch else []
+    return [Moved(kind(), device) for kind in kinds]
+
+
+def torch_sees_the_gpu() -> bool:
+    """Whether torch is installed, and finds the GPU."""
+    try:
+        import torch
+    except ImportError:
+        return False
+    return torch.cuda.is_available()
+
+
+def hardware() -> str:
+    """The GPU and the versions, to be written beside the figures."""
+    import cupy
+
+    name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    versions = [f"CuPy {cupy.__version__}", f"CUDA {cupy.cuda.runtime.runtimeGetVersion()}", f"NumPy {np.__version__}"]
+    if torch_sees_the_gpu():
+        import torch
+
+        versions.append(f"torch {torch.__version__}")
+    return f"{name}: {', '.join(versions)}"
+
+
+def main() -> None:
+    """Check, measure, print."""
+    parser = argparse.ArgumentParser(prog="benchmarks.on_device", description="W4 to W7 on a GPU")
+    parser.add_argument("--only", default=",".join(WORKLOADS), help="workloads to run, as W4,W6")
+    options = parser.parse_args()
+    try:
+        print(hardware())
+    except ImportError:
+        sys.exit("bench-cuda needs CuPy and an NVIDIA GPU; CuPy is not installed here")
+    with_torch = torch_sees_the_gpu()
+    for name in options.only.split(","):
+        workload = WORKLOADS[name]
+        contenders = contenders_of(workload, "cuda", with_torch=with_torch)
+        agree([workload.NumpyByHand(), *contenders], TOLERANCE)
+        times = measured(contenders)
+        shown = ", ".join(f"{each} {time:.3f} ms" for each, time in times.items())
+        faster = f"{times['torch'] / times['micrograd_plus']:.2f} x as fast as torch" if with_torch else "no torch here"
+        print(f"{name}: {shown}; {faster}")
+
+
+if __name__ == "__main__":
+    main()
