@@ -9,17 +9,20 @@ Nothing is hidden in a closure. A rule names what it needs, and its signature is
 
 This file is the meaning. `compiled.py` writes the same out as straight code, and may be deleted.
 """
+# pyright: reportPrivateUsage=false
+# The rooms of the engine share `_data`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 from . import variable
 from .hints import explained
 from .readings import vocabulary
 from .readings.arrays import summed_axes
+from .readings.shapes import is_sequence
 from .rule import KINDS, REQUIRED, TAKE_NUMBERS, Contribution, Rule
 from .variable import EMPTY, Node, Part, Upstreams, Variable
 
@@ -85,7 +88,8 @@ class Op:
         """Add or replace a rule, and see that it keeps the promise of the operation's kind."""
         for name in inputs:
             if name not in self.inputs:
-                raise TypeError(f"{self.name} has no input {name!r} to give a rule for; it has {', '.join(self.inputs)}")
+                known = ", ".join(self.inputs)
+                raise TypeError(f"{self.name} has no input {name!r} to give a rule for; it has {known}")
         rule = self.rule_type(self, inputs, function)
         self._hold_to_promise(rule)
         self.rules = [other for other in self.rules if not set(other.inputs) & set(inputs)] + [rule]
@@ -110,11 +114,12 @@ class Op:
         known |= {f"{name}_shape" for name in self.inputs}
         for name in rule.reads:
             if name in forbidden:
-                raise TypeError(f"the rule {rule.name} may not read {name!r}: {self.name} is {self.kind}: {KINDS[self.kind]}")
+                promise = f"{self.name} is {self.kind}: {KINDS[self.kind]}"
+                raise TypeError(f"the rule {rule.name} may not read {name!r}: {promise}")
             if name not in known:
                 raise TypeError(f"the rule {rule.name} reads {name!r}; it may read {', '.join(sorted(known))}")
 
-    def differentiable(self, name: str, besides: set[str] = frozenset()) -> bool:  # type: ignore[assignment]
+    def differentiable(self, name: str, besides: Set[str] = frozenset()) -> bool:
         """True when an input has a rule."""
         return name in besides or any(name in rule.inputs for rule in self.rules)
 
@@ -167,7 +172,7 @@ class Op:
         data = [value._data if isinstance(value, Variable) else value for value in flat]
         xp = common_device(self, data).words
         out, kept = self.compute(xp, data, bound)
-        nodes = [value.node if isinstance(value, Variable) else None for value in flat]
+        nodes: list[Node | None] = [value.node if isinstance(value, Variable) else None for value in flat]
         self.refuse_gradient(nodes)
         if not variable.recording_gradients.get() or self.kind == "constant":
             nodes = [None] * len(nodes)
@@ -183,11 +188,11 @@ class Op:
             return self.call(inputs, **params)
         return self.call(**dict(zip(self.inputs, inputs, strict=False)), **params)
 
-    def parts_of(self, given: Any) -> list[Any]:
+    def parts_of(self, given: object) -> list[Any]:
         """The parts that a joining operation was given."""
         if not hasattr(type(given), "__iter__"):
             raise TypeError(f"{self.name} joins the parts of a list or a tuple, got {type(given).__name__}")
-        return list(given)
+        return list(cast("Iterable[Any]", given))
 
     def flat_names(self, count: int) -> list[str]:
         """The names of the inputs; the parts of a joining operation are numbered."""
@@ -242,6 +247,7 @@ class Op:
         return range(count) if self.kind == "joining" else [self.inputs.index(name) for name in rule.inputs]
 
     def flat_rule_names(self, rule: Rule, count: int) -> Sequence[str]:
+        """The names of the inputs of a rule, as `flat_names` gives them."""
         return self.flat_names(count) if self.kind == "joining" else rule.inputs
 
     def named(self, data: list[Any], params: dict[str, Any], out: Any, kept: Any) -> dict[str, Any]:
@@ -249,7 +255,7 @@ class Op:
         inputs: list[Any] = [data] if self.kind == "joining" else data
         named = dict(zip(self.inputs, inputs, strict=True))
         for name, value in list(named.items()):
-            named[f"{name}_shape"] = [shape_of(part) for part in value] if type(value) is list else shape_of(value)
+            named[f"{name}_shape"] = [shape_of(part) for part in value] if is_sequence(value) else shape_of(value)
         named.update(params)
         named.update(zip(self.keeps, kept, strict=False))
         named["out"] = out
@@ -285,7 +291,7 @@ class Op:
         named["xp"] = xp
         named["upstream"] = self.whole(xp, upstream, named) if self.outputs else upstream
         for rule in self.rules:
-            places = [i for i in self.places(rule, len(node.parents))]
+            places = list(self.places(rule, len(node.parents)))
             if all(node.parents[i] is None for i in places):
                 continue
             yield from self._apply_rule(rule, places, xp, node, named)
@@ -318,13 +324,13 @@ class Op:
         sent = rule({**named, "upstream": xp.conj(upstream)} if adjoint else named)
         if self.kind != "joining" and len(places) == 1:
             sent = (sent,)
-        if not isinstance(sent, (tuple, list)) or len(sent) != len(places):
+        if not is_sequence(sent) or len(sent) != len(places):
             self.wrong_count(rule, sent, len(places))
         return [words_of(part, xp).conj(part) for part in sent] if adjoint else sent
 
     def wrong_count(self, rule: Rule, sent: Any, wanted: int) -> None:
         """A rule that does not return one contribution for each of its inputs."""
-        count = len(sent) if isinstance(sent, (tuple, list)) else 1
+        count = len(sent) if is_sequence(sent) else 1
         raise RuntimeError(f"the rule {rule.name} returned {count} contributions for {wanted} inputs")
 
     def check_fits(self, rule: Rule, name: str, raw: Any, like: Any) -> tuple[int, ...]:
@@ -333,7 +339,7 @@ class Op:
         if shape == want:
             return ()
         aligned = zip(reversed(shape), reversed(want), strict=False)
-        if len(shape) < len(want) or any(n != m and m != 1 for n, m in aligned):
+        if len(shape) < len(want) or any(m not in (n, 1) for n, m in aligned):
             raise RuntimeError(
                 f"the rule {rule.name} sent shape {shape}, but the input {name} of {self.name} has shape {want}; "
                 f"a contribution has its input's shape (or one that broadcasting made from it)"
@@ -406,7 +412,7 @@ def pull_part(xp: Any, upstream: Any, node: Part) -> None:
     arrived[node.index] = arrived[node.index] + upstream if node.index in arrived else upstream
 
 
-pull_part.op, pull_part.on_tensors = None, pull_part  # type: ignore[attr-defined]
+vars(pull_part).update(op=None, on_tensors=pull_part)
 
 
 def deposit(parent: Any, contribution: Any) -> None:
@@ -422,7 +428,7 @@ def pull_by_name(op: Op) -> Callable[..., None]:
         for contribution in op.contributions(xp, node, upstream, node.saved):
             deposit(node.parents[contribution.index], xp.own(contribution.value, upstream))
 
-    pull.op, pull.on_tensors = op, None  # type: ignore[attr-defined]
+    vars(pull).update(op=op, on_tensors=None)
     return pull
 
 
@@ -454,6 +460,6 @@ def common_device(op: Op, data: list[Any]) -> Any:
     devices |= {found.name for value in data if (found := vocabulary.device_of(value)).name != "cpu"}
     if len(devices) > 1:
         raise RuntimeError(
-            f"{op.name} was given arrays on {' and '.join(sorted(devices))}; move one of them: x.to({sorted(devices)[0]!r})"
+            f"{op.name} was given arrays on {' and '.join(sorted(devices))}; move one of them: x.to({min(devices)!r})"
         )
     return vocabulary.device(devices.pop() if devices else "cpu")

@@ -6,6 +6,8 @@ birth needs no recursion and gives every process the same order.
 What a pull hands over belongs to the walk alone, so it may add into it in place. The watched walk calls every rule by
 name, overwrites nothing, and tells each step to who asked: it serves recordings, hooks and gradients of gradients.
 """
+# pyright: reportPrivateUsage=false
+# The rooms of the engine share `_data`.
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ def program(root: Node) -> tuple[list[Node], list[Leaf]]:
     order: list[Node] = []
     leaves: list[Any] = []
     if root.pull is None:
-        return order, [root]  # type: ignore[list-item]
+        leaves.append(root)
+        return order, leaves
     todo = [root]
     while todo:
         node = todo.pop()
@@ -109,10 +112,10 @@ def watched_walk(
         if saved is None:
             raise freed(node)
         try:
-            contributions = list(node.op.contributions(xp or words_beside(upstream), node, upstream, saved))
+            sent: list[Contribution] = list(node.op.contributions(xp or words_beside(upstream), node, upstream, saved))
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             raise in_a_rule(node, error) from error
-        for contribution in contributions:
+        for contribution in sent:
             parent: Any = node.parents[contribution.index]
             before = parent.accumulator
             deposit(parent, contribution.value)
@@ -125,8 +128,9 @@ def hooked(node: Node, gradient: Any) -> Any:
     for hook in list(hooks.of.get(node, ())):
         changed = hook(Variable.public.of(gradient))
         if changed is not None:
-            if not isinstance(changed, Variable):
-                raise TypeError(f"a hook returns a tensor, or None to leave the gradient as it is; got {type(changed).__name__}")
+            if not isinstance(changed, Variable.public):
+                got = type(changed).__name__
+                raise TypeError(f"a hook returns a tensor, or None to leave the gradient as it is; got {got}")
             if changed.shape != gradient.shape:
                 raise RuntimeError(f"a hook returned shape {changed.shape} for a gradient of shape {gradient.shape}")
             gradient = changed._data if not isinstance(gradient, Variable) else changed
@@ -171,21 +175,13 @@ def gradients(
     order, leaves = program(start)
     collected: dict[Node, Any] = {}
     start.accumulator = Variable.public.of(upstream) if create_graph else upstream
+    visited = _collecting(order, stops, collected) if by_name else None
     try:
         if create_graph:
             with nullcontext() if variable.recording_gradients.get() else variable.enable_grad():
-                if by_name:
-                    watched_walk(vocabulary.tensors, _collecting(order, stops, collected), observe, lifted)
-                else:
-                    walk_on_tensors(order)
-        elif by_name:
-            watched_walk(None, _collecting(order, stops, collected), observe, saved_by)
-        elif walk_by is not None:
-            walk_by(order)
-        elif vocabulary.several_devices():
-            walk_between_devices(order)
+                _on_tensors(order, visited, observe)
         else:
-            walk(arrays, order)
+            _on_arrays(order, visited, observe, walk_by)
         for leaf in leaves:
             received, leaf.accumulator = leaf.accumulator, None
             if received is not EMPTY:
@@ -195,11 +191,41 @@ def gradients(
             node.accumulator = None
         raise
     if not retain_graph:
-        for recorder in recorders:
-            recorder.will_free(order)
-        for node in order:
-            node.saved = None if type(node) is Node else ()
+        _free(order)
     return collected
+
+
+def _on_tensors(order: Sequence[Node], visited: Iterable[Node] | None, observe: Sequence[Observer]) -> None:
+    """The walk whose gradients are tensors: by name where its nodes are `visited` one by one."""
+    if visited is not None:
+        watched_walk(vocabulary.tensors, visited, observe, lifted)
+    else:
+        walk_on_tensors(order)
+
+
+def _on_arrays(
+    order: Sequence[Node],
+    visited: Iterable[Node] | None,
+    observe: Sequence[Observer],
+    walk_by: Callable[[Sequence[Node]], None] | None,
+) -> None:
+    """The walk whose gradients are arrays: by name, in the way that was asked for, or the plainest that is right."""
+    if visited is not None:
+        watched_walk(None, visited, observe, saved_by)
+    elif walk_by is not None:
+        walk_by(order)
+    elif vocabulary.several_devices():
+        walk_between_devices(order)
+    else:
+        walk(arrays, order)
+
+
+def _free(order: Sequence[Node]) -> None:
+    """Let go of what the nodes saved; recorders are told before."""
+    for recorder in variable.recorders.get():
+        recorder.will_free(order)
+    for node in order:
+        node.saved = None if type(node) is Node else ()
 
 
 def replay(root: Node, upstream: Any, observe: Sequence[Observer], kept: dict[Node, Any]) -> None:

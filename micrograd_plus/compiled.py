@@ -272,7 +272,8 @@ def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
 
 def _count_check(rule: Rule, number: int) -> str:
     count = len(rule.inputs)
-    return f"    if type(_all) is not tuple or len(_all) != {count}: _op.wrong_count(_op.rules[{number}], _all, {count})"
+    wrong = f"type(_all) is not tuple or len(_all) != {count}"
+    return f"    if {wrong}: _op.wrong_count(_op.rules[{number}], _all, {count})"
 
 
 def _sends_upstream_itself(rule: Rule) -> bool:

@@ -65,7 +65,7 @@ class _Signature:
 
 
 def _unwritten(*args: Any, **params: Any) -> Any:
-    return _first_call(_op, args, params)  # type: ignore[name-defined]  # noqa: F821 - both are in its namespace
+    return _first_call(_op, args, params)  # type: ignore[name-defined] # noqa: F821 - both are in its namespace
 
 
 def first_call(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:

@@ -3,6 +3,8 @@
 A function's arguments may be tensors, numbers, arrays, or lists, tuples and dictionaries of them; what comes back has
 the same form. Nothing here touches anybody's `.grad`.
 """
+# pyright: reportPrivateUsage=false
+# The rooms of the engine share `_data`.
 
 from __future__ import annotations
 

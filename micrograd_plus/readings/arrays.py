@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import builtins
 import sys
+import typing
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy  # noqa: ICN001 - np is the library that this file is read with, which may be another
 
@@ -226,11 +227,12 @@ def own(x: Any, upstream: Any = None) -> Any:
 
 
 def _alone(x: Any) -> bool:
-    """True for a view of memory that nothing else holds: a fresh array that was turned, cut or taken in another shape."""
+    """True for a view of memory that nothing else holds: a fresh array that was turned, cut or reshaped."""
     return x.flags.writeable and sys.getrefcount(x.base) == _ALONE
 
 
-_ALONE = (lambda x: sys.getrefcount(x.base))(np.zeros(2)[:1])
+_fresh = np.zeros(2)[:1]
+_ALONE = sys.getrefcount(_fresh.base)
 
 
 # Axes ---------------------------------------------------------------------------------------------------------------
@@ -347,7 +349,7 @@ def put_add(x: Any, shape: tuple[int, ...], index: Any) -> Any:
 
 def _names_no_place_twice(index: Any) -> bool:
     """True for slices, single integers and boolean masks: no entry is met a second time."""
-    parts = cast("tuple[Any, ...]", index) if type(index) is tuple else (index,)
+    parts = typing.cast("tuple[Any, ...]", index) if type(index) is tuple else (index,)
     return builtins.all(
         part is None
         or part is Ellipsis
@@ -417,12 +419,12 @@ def cumprod(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = F
 
 
 def product_of_others(x: Any, axis: Any = None) -> Any:
-    """For each entry, the product of all the others: the whole product over the entry, where no product is so small or so
-    large that dividing would lose anything; elsewhere those before it times those after it."""
-    whole = np.prod(x, axis=axis, keepdims=True)
+    """For each entry, the product of all the others: the whole product over the entry, where no product is so small
+    or so large that dividing would lose anything; elsewhere those before it times those after it."""
     if np is numpy and x.dtype.kind == "f":
-        size = abs(whole)
-        if (size > np.finfo(x.dtype).tiny).all() and (size < np.inf).all():
+        with np.errstate(over="ignore", under="ignore"):
+            whole = np.prod(x, axis=axis, keepdims=True)
+        if (abs(whole) > np.finfo(x.dtype).tiny).all() and (abs(whole) < np.inf).all():
             return whole / x
     line = axes_to_last(x, axis)
     before, after = cumprod(line, -1, exclusive=True), cumprod(line, -1, exclusive=True, reverse=True)

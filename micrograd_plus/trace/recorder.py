@@ -58,7 +58,7 @@ class Recorder(variable.Recorder):
 
     def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
         """Note an application, and which instruction of the user's asked for it."""
-        frame: Any = sys._getframe(2)  # pyright: ignore[reportPrivateUsage] - `inspect` would cost a hundred times more
+        frame: Any = sys._getframe(2)  # pyright: ignore[reportPrivateUsage] - Python has no public name for a caller
         if self.within is None:
             while frame is not None and (ours.get(id(frame.f_code)) or is_ours(frame.f_code))[0]:
                 frame = frame.f_back

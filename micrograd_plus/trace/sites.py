@@ -9,7 +9,7 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, cast
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -107,13 +107,12 @@ def name_in(scopes: tuple[dict[str, Any], ...], value: Any) -> str | None:
     return None
 
 
-def path_in(scopes: tuple[dict[str, Any], ...], value: Any) -> str | None:
+def path_in(scopes: tuple[dict[str, object], ...], value: Any) -> str | None:
     """The path of a parameter from the variable that holds its model, as in `net.0.weight`."""
     for names in scopes:
         for name, held in names.items():
-            kind: type[object] = type(held)
-            if hasattr(kind, "named_parameters"):
-                for path, parameter in held.named_parameters():
+            if hasattr(type(held), "named_parameters"):
+                for path, parameter in cast("Any", held).named_parameters():
                     if parameter is value:
                         return f"{name}.{path}" if name != "self" else path
     return None

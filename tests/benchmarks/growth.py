@@ -12,7 +12,6 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from .harness import Effort, settle_allocator
 from .report import Outcome, Row
@@ -169,15 +168,13 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
     checkpointed = [scanning(steps, 4096, isqrt(steps)) for steps in (FEW, MANY)]
     larger = peak(checkpointed[1]) / peak(checkpointed[0])
     ours, by_hand = attention_memory()
+    back = {name: back_over_forward(operation, times) for name, operation in along_an_axis().items()}
     rows = [
         Row("scan", f"time of {more} times the steps, over {more} times the time", slower / more, at_most=1.25),
         Row("scan", f"memory of {more} times the steps", kept),
-        Row("scan", f"the same with a checkpoint every √steps: √{more} = {isqrt(more)}", larger, at_most=1.25 * isqrt(more)),
+        Row("scan", f"the same, a checkpoint every √steps: √{more} = {isqrt(more)}", larger, at_most=1.25 * isqrt(more)),
         Row("attention", "peak memory over by hand", ours / by_hand, at_most=1.2),
-        *(
-            Row(name, "back, over twice the forward and a pass for each gradient", back_over_forward(operation, times), at_most=1)
-            for name, operation in tqdm(along_an_axis().items(), desc="along an axis", leave=False)
-        ),
+        *(Row(name, "back, over twice the forward and a pass for each gradient", back[name], at_most=1) for name in back),
         Row("splat", "500 Gaussians on 64 x 64, forward and backward", quickest(splat(), times), "s", at_most=1),
     ]
     return [Outcome("growth of time and memory", "MB", rows, {"micrograd_plus, attention": ours / 1e6,

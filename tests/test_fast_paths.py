@@ -1,0 +1,227 @@
+"""What is done for speed means the same as what it stands for: written-out walks, words that take another way where
+arrays are large, and arrays that the walk may keep without a copy."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import check, variable
+from micrograd_plus.nn import functional
+from micrograd_plus.readings import arrays
+from micrograd_plus.samples import samples
+
+MOVING = [sample for group in samples.values() for sample in group if check.moving(sample)]
+
+
+def gradients_of_gradients(sample):
+    """The gradients, whether each has a graph, and the gradients of the sum of their squares."""
+    places = check.moving(sample)
+    leaves = [mg.tensor(sample.inputs[place], requires_grad=True) for place in places]
+    loss = check.scalar(sample, check.given(sample, places, leaves))
+    found = loss.gradients(create_graph=True)
+    first = [found[leaf.node] for leaf in leaves if leaf.node in found]
+    again = [each for each in first if each.node is not None and each.dtype.kind == "f"]
+    if again:
+        sum((each * each).sum() for each in again).backward()
+    second = [None if leaf.grad is None else leaf.grad.numpy() for leaf in leaves]
+    return [each.numpy() for each in first], [each.node is not None for each in first], second
+
+
+@pytest.mark.parametrize("sample", MOVING, ids=str)
+def test_a_walk_on_tensors_is_the_same_written_out_and_by_name(sample):
+    written = gradients_of_gradients(sample)
+    with variable.mode(variable.by_name, True):
+        by_name = gradients_of_gradients(sample)
+    assert written[1] == by_name[1]
+    for ours, meant in zip(written[0] + written[2], by_name[0] + by_name[2], strict=True):
+        if meant is None:
+            assert ours is None
+        else:
+            check.must_equal(ours, meant, str(sample), rtol=1e-9, atol=1e-10)
+
+
+def test_the_text_of_the_walk_on_tensors_is_there_to_print():
+    text = repr(mg.tanh.source)
+    assert "def pull_on_tensors_tanh(xp, upstream, _node):" in text
+    assert "out = _lift(out, _node)" in text
+    assert "pull_on_tensors" not in repr(mg.ops.layer_norm.source)  # what it kept is kept again: by name
+
+
+def test_an_error_of_a_rule_on_tensors_names_the_operation():
+    @mg.op
+    def grumpy(xp, x):
+        return xp.exp(x)
+
+    @grumpy.rule("x")
+    def _(xp, upstream):
+        raise ValueError("not today")
+
+    with pytest.raises(ValueError, match="backward through grumpy: not today"):
+        grumpy(mg.tensor([1.0], requires_grad=True)).sum().gradients(create_graph=True)
+
+
+def test_a_rule_on_tensors_that_sends_the_wrong_shape_is_refused():
+    @mg.op
+    def narrow(xp, x):
+        return xp.exp(x)
+
+    @narrow.rule("x")
+    def _(xp, upstream):
+        return xp.sum(upstream)
+
+    with pytest.raises(RuntimeError, match=r"narrow.x sent shape \(\), but the input x of narrow has shape \(2,\)"):
+        narrow(mg.tensor([1.0, 2.0], requires_grad=True)).sum().gradients(create_graph=True)
+
+
+# Words that take another way where arrays are large -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keepdims", [True, False])
+@pytest.mark.parametrize("axis", [-1, 2, (-1,), 0, (0, 2), None])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+def test_reductions_along_short_rows_give_what_numpy_gives(keepdims, axis, dtype):
+    x = (np.random.default_rng(0).normal(size=(8, 40, 10)) * 100).astype(dtype)
+    for word, meant in ((arrays.sum, np.sum), (arrays.mean, np.mean), (arrays.max, np.max)):
+        ours, expected = word(x, axis=axis, keepdims=keepdims), meant(x, axis=axis, keepdims=keepdims)
+        assert ours.shape == expected.shape
+        assert ours.dtype == expected.dtype
+        np.testing.assert_allclose(ours, expected, rtol=1e-4 if dtype == "float32" else 1e-12, atol=1e-2)
+
+
+def test_reductions_along_short_rows_let_nan_and_infinity_pass():
+    x = np.ones((500, 10))
+    x[3, 4], x[5, 6], x[7, 8] = np.nan, np.inf, -np.inf
+    assert np.isnan(arrays.max(x, axis=-1)[3])
+    assert arrays.max(x, axis=-1)[5] == np.inf
+    assert np.isnan(arrays.sum(x, axis=-1)[3])
+    assert arrays.sum(x, axis=-1)[[0, 5, 7]].tolist() == [10, np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("shape", [(40, 60), (8, 40, 60), (3, 60), (1, 60), (0, 60), (2, 3, 0)])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+def test_undoing_broadcasting_over_rows_adds_the_rows(shape, dtype):
+    x = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    ours = arrays.unbroadcast(x, shape[-1:])
+    assert ours.dtype == x.dtype
+    np.testing.assert_allclose(ours, x.reshape(-1, shape[-1]).sum(axis=0) if x.size else np.zeros(shape[-1]), atol=1e-4)
+
+
+@pytest.mark.parametrize("before", [(4, 5, 6), (2, 3, 5, 6), (0, 5, 6), (4, 5, 0)])
+def test_many_matrices_times_one_are_numpys_product(before):
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=before), random.normal(size=(before[-1], 7))
+    for left, right in ((a, b), (a.astype(np.float32), b), (a.swapaxes(0, 1), b), (a, b.T.copy().T)):
+        ours = arrays.matmul(left, right)
+        assert ours.dtype == np.matmul(left, right).dtype
+        np.testing.assert_allclose(ours, np.matmul(left, right), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("planted", [[], [0.0], [0.0, 0.0], [1e-200, 1e-200], [1e200, 1e200], [np.inf], [np.nan]])
+def test_the_product_of_the_others_divides_only_where_nothing_is_lost(planted):
+    x = np.random.default_rng(0).uniform(0.5, 2, size=(3, 6))
+    x[1, : len(planted)] = planted
+    with np.errstate(over="ignore"):
+        others = np.array([[np.prod(np.delete(row, i)) for i in range(6)] for row in x])
+        np.testing.assert_allclose(arrays.product_of_others(x, axis=1), others, rtol=1e-12)
+
+
+def test_einsum_of_large_arrays_gives_what_it_gives_of_small_ones():
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(120, 130)), random.normal(size=(130, 110))
+    np.testing.assert_allclose(arrays.einsum("ij,jk->ik", a, b), a @ b, atol=1e-10)
+    np.testing.assert_allclose(arrays.einsum("ij,ij->i", a, a), (a * a).sum(axis=1))
+    np.testing.assert_allclose(arrays.einsum("ij->ji", a), a.T)
+
+
+# Arrays in the walk's own memory ------------------------------------------------------------------------------------
+
+
+def test_a_view_that_nobody_else_can_see_into_is_kept_and_any_other_copied():
+    fresh = np.zeros((3, 4)).T
+    assert arrays.own(fresh) is fresh
+    held = np.zeros((3, 4))
+    assert not np.shares_memory(arrays.own(held[1:]), held)
+    assert arrays.own(held, upstream=held) is not held
+    repeated = arrays.own(np.broadcast_to(np.zeros(3), (4, 3)))
+    assert repeated.flags.writeable
+    assert 0 not in repeated.strides
+
+
+def test_two_rules_that_send_parts_of_one_array_do_not_add_into_each_other():
+    @mg.op
+    def halves(xp, a, b):
+        return xp.concatenate([a, b])
+
+    @halves.rule("a", "b")
+    def _(xp, upstream):
+        return xp.split(upstream, 2)
+
+    a, b = (mg.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    (halves(a, b) * mg.tensor([1.0, 2.0, 3.0, 4.0])).sum().backward()
+    a.grad._data += 100
+    assert b.grad.tolist() == [3, 4]
+
+
+def test_a_rule_that_sends_what_it_saved_does_not_lend_it_to_the_walk():
+    @mg.op
+    def saved(xp, x, y):
+        return xp.sum(x * y)
+
+    @saved.rule("x")
+    def _(y):
+        return y[:]
+
+    @saved.rule("y")
+    def _(upstream, x):
+        return upstream * x
+
+    x, y = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor([3.0, 4.0])
+    loss = saved(x, y) + x.sum() + (x * x).sum()
+    loss.backward()
+    assert x.grad.tolist() == [6, 9]
+    assert y.tolist() == [3, 4]
+
+
+# Images in memory ---------------------------------------------------------------------------------------------------
+
+
+def lie_with_images_last(x):
+    return x.transpose(1, 2, 3, 0).flags.c_contiguous
+
+
+def test_images_keep_the_order_in_memory_that_convolution_likes():
+    random = np.random.default_rng(0)
+    x = mg.tensor(random.normal(size=(4, 3, 8, 8)), requires_grad=True)
+    weight = mg.tensor(random.normal(size=(5, 3, 3, 3)), requires_grad=True)
+    h = functional.conv2d(x, weight, mg.tensor(np.zeros(5), requires_grad=True), padding=1)
+    activated = mg.relu(h)
+    pooled = functional.max_pool2d(activated, 2)
+    found = pooled.sum().gradients(through=[h.node, activated.node])
+    for each in (h, activated, pooled):
+        assert lie_with_images_last(each.numpy())
+    for node in (h.node, activated.node):
+        assert lie_with_images_last(found[node])
+
+
+@pytest.mark.parametrize("settings", [
+    {"kernel_size": 2}, {"kernel_size": 3, "stride": 2}, {"kernel_size": 2, "padding": 1}, {"kernel_size": (2, 3)},
+    {"kernel_size": 2, "dilation": 2, "stride": 2}, {"kernel_size": 3, "stride": 1, "padding": 1},
+])  # fmt: skip
+def test_the_gradient_of_pooling_goes_to_the_first_largest_entry_of_each_window(settings):
+    x = mg.tensor(np.random.default_rng(0).integers(0, 3, size=(2, 2, 6, 6)).astype(float), requires_grad=True)
+    out = functional.max_pool2d(x, **settings)
+    weights = np.arange(1.0, 1 + out.size).reshape(out.shape)
+    out.backward(weights)
+    (kh, kw), (sh, sw), (ph, pw), (dh, dw) = (
+        (value, value) if isinstance(value, int) else value
+        for value in (settings["kernel_size"], settings.get("stride", settings["kernel_size"]),
+                      settings.get("padding", 0), settings.get("dilation", 1))
+    )  # fmt: skip
+    expected = np.zeros(x.shape)
+    for n, c, i, j in np.ndindex(*out.shape):
+        window = [(i * sh - ph + a * dh, j * sw - pw + b * dw) for a in range(kh) for b in range(kw)]
+        inside = [(row, column) for row, column in window if 0 <= row < 6 and 0 <= column < 6]
+        best = max(inside, key=lambda place: x.numpy()[n, c, *place])
+        assert out.numpy()[n, c, i, j] == x.numpy()[n, c, *best]
+        expected[n, c, *best] += weights[n, c, i, j]
+    np.testing.assert_array_equal(x.grad.numpy(), expected)
