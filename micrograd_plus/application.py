@@ -14,7 +14,7 @@ This file is the meaning. `compiled.py` writes the same out as straight code, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType
 from typing import Any, cast
 
@@ -104,24 +104,32 @@ class Op:
 
     def _hold_to_promise(self, rule: Rule) -> None:
         """Refuse a rule that reads what its kind may not, or what nobody can give it."""
-        own = set(rule.inputs)
-        forbidden = {
-            "elementwise": {"upstream"},
-            "linear": {*self.inputs, "out"} - {name for name in self.inputs if not self.differentiable(name, own)},
-            "multilinear": {*own, "out"},
-        }.get(self.kind, set[str]())
-        known = {"xp", "upstream", "out", *self.inputs, *self.params, *self.keeps, *self.outputs}
-        known |= {f"{name}_shape" for name in self.inputs}
         for name in rule.reads:
-            if name in forbidden:
+            if self._forbids(rule, name):
                 promise = f"{self.name} is {self.kind}: {KINDS[self.kind]}"
                 raise TypeError(f"the rule {rule.name} may not read {name!r}: {promise}")
-            if name not in known:
+            if not self._can_give(name):
+                known = ["xp", "upstream", "out", *self.inputs, *self.params, *self.keeps, *self.outputs]
+                known += [f"{name}_shape" for name in self.inputs]
                 raise TypeError(f"the rule {rule.name} reads {name!r}; it may read {', '.join(sorted(known))}")
 
-    def differentiable(self, name: str, besides: Set[str] = frozenset()) -> bool:
+    def _forbids(self, rule: Rule, name: str) -> bool:
+        """Whether the promise of the kind keeps a rule from reading something."""
+        if self.kind == "elementwise":
+            return name == "upstream"
+        if self.kind == "multilinear":
+            return name == "out" or name in rule.inputs
+        return self.kind == "linear" and (name == "out" or name in rule.inputs or self.differentiable(name))
+
+    def _can_give(self, name: str) -> bool:
+        """Whether there is something of that name when a rule is called."""
+        if name in ("xp", "upstream", "out") or name in self.inputs or name in self.params:
+            return True
+        return name in self.keeps or name in self.outputs or name.removesuffix("_shape") in self.inputs
+
+    def differentiable(self, name: str) -> bool:
         """True when an input has a rule."""
-        return name in besides or any(name in rule.inputs for rule in self.rules)
+        return any(name in rule.inputs for rule in self.rules)
 
     @property
     def arguments(self) -> tuple[str, ...]:

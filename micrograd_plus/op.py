@@ -92,7 +92,8 @@ def register(op: Op) -> Callable[..., Any]:
     """Make an operation a word of every reading, and return its public function."""
     op.call = public_call(op)
     setattr(vocabulary.tensors, op.name, op.call)
-    vocabulary.define(op.name, output_alone(op.forward) if op.keeps else op.forward)
+    if op.forward.__code__.co_names != (op.name,):  # a forward that only says its own word would call itself
+        vocabulary.define(op.name, output_alone(op.forward) if op.keeps else op.forward)
     operations[op.name] = op
     return op.call
 

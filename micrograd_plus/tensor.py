@@ -59,7 +59,8 @@ def _dtype(dtype: Any, name: str) -> Any:
     try:
         wanted = np.dtype(dtype)
     except TypeError:
-        raise TypeError(f"{name}: there is no dtype {dtype!r}; write float, complex, int, bool, or e.g. 'float32'") from None
+        instead = "write float, complex, int, bool, or e.g. 'float32'"
+        raise TypeError(f"{name}: there is no dtype {dtype!r}; {instead}") from None
     _refuse_other_than_numbers(wanted, name)
     return wanted
 
@@ -91,7 +92,8 @@ class Tensor(Variable):
 
     @staticmethod
     def constant(value: Any, name: str) -> Tensor:
-        """A tensor of anything array-like that an operation was given: a copy, so that no later write reaches the graph."""
+        """A tensor of anything array-like that an operation was given: a copy, so that no later write reaches the
+        graph."""
         array = _values(value, None, name)
         return Tensor.of(array.copy() if array is value else array)
 
@@ -170,7 +172,9 @@ class Tensor(Variable):
         if wanted == (self.node is not None):
             return
         if not self.is_leaf:
-            raise RuntimeError("requires_grad cannot be taken from a result; x.detach() gives its values without the graph")
+            raise RuntimeError(
+                "requires_grad cannot be taken from a result; x.detach() gives its values without the graph"
+            )
         if wanted and self.dtype.kind not in "fc":
             raise TypeError(
                 f"a tensor of {self.dtype} cannot have a gradient: gradients are about small changes; use floats, "
@@ -262,8 +266,8 @@ class Tensor(Variable):
         if gradient is None:
             if data.size != 1:
                 raise RuntimeError(
-                    f"backward() from shape {self.shape} needs an upstream gradient of that shape; a loss is one number: "
-                    f"reduce it with .sum() or .mean(), or call backward(gradient)"
+                    f"backward() from shape {self.shape} needs an upstream gradient of that shape; a loss is one "
+                    f"number: reduce it with .sum() or .mean(), or call backward(gradient)"
                 )
             return library.ones(data.shape, data.dtype)
         if create_graph and isinstance(gradient, Tensor):
@@ -275,7 +279,9 @@ class Tensor(Variable):
                 raise TypeError(f"the upstream gradient is {given.dtype}, the tensor {data.dtype}; take its real part")
             given = library.array(given, data.dtype)
         if given.shape != self.shape:
-            raise ValueError(f"the upstream gradient has shape {given.shape}, the tensor {self.shape}; they must be equal")
+            raise ValueError(
+                f"the upstream gradient has shape {given.shape}, the tensor {self.shape}; they must be equal"
+            )
         return given
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Callable[[], None]:
@@ -324,15 +330,10 @@ class Tensor(Variable):
         return ops.positive(self)
 
     def to(self, device: str) -> Tensor:
-        """The tensor on another device; a leaf stays a leaf, and the same device gives the same tensor."""
-        where = vocabulary.device(device)
-        if where.name == self.device:
+        """The tensor on another device, through which gradients come back; the same device gives the same tensor."""
+        if vocabulary.device(device).name == self.device:
             return self
-        if not self.is_leaf:
-            return ops.to_device(self, device=device, source=self.device)
-        out = Tensor.of(where.library.asarray(self.numpy()))
-        out.requires_grad = self.requires_grad
-        return out
+        return ops.to_device(self, device=device, source=self.device)
 
     def requires_grad_(self, wanted: bool = True) -> Tensor:
         """Set `requires_grad`, and return the tensor."""
@@ -382,8 +383,8 @@ class Tensor(Variable):
     def __setitem__(self, index: Any, values: Any) -> None:
         if not self.is_leaf:
             raise RuntimeError(
-                "a result cannot be assigned to: it is what its inputs make it; compute a changed copy with mg.where(...), "
-                "or write into x.detach()"
+                "a result cannot be assigned to: it is what its inputs make it; compute a changed copy with "
+                "mg.where(...), or write into x.detach()"
             )
         if self.node is not None and recording_gradients.get():
             raise RuntimeError(
@@ -394,7 +395,8 @@ class Tensor(Variable):
         try:
             data[_plain(index)] = values._data if isinstance(values, Variable) else values
         except (IndexError, TypeError, ValueError) as error:
-            raise type(error)(f"x[{index!r}] = {values!r} does not fit a tensor of shape {self.shape}: {error}") from error
+            said = f"x[{index!r}] = {values!r} does not fit a tensor of shape {self.shape}: {error}"
+            raise type(error)(said) from error
         self.assign(data)
 
     # Python's own -----------------------------------------------------------------------------------------------------
@@ -404,7 +406,8 @@ class Tensor(Variable):
         said = [body] + ([] if self.dtype in (np.float64, np.int64, np.bool_) else [f"dtype={self.dtype}"])
         said += [f"device={self.device!r}"] if self.device != "cpu" else []
         if self.node is not None:
-            said.append("requires_grad=True" if self.is_leaf else f"made_by={getattr(self.node.op, 'name', 'an output')!r}")
+            made_by = getattr(self.node.op, "name", "an output")
+            said.append("requires_grad=True" if self.is_leaf else f"made_by={made_by!r}")
         return f"tensor({', '.join(said)})"
 
     def __format__(self, spec: str) -> str:
@@ -446,16 +449,19 @@ class Tensor(Variable):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if self.node is not None:
-            raise TypeError("NumPy would lose the graph of this tensor; use the mg function, or x.numpy() for the values")
+            raise TypeError(
+                "NumPy would lose the graph of this tensor; use the mg function, or x.numpy() for the values"
+            )
         return self.numpy() if dtype is None else self.numpy().astype(dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """`array * tensor` and np.exp(tensor) are the operations of the same name."""
-        name = {"bitwise_and": "logical_and", "bitwise_or": "logical_or"}.get(ufunc.__name__, ufunc.__name__)
+        name = str(ufunc.__name__)
+        name = {"bitwise_and": "logical_and", "bitwise_or": "logical_or"}.get(name, name)
         if method != "__call__" or options or not hasattr(ops, name):
             raise TypeError(
-                f"np.{ufunc.__name__} would lose the graph of a tensor: use an mg function, without NumPy's options and "
-                f"not in place (array += tensor), or x.numpy() for the values"
+                f"np.{ufunc.__name__} would lose the graph of a tensor: use an mg function, without NumPy's options "
+                f"and not in place (array += tensor), or x.numpy() for the values"
             )
         return getattr(ops, name)(*inputs)
 
@@ -464,7 +470,9 @@ class Tensor(Variable):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:
-            raise RuntimeError("a result cannot be copied apart from its graph; x.detach() copies its values, x.clone() joins it")
+            raise RuntimeError(
+                "a result cannot be copied apart from its graph; x.detach() copies its values, x.clone() joins it"
+            )
         out = Tensor.of(self._data.copy())
         out.requires_grad = self.requires_grad
         if self.grad is not None:
@@ -491,8 +499,8 @@ class Tensor(Variable):
     __pow__ = ops.power
     __matmul__ = ops.matmul
     __mod__ = ops.remainder
-    __eq__ = ops.equal
-    __ne__ = ops.not_equal
+    __eq__ = ops.equal  # type: ignore[assignment] - entry by entry, as in NumPy
+    __ne__ = ops.not_equal  # type: ignore[assignment] - the same
     __lt__ = ops.less
     __le__ = ops.less_equal
     __gt__ = ops.greater
@@ -564,7 +572,8 @@ class Tensor(Variable):
         return ops.imag(self)
 
     def astype(self, dtype: Any) -> Tensor:
-        """The values in another dtype; the gradient is cast back. Through whole numbers and truths nothing goes back."""
+        """The values in another dtype; the gradient is cast back. Through whole numbers and truths nothing goes
+        back."""
         return ops.astype(self, dtype=_dtype(dtype, "astype"))
 
     def reshape(self, *shape: Any) -> Tensor:
@@ -598,7 +607,8 @@ def _refuse_other_device(where: Tensor, given: Any) -> None:
     """Refuse an upstream gradient that lives on another device; one from the host is sent along."""
     found = vocabulary.device_of(given).name
     if found not in ("cpu", where.device):
-        raise RuntimeError(f"the upstream gradient is on {found}, the tensor on {where.device}: gradient.to({where.device!r})")
+        wanted = where.device
+        raise RuntimeError(f"the upstream gradient is on {found}, the tensor on {wanted}: gradient.to({wanted!r})")
 
 
 def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -618,7 +628,7 @@ def _plain(index: Any) -> Any:
     return index.copy() if hasattr(index, "shape") else index
 
 
-def _accumulate(leaf: Leaf, received: Any) -> None:
+def _accumulate(leaf: Any, received: Any) -> None:
     """Add what a walk brought to a leaf's `.grad`."""
     if received.dtype is not leaf.dtype and received.dtype != leaf.dtype:
         received = received.astype(leaf.dtype)

@@ -108,8 +108,15 @@ def test_a_result_that_is_moved_sends_its_gradient_back_to_where_it_came_from():
     assert x.grad.tolist() == [18.0, 36.0]
 
 
-def test_a_leaf_that_is_moved_is_a_leaf_there():
-    x = mg.tensor([1.0, 2.0], requires_grad=True).to(DEVICE)
+def test_the_gradient_of_a_leaf_that_is_moved_comes_back_to_it():
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    (x.to(DEVICE) ** 2).sum().backward()
+    assert (x.grad.device, x.grad.tolist()) == ("cpu", [2.0, 4.0])
+    assert mg.grad(lambda x: (x.to(DEVICE) ** 2).sum().to("cpu"))(x.detach()).tolist() == [2.0, 4.0]
+
+
+def test_a_tensor_may_be_made_on_the_device():
+    x = mg.tensor([1.0, 2.0], requires_grad=True, device=DEVICE)
     assert (x.device, x.is_leaf, x.requires_grad) == (DEVICE, True, True)
     assert x.to(DEVICE) is x
     assert "device='stand-in'" in repr(x)

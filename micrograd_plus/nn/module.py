@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 from ..tensor import Tensor, tensor
+from ..variable import no_grad
 
 __all__ = ["Module", "Parameter"]
 
@@ -275,9 +276,10 @@ def once(named: Iterator[tuple[str, Tensor]]) -> Iterator[tuple[str, Tensor]]:
 def _moved(value: Tensor, device: str | None, dtype: Any) -> Tensor:
     """A tensor on another device or of another dtype, still a leaf and still of its label."""
     new_dtype = value.dtype if dtype is None or value.dtype.kind not in "fc" else dtype
-    out = value.to(value.device if device is None else device)
-    if out.dtype != new_dtype:
-        out = tensor(out, value.requires_grad, new_dtype, out.device)
+    if value.device == (device or value.device) and value.dtype == new_dtype:
+        return value
+    with no_grad():
+        out = tensor(value.to(device or value.device), value.requires_grad, new_dtype, device or value.device)
     out.label = getattr(value, "label", "")
     return out
 

@@ -28,7 +28,7 @@ def define(word: str, forward: Any) -> None:
 
 
 def _add_word(words: Any, word: str, forward: Any) -> None:
-    if not hasattr(words, word):
+    if word not in words.__dict__ and word not in getattr(words, "np", words).__dict__:
         setattr(words, word, partial(forward, words))
 
 
