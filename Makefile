@@ -30,9 +30,10 @@ test-cuda: ## run the tests on an NVIDIA GPU, with the Python that is there (PYT
 bench-cuda: ## measure on an NVIDIA GPU, against torch where it is there (PYTHON as above; BENCH_ARGS="--only W4")
 	@$(FOUND); PYTHONPATH=.:viz:tests $$python -m benchmarks.on_device $(BENCH_ARGS)
 
-reference: .venv/.docs ## write docs/reference/ and docs/museum.md again, from the code
+reference: .venv/.docs ## write docs/reference/, docs/museum.md and the stubs (*.pyi) again, from the code
 	.venv/bin/python docs/make_reference.py
 	.venv/bin/python docs/make_museum.py
+	.venv/bin/python docs/make_stubs.py
 
 docs: .venv/.docs ## build the documentation into site/
 	.venv/bin/python -m mkdocs build --strict

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from . import variable
 from .hints import explained
@@ -39,8 +39,8 @@ writer = Writer()
 class Op:
     """An operation. `apply` is what calling it means; the public name is the function `Op.call`."""
 
-    rules_changed: Callable[[Op], None] | None = None
-    """Told when a rule was added or replaced."""
+    rules_changed: ClassVar[list[Callable[[Op], None]]] = []
+    """Who is told when a rule was added or replaced."""
     rule_type: type[Rule] = Rule
     tangent_rule: Any = None
     """How results move when inputs do, where somebody has given that; else it is derived."""
@@ -99,8 +99,8 @@ class Op:
             reads += [*self.inputs, *self.params]  # a differentiable walk keeps them again, from the inputs
         likes = [f"{name}_like" for rule in self.rules for name in rule.inputs]
         self.saves = tuple(dict.fromkeys([*reads, *likes, *(["outputs_like"] if self.outputs else [])]))
-        if self.rules_changed is not None:
-            self.rules_changed(self)
+        for told in self.rules_changed:
+            told(self)
 
     def _hold_to_promise(self, rule: Rule) -> None:
         """Refuse a rule that reads what its kind may not, or what nobody can give it."""

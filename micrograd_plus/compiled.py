@@ -28,7 +28,8 @@ def write_caller(op: Op) -> None:
     namespace = op.call.__globals__
     namespace.update(
         _apply=op.apply, _birth=birth, _EMPTY=EMPTY, _explained=explained, _fit=fit, _forward=op.forward, _modes=modes,
-        _new=object.__new__, _Leaf=Leaf, _Node=Node, _pull=pull(op), _tell=tell, _Tensor=Variable.public, _xp=arrays, _op=op,
+        _new=object.__new__, _Leaf=Leaf, _Node=Node, _op=op, _pull=pull(op), _tell=tell, _Tensor=Variable.public,
+        _xp=arrays,
     )  # fmt: skip
     namespace.update({f"_default_{name}": value for name, value in op.params.items()})
     op.call.__code__ = _compiled(op.name, caller_text(op), namespace).__code__
@@ -43,7 +44,7 @@ def pull(op: Op) -> FunctionType:
         for rule in op.rules:
             namespace[_function(rule)] = rule.function
         written = _compiled(f"pull_{op.name}", pull_text(op), namespace)
-        written.op, written.on_tensors = op, first_on_tensors(op)  # type: ignore[attr-defined]
+        vars(written).update(op=op, on_tensors=first_on_tensors(op))
         namespace["_pull"] = written
     return namespace["_pull"]
 
@@ -98,8 +99,11 @@ def fit(op: Op, name: str, sent: Any, like: Any, xp: Any, upstream: Any) -> Any:
 
 def fit_on_tensors(op: Op, name: str, sent: Any, like: Any, xp: Any) -> Any:
     """The same on tensors."""
-    op.check_fits(next(rule for rule in op.rules if name in rule.inputs), name, sent, like)
-    return fitted(xp, sent, like)
+    try:
+        return fitted(xp, sent, like)
+    except ValueError:
+        op.check_fits(next(rule for rule in op.rules if name in rule.inputs), name, sent, like)
+        raise
 
 
 # The text -------------------------------------------------------------------------------------------------------------
@@ -109,6 +113,8 @@ def caller_text(op: Op) -> str:
     """How the operation is applied."""
     names = op.arguments
     tracked = [name for name in op.inputs if op.differentiable(name)]
+    given = ", ".join(f"_{name}" for name in op.inputs)
+    saved = ", ".join(_saved(op, name, tracked) for name in op.saves)
     return "\n".join(
         [
             f"def {op.name}({', '.join(_signature(op))}):",
@@ -117,7 +123,7 @@ def caller_text(op: Op) -> str:
             "    try:",
             f"        {_forward_targets(op)} = _forward(_xp, {', '.join(_forward_arguments(op))})",
             "    except Exception as _error:",
-            f"        raise _explained(_op, _error, [{', '.join(f'_{name}' for name in op.inputs)}], {_params_dict(op)}) from _error",
+            f"        raise _explained(_op, _error, [{given}], {_params_dict(op)}) from _error",
             *([f"    if _out.dtype.kind == 'c': return _apply({', '.join(names)})"] if op.kind == "linear" else []),
             "    _result = _new(_Tensor)",
             "    _result._data = _out",
@@ -128,7 +134,7 @@ def caller_text(op: Op) -> str:
             *(["    _shape, _dtype = _out.shape, _out.dtype"] if op.kind == "elementwise" else []),
             "    _node = _new(_Node)",
             f"    _node.parents = ({', '.join(f'_{n}_node' if n in tracked else 'None' for n in op.inputs)},)",
-            f"    _node.saved = ({', '.join(_saved(op, name, tracked) for name in op.saves)},)" if op.saves else "    _node.saved = ()",
+            f"    _node.saved = ({saved},)" if saved else "    _node.saved = ()",
             "    _node.pull, _node.serial, _node.accumulator = _pull, _birth(), None",
             "    _result.node = _node",
             f"    {_tell(op)}",
@@ -157,7 +163,8 @@ def _defaults(op: Op) -> tuple[Any, ...] | None:
 
 def _take(op: Op, name: str, tracked: bool) -> Iterator[str]:
     """An input's array, and the node that wants its gradient."""
-    yield f"if type({name}) is _Tensor: _{name}" + (f", _{name}_node = {name}._data, {name}.node" if tracked else f" = {name}._data")
+    taken = f"_{name}, _{name}_node = {name}._data, {name}.node" if tracked else f"_{name} = {name}._data"
+    yield f"if type({name}) is _Tensor: {taken}"
     nothing = f"_{name} = _{name}_node = None" if tracked else f"_{name} = None"
     if name in op.optional:
         yield f"elif {name} is None: {nothing}"
@@ -229,7 +236,8 @@ def _fitted_step(rule: Rule) -> Iterator[str]:
     """Upstream times the local derivative, for an input of another shape or dtype: the sum is new."""
     (name,), local = rule.inputs, _call(rule)
     yield f"if _{name}_node is not None and {name}_like is not None:"
-    yield f"    _sent = xp.fit(upstream, {name}_like)" if local == "1" else f"    _sent = xp.fit_product(upstream, {local}, {name}_like)"
+    sent = f"xp.fit(upstream, {name}_like)" if local == "1" else f"xp.fit_product(upstream, {local}, {name}_like)"
+    yield f"    _sent = {sent}"
     yield from _deposit(name)
 
 
@@ -264,7 +272,8 @@ def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
             yield from _deposit(name)
             continue
         yield f"    _sent = {_call(rule)}" if len(rule.inputs) == 1 else f"    _sent = _all[{place}]"
-        shared = "(_sent.base is not None and not _sent.flags.writeable)" if alone else "_sent.base is not None or _sent is upstream"
+        read_only = "(_sent.base is not None and not _sent.flags.writeable)"
+        shared = read_only if alone else "_sent.base is not None or _sent is upstream"
         yield f"    if _sent.shape != {name}_like[0] or _sent.dtype is not {name}_like[1] or {shared}:"
         yield f"        _sent = _fit(_op, {name!r}, _sent, {name}_like, xp, upstream)"
         yield from _deposit(name)

@@ -258,9 +258,15 @@ class Made:
     plain = True
 
     def __init__(self, op: Op, symbol: str, fixed: tuple[str, ...] = ()):
-        self.op, self.symbol = op, symbol
-        written = writer.room.pull_number(op, fixed) if writer.room is not None else None
-        self.pull: Callable[[Value], None] = written or self.pull_by_name
+        self.op, self.symbol, self.fixed = op, symbol, fixed
+        self.pull: Callable[[Value], None] = self.pull_by_name
+        self.write(op)
+        Op.rules_changed.append(self.write)
+
+    def write(self, op: Op) -> None:
+        """Have the way back written out: at first, and when the operation's rules have changed."""
+        if op is self.op and writer.room is not None:
+            self.pull = writer.room.pull_number(op, self.fixed)
 
     def inputs_of(self, value: Value) -> tuple[Any, ...]:
         """The numbers that `value` was made from, in order."""

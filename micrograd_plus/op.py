@@ -85,7 +85,7 @@ def rewrite(op: Op) -> None:
         writer.room.forget(op)
 
 
-Op.rules_changed = staticmethod(rewrite)
+Op.rules_changed.append(rewrite)
 
 
 def register(op: Op) -> Callable[..., Any]:

@@ -1,8 +1,8 @@
 """A few small calls of every operation: what the checks, the reference in the docs and the exercises run.
 
 Inputs are never lazy, because a lazy input hides a wrong rule: both signs, no ones, all axes of different lengths,
-repeated indices, overlapping windows. Kinks are kept away from, and ties but for those of two, at which the mean of both
-slopes is what differences see; conventions at them have tests of their own.
+repeated indices, overlapping windows. Kinks are kept away from, and ties but for those of two, at which the mean of
+both slopes is what differences see; conventions at them have tests of their own.
 
     sample(matmul, real(2, 3), real(3, 4))        one line for one call
 

@@ -388,3 +388,17 @@ def test_a_graph_is_drawn_from_its_sets_of_parents_as_in_micrograds_notebook():
     assert picture.source.count("label=ReLU") == 1
     assert picture.source.count('label="+"') == picture.source.count('label="*"') == 2
     assert f"data {y.data:.4f} | grad 1.0000" in picture.source
+
+
+def test_a_rule_that_is_replaced_is_replaced_for_values_too():
+    rule = mg.tanh.op.rules[0].function
+    try:
+        mg.tanh.op.add_rule(("x",), lambda out: 7.0 + 0 * out)
+        a = Value(0.5)
+        a.tanh().backward()
+        assert a.grad == 7.0
+    finally:
+        mg.tanh.op.add_rule(("x",), rule)
+    a = Value(0.0)
+    a.tanh().backward()
+    assert a.grad == 1.0

@@ -862,7 +862,7 @@ def quantized_matmul(
     """The product of two matrices that are rounded first, and multiplied as whole numbers."""
 
 def quantized_conv2d(
-    x: Any, weight: Any, x_scale: Any, weight_scale: Any, bias: Any = None, x_zero_point: Any = 0, *,
+    x: Any, weight: Any, x_scale: Any, weight_scale: Any, x_zero_point: Any = 0, bias: Any = None, *,
     stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1), groups: Any = 1, low: Any = -128,
     high: Any = 127,
 ) -> Tensor:

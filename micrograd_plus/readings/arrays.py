@@ -7,6 +7,7 @@ Whatever is not defined below is the library's own function of that name.
 from __future__ import annotations
 
 import builtins
+import math
 import sys
 import typing
 from collections.abc import Sequence
@@ -111,11 +112,17 @@ def mean_square(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def spread(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
     """The results of a reduction repeated along the axes it took away."""
-    if axis is None:
-        out = np.empty(shape, x.dtype)
-        out[...] = x
-        return out
-    return np.broadcast_to(x if keepdims else x.reshape(reduced(shape, axis, length_one=True)), shape)
+    whole = keepdims or axis is None
+    return broadcast_to(x if whole else x.reshape(reduced(shape, axis, length_one=True)), shape)
+
+
+def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Repeated along new axes and axes of length 1: a view; of few numbers a new array, which is made more quickly."""
+    if math.prod(shape) > 4096:
+        return np.broadcast_to(x, shape)
+    out = np.empty(shape, x.dtype)
+    out[...] = x
+    return out
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:

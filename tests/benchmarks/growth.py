@@ -172,9 +172,13 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
     rows = [
         Row("scan", f"time of {more} times the steps, over {more} times the time", slower / more, at_most=1.25),
         Row("scan", f"memory of {more} times the steps", kept),
-        Row("scan", f"the same, a checkpoint every √steps: √{more} = {isqrt(more)}", larger, at_most=1.25 * isqrt(more)),
+        Row("scan", f"the same, a checkpoint every √steps (√{more} = {isqrt(more)})", larger,
+            at_most=1.25 * isqrt(more)),
         Row("attention", "peak memory over by hand", ours / by_hand, at_most=1.2),
-        *(Row(name, "back, over twice the forward and a pass for each gradient", back[name], at_most=1) for name in back),
+        *(
+            Row(name, "back, over twice the forward and a pass for each gradient", ratio, at_most=1)
+            for name, ratio in back.items()
+        ),
         Row("splat", "500 Gaussians on 64 x 64, forward and backward", quickest(splat(), times), "s", at_most=1),
     ]
     return [Outcome("growth of time and memory", "MB", rows, {"micrograd_plus, attention": ours / 1e6,

@@ -1,0 +1,58 @@
+"""What editors and type checkers are told about the public rooms is what Python finds there."""
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import check
+from micrograd_plus.samples import samples
+
+HOUSE = Path(__file__).resolve().parent.parent
+
+
+def written_by_make_stubs():
+    """The stubs, as docs/make_stubs.py would write them now."""
+    spec = importlib.util.spec_from_file_location("make_stubs", HOUSE / "docs" / "make_stubs.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.stubs()
+
+
+STUBS = written_by_make_stubs()
+RETURNED = {
+    statement.name: ast.unparse(statement.returns)
+    for statement in ast.parse(STUBS["micrograd_plus/ops/__init__.pyi"]).body
+    if isinstance(statement, ast.FunctionDef)
+}
+
+
+def test_the_stubs_are_what_the_code_says():
+    there = {path.relative_to(HOUSE).as_posix(): path for path in (HOUSE / "micrograd_plus").rglob("*.pyi")}
+    assert there.keys() == STUBS.keys()
+    outdated = [name for name, text in STUBS.items() if there[name].read_text(encoding="utf-8") != text]
+    assert not outdated, "run `make reference`"
+
+
+def test_every_public_name_stands_in_the_stubs():
+    face = ast.parse(STUBS["micrograd_plus/__init__.pyi"])
+    imported = {
+        alias.asname or alias.name
+        for statement in face.body
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    }
+    assert set(mg.__all__) <= imported | RETURNED.keys()
+
+
+@pytest.mark.parametrize("name", sorted(samples.keys() & RETURNED.keys()))
+def test_an_operation_returns_what_its_stub_says(name):
+    out = check.called(samples[name][0], samples[name][0].inputs)
+    kind = RETURNED[name]
+    if kind == "Tensor":
+        assert isinstance(out, mg.Tensor)
+    else:
+        assert all(isinstance(part, mg.Tensor) for part in out)
+        assert kind == "tuple[Tensor, ...]" or kind.count("Tensor") == len(out)
