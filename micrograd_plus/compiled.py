@@ -272,7 +272,7 @@ def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
             yield from _deposit(name)
             continue
         yield f"    _sent = {_call(rule)}" if len(rule.inputs) == 1 else f"    _sent = _all[{place}]"
-        read_only = "(_sent.base is not None and not _sent.flags.writeable)"
+        read_only = "(_sent.base is not None and not xp.writeable(_sent))"
         shared = read_only if alone else "_sent.base is not None or _sent is upstream"
         yield f"    if _sent.shape != {name}_like[0] or _sent.dtype is not {name}_like[1] or {shared}:"
         yield f"        _sent = _fit(_op, {name!r}, _sent, {name}_like, xp, upstream)"

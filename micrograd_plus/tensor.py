@@ -499,8 +499,6 @@ class Tensor(Variable):
     __pow__ = ops.power
     __matmul__ = ops.matmul
     __mod__ = ops.remainder
-    __eq__ = ops.equal  # type: ignore[assignment] - entry by entry, as in NumPy
-    __ne__ = ops.not_equal  # type: ignore[assignment] - the same
     __lt__ = ops.less
     __le__ = ops.less_equal
     __gt__ = ops.greater
@@ -508,6 +506,12 @@ class Tensor(Variable):
     __and__ = __rand__ = ops.logical_and
     __or__ = __ror__ = ops.logical_or
     __invert__ = ops.logical_not
+
+    def __eq__(self, other: Any) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride] - entry by entry
+        return ops.equal(self, other)
+
+    def __ne__(self, other: Any) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride] - entry by entry
+        return ops.not_equal(self, other)
 
     def __rsub__(self, other: Any) -> Tensor:
         return ops.subtract(other, self)

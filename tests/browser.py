@@ -8,8 +8,10 @@ console, a request that left the machine. Use it from a test module as
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -27,18 +29,26 @@ SWITCHES = [
 ]
 
 
+@cache
+def started(executable: str) -> Any:
+    """The browser, started once in a process: every module that imports the fixture has a fixture of its own, and two
+    Playwrights cannot run side by side."""
+    from playwright.sync_api import sync_playwright
+
+    playwright = sync_playwright().start()
+    browser = playwright.chromium.launch(executable_path=executable, args=SWITCHES)
+    atexit.register(playwright.stop)
+    atexit.register(browser.close)
+    return browser
+
+
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """The browser, started once. Without one the tests are skipped, but fail where CI is set."""
+def chromium() -> Any:
+    """The browser. Without one the tests are skipped, but fail where CI is set."""
     found = find_browser()
     if found is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(MISSING)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=SWITCHES)
-        yield browser
-        browser.close()
+    return started(found)
 
 
 @pytest.fixture

@@ -275,7 +275,7 @@ def test_every_rule_that_ruff_is_told_to_ignore_has_its_reason_beside_it():
 
 
 def test_every_rule_suppressed_on_a_line_has_its_reason_beside_it():
-    marker = re.compile(r"# noqa:? *([A-Z]+\d+[, ]*)*(?P<reason>.*)$")
+    marker = re.compile(r"# (noqa|type: ignore|pyright: ignore)(\[\w[\w, -]*\])?:? *([A-Z]+\d+[, ]*)*(?P<reason>.*)$")
     unexplained = []
     for path in [*python_files(ENGINE), *python_files(HOUSE / "viz"), *python_files(HOUSE / "tests")]:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):

@@ -112,15 +112,10 @@ def mean_square(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def spread(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
     """The results of a reduction repeated along the axes it took away."""
-    whole = keepdims or axis is None
-    return broadcast_to(x if whole else x.reshape(reduced(shape, axis, length_one=True)), shape)
-
-
-def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
-    """Repeated along new axes and axes of length 1: a view; of few numbers a new array, which is made more quickly."""
+    x = x if keepdims or axis is None else x.reshape(reduced(shape, axis, length_one=True))
     if math.prod(shape) > 4096:
         return np.broadcast_to(x, shape)
-    out = np.empty(shape, x.dtype)
+    out = np.empty(shape, x.dtype)  # of few numbers a new array is made more quickly than a view
     out[...] = x
     return out
 
@@ -230,12 +225,19 @@ def times(upstream: Any, local: Any) -> Any:
 
 def own(x: Any, upstream: Any = None) -> Any:
     """`x` in memory that nobody else reads: a copy where it is `upstream` itself, or looks into what others hold."""
-    return x.copy("K") if x is upstream or (x.base is not None and not _alone(x)) else x
+    if x is not upstream and (x.base is None or _alone(x)):
+        return x
+    return x.copy("C" if 0 in x.strides else "K")  # repeated entries stand in no order of their own
+
+
+def writeable(x: Any) -> bool:
+    """True where each entry has a place of its own that may be written into. CuPy knows no array that is read-only."""
+    return 0 not in x.strides and getattr(x.flags, "writeable", True)
 
 
 def _alone(x: Any) -> bool:
     """True for a view of memory that nothing else holds: a fresh array that was turned, cut or reshaped."""
-    return x.flags.writeable and sys.getrefcount(x.base) == _ALONE
+    return writeable(x) and sys.getrefcount(x.base) == _ALONE
 
 
 _fresh = np.zeros(2)[:1]

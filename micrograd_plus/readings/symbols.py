@@ -125,10 +125,10 @@ class Symbolic:
     def __abs__(self) -> Operation:
         return Operation("absolute", (self,))
 
-    def __eq__(self, other: object) -> Operation:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __eq__(self, other: object) -> Operation:  # pyright: ignore[reportIncompatibleMethodOverride] - spelled
         return Operation("equal", (self, other))
 
-    def __ne__(self, other: object) -> Operation:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __ne__(self, other: object) -> Operation:  # pyright: ignore[reportIncompatibleMethodOverride] - spelled
         return Operation("not_equal", (self, other))
 
     def __lt__(self, other: Any) -> Operation:

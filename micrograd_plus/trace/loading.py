@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from .sites import Site
 from .trace import FORMAT, VERSION, Rule, Step, Trace, TraceNode
@@ -322,7 +322,7 @@ def _check_sums(trace: Trace, where: str) -> None:
             _must_equal(arrived[place], gradient.numpy(), f"{here}: the steps do not add up to its gradient")
 
 
-def _whole(value: Any) -> bool:
+def _whole(value: Any) -> TypeGuard[Stored]:
     return isinstance(value, Stored) and value.data is not None
 
 

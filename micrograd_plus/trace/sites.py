@@ -22,6 +22,14 @@ class Site:
 
     __slots__ = ("column", "end_column", "end_line", "file", "function", "line", "text")
 
+    file: str
+    line: int
+    end_line: int | None
+    column: int | None
+    end_column: int | None
+    text: str | None
+    function: str | None
+
     def __init__(self, **fields: Any):
         for name in self.__slots__:
             setattr(self, name, fields.get(name))

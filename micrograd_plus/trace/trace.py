@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from .sites import Site
 from .values import Stored, Values
 
 FORMAT, VERSION = "micrograd_plus/trace", 1
@@ -16,6 +17,18 @@ class TraceNode:
     """A leaf, one application of an operation, or one of several outputs."""
 
     __slots__ = ("id", "inputs", "inside", "kind", "label", "op", "params", "requires_grad", "site", "summary", "value")
+
+    id: int
+    kind: str
+    op: str | None
+    summary: str | None
+    inputs: list[tuple[str, int]]
+    params: dict[str, str]
+    label: str | None
+    requires_grad: bool
+    value: Any
+    site: Site | None
+    inside: Callable[[], Trace | None] | Trace | None
 
     def __init__(self, **fields: Any):
         for name in self.__slots__:
@@ -33,6 +46,21 @@ class Step:
         "summed_axes", "target", "upstream",
     )  # fmt: skip
 
+    index: int
+    node: int
+    target: int
+    input: str
+    rule: str
+    upstream: Any
+    local: Any
+    raw: Any
+    summed_axes: tuple[int, ...]
+    contribution: Any
+    before: Any
+    after: Any
+    accumulates: bool
+    reads: dict[str, Any]
+
     def __init__(self, **fields: Any):
         for name in self.__slots__:
             setattr(self, name, fields.get(name))
@@ -45,6 +73,18 @@ class Rule:
     """A rule as it was applied: its source, and the formula derived from it."""
 
     __slots__ = ("file", "input", "kind", "latex", "line", "mathml", "op", "reads", "reason", "source", "text")
+
+    op: str
+    input: str
+    kind: str
+    reads: tuple[str, ...]
+    reason: str | None
+    source: str | None
+    file: str
+    line: int
+    text: str | None
+    latex: str | None
+    mathml: str | None
 
     def __init__(self, **fields: Any):
         for name in self.__slots__:
@@ -134,7 +174,7 @@ class Trace:
         if isinstance(step, int):
             step = self.steps[step]
         node = self.nodes[step.node] if isinstance(step, Step) else step
-        return node.inside() if callable(node.inside) else node.inside
+        return node.inside if isinstance(node.inside, Trace | None) else node.inside()
 
     # Being shown ------------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,11 @@ class Stored:
 
     shape: tuple[int, ...]
     dtype: str
+    device: str
     data: list[Any] | None
+    corner: dict[str, Any] | None
+    thumbnail: dict[str, Any] | None
+    statistics: dict[str, Any] | None
 
     def __init__(self, fields: dict[str, Any]):
         for name in self.__slots__:
