@@ -4,11 +4,11 @@ import inspect
 
 import numpy as np
 import pytest
+import torch
 
 import micrograd_plus as mg
 from micrograd_plus import nn
 
-torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.parity
 
 F, G = nn.functional, torch.nn.functional

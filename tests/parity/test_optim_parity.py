@@ -4,11 +4,11 @@ import inspect
 
 import numpy as np
 import pytest
+import torch
 
 import micrograd_plus as mg
 from micrograd_plus import nn, optim
 
-torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.parity
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
