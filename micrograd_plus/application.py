@@ -15,6 +15,7 @@ This file is the meaning. `compiled.py` writes the same out as straight code, an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from types import FunctionType
 from typing import Any, ClassVar, cast
 
@@ -67,7 +68,6 @@ class Op:
         self.outputs, self.keeps = outputs, keeps
         self.constants = frozenset(constants)
         self.rules: list[Rule] = []
-        self.saves: tuple[str, ...] = ()
         self.call: Any = None
 
     def __repr__(self) -> str:
@@ -94,13 +94,18 @@ class Op:
         self._hold_to_promise(rule)
         self.rules = [other for other in self.rules if not set(other.inputs) & set(inputs)] + [rule]
         self.rules.sort(key=lambda rule: self.inputs.index(rule.inputs[0]))
+        self.__dict__.pop("saves", None)
+        for told in self.rules_changed:
+            told(self)
+
+    @cached_property
+    def saves(self) -> tuple[str, ...]:
+        """What a node saves, by name: what the rules read, and what their contributions must be made to fit."""
         reads = [name for rule in self.rules for name in rule.saves]
         if set(self.keeps) - self.constants:
             reads += [*self.inputs, *self.params]  # a differentiable walk keeps them again, from the inputs
         likes = [f"{name}_like" for rule in self.rules for name in rule.inputs]
-        self.saves = tuple(dict.fromkeys([*reads, *likes, *(["outputs_like"] if self.outputs else [])]))
-        for told in self.rules_changed:
-            told(self)
+        return tuple(dict.fromkeys([*reads, *likes, *(["outputs_like"] if self.outputs else [])]))
 
     def _hold_to_promise(self, rule: Rule) -> None:
         """Refuse a rule that reads what its kind may not, or what nobody can give it."""

@@ -1,6 +1,7 @@
 """What the engine costs before it computes anything: the time of its import, and its size on disk."""
 
 import importlib.util
+import os
 import statistics
 from pathlib import Path
 
@@ -37,6 +38,7 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
     """Import NumPy and the engine in turns, each time in a process of its own."""
     wanted = {library: module for library, module in MODULES.items() if library not in without}
     modules = [module for library, module in wanted.items() if importlib.util.find_spec(library)]
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)   # where set, every import would compile the source again
     for module in modules:
         seconds_to_import(module)           # the first import may have to write bytecode
     rounds = 3 if effort.quick else 11

@@ -1,4 +1,4 @@
-"""The comparisons with PyTorch are collected where it is installed: `make parity` installs it, `make test` needs none."""
+"""Comparisons with PyTorch are collected where it is installed: `make parity` installs it, `make test` needs none."""
 
 from importlib.util import find_spec
 
