@@ -90,7 +90,7 @@ def test_hostile_names_never_become_markup_in_a_page_or_an_output():
         assert text.count("<script") == text.count("</script>") == 2
 
 
-@pytest.mark.skipif(shutil.which("node") is None and "CI" not in os.environ, reason="node checks the syntax: install nodejs")
+@pytest.mark.skipif(shutil.which("node") is None and "CI" not in os.environ, reason="install nodejs")
 @pytest.mark.parametrize("source", ["page", "notebook"])
 def test_the_module_in_one_line_is_javascript(tmp_path, source):
     trace = sample_traces.diamond()
