@@ -115,7 +115,8 @@ def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
         raise CommandError('JupyterLab is not installed: pip install "micrograd_plus[lab]"')
     folder = notebooks(Path.cwd())
     if folder is None:
-        print("There is no folder of notebooks here (they come with the source); opening the current folder.", flush=True)
+        said = "There is no folder of notebooks here (they come with the source); opening the current folder."
+        print(said, flush=True)  # JupyterLab writes to the same place, by another way
     first = sorted((folder or Path.cwd()).glob("01_*.ipynb"))
     command = [sys.executable, "-m", "jupyterlab", str(first[0] if first else folder or Path.cwd()), *rest]
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container, where JupyterLab wants to be told
