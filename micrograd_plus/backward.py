@@ -47,25 +47,17 @@ def program(root: Node) -> tuple[list[Node], list[Leaf]]:
 
 
 def walk(xp: Any, order: Sequence[Node]) -> None:
-    """Go back through `order`; each node's rules add to its parents' accumulators."""
+    """Go back through `order`; each node's rules add to its parents' accumulators. Without `xp`, where a result may
+    have been moved between devices, each rule is read where its upstream lives."""
     node: Any = None
     try:
         for node in order:
             upstream, node.accumulator = node.accumulator, None
             if node.saved is None:
                 raise freed(node)
-            node.pull(xp, upstream, node)
+            node.pull(xp or words_beside(upstream), upstream, node)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise in_a_rule(node, error) from error
-
-
-def walk_between_devices(order: Sequence[Node]) -> None:
-    """The same walk where a result may have been moved: each rule is read where its upstream lives."""
-    for node in order:
-        upstream, node.accumulator = node.accumulator, None
-        if node.saved is None:
-            raise freed(node)
-        node.pull(words_beside(upstream), upstream, node)
 
 
 def walk_on_tensors(order: Sequence[Node]) -> None:
@@ -215,7 +207,7 @@ def _on_arrays(
     elif walk_by is not None:
         walk_by(order)
     elif vocabulary.several_devices():
-        walk_between_devices(order)
+        walk(None, order)
     else:
         walk(arrays, order)
 

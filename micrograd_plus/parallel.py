@@ -12,7 +12,7 @@ from contextvars import copy_context
 from typing import Any
 
 from .apart import added, sent
-from .backward import freed, walk_between_devices
+from .backward import freed, walk
 from .variable import Node
 
 ENOUGH = 2**17
@@ -24,13 +24,13 @@ def walk_on(workers: int) -> Callable[[Sequence[Node]], None]:
     """A walk on so many threads; a small graph, or one in which every application waits for the one before, stays on
     this one."""
 
-    def walk(order: Sequence[Node]) -> None:
+    def on_threads(order: Sequence[Node]) -> None:
         if workers > 1 and worth_threads(order):
             ThreadedWalk(order).run(workers)
         else:
-            walk_between_devices(order)
+            walk(None, order)
 
-    return walk
+    return on_threads
 
 
 def worth_threads(order: Sequence[Node]) -> bool:
