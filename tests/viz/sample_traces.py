@@ -7,7 +7,7 @@ from small_program import OPS, Program, value
 
 
 def diamond() -> dict:
-    """The diamond of TEACHING.md: a = 2, b = 3, each read more than once."""
+    """The diamond: a = 2, b = 3, each read more than once."""
     p = Program()
     a, b = p.leaf("a", 2.0), p.leaf("b", 3.0)
     c = p.apply("add", a, b, text="c = «a + b»")
