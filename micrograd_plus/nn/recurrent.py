@@ -68,7 +68,7 @@ class _Recurrent(Module):
 
     def _along(self, x: Tensor, start: list[Any], parameters: list[Any]) -> tuple[Tensor, list[Tensor]]:
         """The hidden states along a sequence (T, N, in), and the last of all states."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no _along(x, start, parameters)")
 
     def forward(self, input: Tensor, hx: Any = None) -> tuple[Tensor, Any]:
         """The hidden states of the last layer, (T, N, directions * H), and the last states of all layers."""
