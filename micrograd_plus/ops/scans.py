@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..composites import composite
 from ..op import constant, linear, op
 
 
@@ -106,7 +107,7 @@ def _(xp, upstream, indices, x_shape, axis):
     return xp.put_along_axis_add(upstream[0], indices, shape=x_shape, axis=axis)
 
 
-@op
+@composite
 def quantile(xp, x, *, q, axis=None, keepdims=False):
     """The entry below which a share `q` of all lies, on the straight line between its two neighbours in order."""
     line = xp.sort(xp.axes_to_last(x, axis=axis), axis=-1)
@@ -115,7 +116,7 @@ def quantile(xp, x, *, q, axis=None, keepdims=False):
     return xp.expand_axes(between, shape=xp.shape(x), axis=axis) if keepdims else between
 
 
-@op
+@composite
 def median(xp, x, *, axis=None, keepdims=False):
     """The entry in the middle; of an even number, the mean of the two in the middle, which receive half each."""
     return xp.quantile(x, q=0.5, axis=axis, keepdims=keepdims)
