@@ -250,7 +250,7 @@ def _(xp, upstream, codes, scale, zero_point, block):
 @dequantize_matmul.rule("scale", "zero_point")
 def _(xp, upstream, x, codes, scale, zero_point, scale_shape, block):
     """What each weight receives, added up over its block."""
-    to_weights = xp.matmul(xp.mT(xp.rows(x)), xp.rows(upstream))
+    to_weights = xp.sum_outer(x, upstream)
     steps = xp.repeat(scale, repeats=block, axis=-2)
     shifted = codes if zero_point is None else codes - xp.repeat(zero_point, repeats=block, axis=-2)
     to_scale = xp.sum_repeats(to_weights * shifted, shape=scale_shape, repeats=block, axis=-2)
