@@ -16,14 +16,12 @@ STEP = (
     "node",
     "input",
     "rule",
-    "upstream",
     "local",
     "raw",
     "summed_axes",
     "contribution",
     "before",
     "after",
-    "reads",
     "accumulates",
 )
 RULE = ("text", "source", "file", "line", "kind", "reason")
@@ -58,18 +56,21 @@ def payload(trace: Trace, note: str | None = None) -> dict[str, Any]:
 
 
 def _steps(trace: Trace) -> list[dict[str, Any]]:
-    told = zip(trace["steps"], words.ways(trace), words.sentences(trace), strict=True)
+    told = zip(trace["steps"], words.ways(trace), words.passages(trace), words.sentences(trace), strict=True)
     return [
         {k: step[k] for k in STEP}
         | {
             "edge": edge,
             "from": start,
             "to": end,
+            "passed": passed,
             "say": say,
+            "upstreams": (upstreams := words.upstreams(step)),
+            "reads": {name: place for name, place in step["reads"].items() if name not in upstreams},
             "numbers": formula.with_numbers(trace, step),
             "summed": words.summed(trace, step) if step["summed_axes"] else None,
         }
-        for step, (edge, start, end), say in told
+        for step, (edge, start, end), passed, say in told
     ]
 
 

@@ -99,12 +99,18 @@ def _node(node: Trace, box: Box, label: Label, root: bool) -> str:
     if root:
         shown += outline(node["kind"], Box(box.x, box.y, box.width + 6, box.height + 6), "ring")
     y = first_line(box, len(label.lines()))
-    for kind, line in label._asdict().items():
-        if line:
-            shown += f'<text class="{kind}" x="{near(box.x)}" y="{near(y)}">{escape(line)}</text>'
+    for kind, text in label._asdict().items():
+        if text:
+            shown += line(kind, text, box.x, y)
             y += LINE
     constant = "" if node["requires_grad"] else " constant"
     return f'<g id="n{node["id"]}" class="node {node["kind"]}{constant}">{shown}</g>'
+
+
+def line(kind: str, text: str, x: float, y: float) -> str:
+    """One line of a node; numbers that are not finite stand out."""
+    odd = " odd" if kind != "name" and text.endswith(("nan", "inf")) else ""
+    return f'<text class="{kind}{odd}" x="{near(x)}" y="{near(y)}">{escape(text)}</text>'
 
 
 def first_line(box: Box, lines: int) -> float:

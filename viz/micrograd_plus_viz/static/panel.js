@@ -10,6 +10,7 @@ function stepPanel(data, step) {
     make("div", "column wide", ruleSection(rule, step)),
     make("div", "column", numbersSection(data, step)),
     make("div", "column", sourceSection(data, step, rule)),
+    ...Object.keys(step.reads).length ? [make("div", "column wide", readsSection(data, step))] : [],
   ];
 }
 
@@ -17,7 +18,7 @@ function ruleSection(rule, step) {
   const shown = section("rule", "The rule");
   shown.firstChild.append(make("span", "", `${step.rule}, ${rule.kind}`));
   if (rule.formula) {
-    shown.append(make("div", "formulas", formula(rule.formula, "formula", "Formula of the rule"),
+    shown.append(make("div", "formulas", formula(rule.formula, "formula", `The formula of the rule: ${rule.text}`),
       formula(step.numbers, "formula filled", "The formula with numbers")));
   } else if (rule.text) shown.append(make("p", "formula plain", rule.text));
   if (rule.reason) shown.append(make("p", "reason", rule.reason));
@@ -29,15 +30,17 @@ function numbersSection(data, step) {
   const sent = step.summed === null ? card("contribution", value(step.contribution)) : card("raw", value(step.raw));
   const sending = step.local === null ? [then("\u2192", sent)]
     : [then("\u00d7", card("local", value(step.local))), then("=", sent)];
-  const shown = section("numbers", "The numbers", make("div", "cards", card("upstream", value(step.upstream)), ...sending));
+  const arrived = Object.entries(step.upstreams).map(([name, place]) => card(name, value(place)));
+  const [first, ...others] = arrived.map((shown, k) => (k ? then("and", shown) : shown));
+  const shown = section("numbers", "The numbers", make("div", "cards", first, ...others, ...sending));
   if (step.summed !== null) shown.append(make("p", "summed", step.summed));
   shown.append(make("p", "title small", `What ${data.names[step.to]} holds`), holding(step, value));
-  const reads = Object.entries(step.reads);
-  if (reads.length) {
-    shown.append(make("p", "title small", "What the rule read besides"),
-      make("div", "cards", ...reads.map(([name, place]) => card(name, value(place)))));
-  }
   return shown;
+}
+
+function readsSection(data, step) {
+  const cards = Object.entries(step.reads).map(([name, place]) => card(name, place === null ? null : data.values[place]));
+  return section("numbers", "What the rule read besides", make("div", "cards", ...cards));
 }
 
 // before + contribution = after, in colours that mean the same in all three.
@@ -62,7 +65,7 @@ function sourceSection(data, step, rule) {
     shown.append(quoted("Your line", where, sourceLine(site)));
   }
   if (rule.source) {
-    shown.append(quoted("The rule\u2019s own line", `${rule.file}, line ${rule.line}`, make("code", "", rule.source)));
+    shown.append(quoted("The rule\u2019s own code", `${rule.file}, line ${rule.line}`, make("code", "", rule.source)));
   }
   return shown;
 }
@@ -92,6 +95,12 @@ function nodePanel(data, i, place, enter) {
   shown.firstChild.append(make("span", "", about));
   const given = Object.entries(node.params).map(([name, text]) => `${name}=${text}`).join(", ");
   if (given) shown.append(make("p", "reason", `with ${given}`));
+  const outputs = outputsOf(data, i);
+  if (outputs.length) {
+    shown.append(make("p", "reason", `It has several outputs: its values, and the ${data.word}s that arrive, stand at `
+      + `${outputs.map((output) => data.names[output]).join(", ")}.`));
+    return shown;
+  }
   const held = node.requires_grad ? (place === null || place === undefined
     ? [make("p", "missing", "nothing has arrived yet")] : inFull(value(place)))
     : [make("p", "missing", `asks for no ${data.word}`)];
@@ -100,6 +109,9 @@ function nodePanel(data, i, place, enter) {
   if (data.insides[i]) shown.append(insideButton(data.names[i], () => enter(i)));
   return shown;
 }
+
+const outputsOf = (data, i) => data.edges.filter(([from, to]) => from === i && data.nodes[to].kind === "output")
+  .map(([, to]) => to);
 
 function fullCard(word, value, children) {
   const about = value && !isScalar(value) ? `${shapeText(value.shape)} ${value.dtype}` : "";

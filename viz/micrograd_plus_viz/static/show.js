@@ -46,6 +46,13 @@ function heat(x, largest) {
   return level === 0 ? "h0" : `${size < 0 ? "n" : "p"}${level}`;
 }
 
+// `nan` or `inf` where what is kept of a value has such an entry: statistics leave it out, a norm may not.
+function notFinite(value) {
+  const entries = keptOf(value).flat();
+  if (entries.includes("nan")) return "nan";
+  return entries.some((x) => typeof x === "string") ? "inf" : null;
+}
+
 const keptOf = (value) => value?.data ?? value?.thumbnail?.data ?? [];
 const largestOf = (data) => data.map((x) => Math.abs(magnitude(x))).filter(Number.isFinite)
   .reduce((a, b) => Math.max(a, b), 0);
@@ -144,13 +151,20 @@ function formula(mathml, name, label) {
   return holder;
 }
 
-// A box that scrolls when what it holds is too wide; a keyboard reaches it.
+// A box that scrolls when what it holds is too wide.
 function scroller(name, label, ...children) {
   const holder = make("div", `scroller ${name}`, ...children);
-  holder.tabIndex = 0;
   holder.setAttribute("role", "group");
   holder.setAttribute("aria-label", label);
   return holder;
+}
+
+// A keyboard reaches the boxes that have something to scroll, and is not stopped at the others.
+function settle(root) {
+  for (const box of root.querySelectorAll(".scroller")) {
+    if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
 }
 
 // A line of source with the expression between its columns marked; columns count characters, not UTF-16 units.
