@@ -186,7 +186,7 @@ def frames(trace: Trace, kind: str, zoom: float = 1.0) -> bytes:
 
 
 def _bead(curve: str, start: float, share: float, back: bool) -> str:
-    """A dot that rolls along an edge for a share of a step: a dash of no length, its ends round, moved by its offset."""
+    """A dot that rolls along an edge for a share of a step: a dash of no length with round ends, its offset moving."""
     ends = (-1, 0) if back else (0, -1)
     timing = f"roll {SECONDS * share:.2f}s {start * SECONDS:.2f}s"
     marks = f"--a:{ends[0]};--b:{ends[1]};animation:{timing}"
