@@ -14,7 +14,7 @@ from typing import Any
 
 from . import layout, picture, words
 from .dot import gradient_line, labels
-from .picture import LINE, near
+from .picture import LINE, Placing, near
 from .static_files import FONTS, style
 
 Trace = dict[str, Any]
@@ -31,8 +31,8 @@ MOST_FRAMES = 400
 class Scenes:
     """A trace laid out, with what a film asks about every step."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace, self.placing = trace, layout.placed(trace)
+    def __init__(self, trace: Trace, placing: Placing) -> None:
+        self.trace, self.placing = trace, placing
         self.ways, self.passages, self.links = words.ways(trace), words.passages(trace), words.edges(trace)
         self.labels, self.started = labels(trace), words.started(trace)
         self.last = {node: i for i in range(len(self.ways)) for node in self.concerned(i)}
@@ -101,9 +101,9 @@ class Scenes:
         ]
 
 
-def animated(trace: Trace) -> str:
+def animated(trace: Trace, placing: Placing | None = None) -> str:
     """The whole walk as one SVG that plays by itself, once."""
-    scenes = Scenes(trace)
+    scenes = Scenes(trace, placing or layout.placed(trace))
     looks = [style("picture.css"), style("film.css"), style("motion.css")]
     moving, arrivals = [], {}
     for i, (_, _, end) in enumerate(scenes.ways):
@@ -124,7 +124,7 @@ def animated(trace: Trace) -> str:
 
 def frame(trace: Trace, steps: int) -> str:
     """The picture after a number of steps, as a still SVG with the last step's sentence below it."""
-    return _frame(Scenes(trace), steps)
+    return _frame(Scenes(trace, layout.placed(trace)), steps)
 
 
 def _frame(scenes: Scenes, steps: int) -> str:
@@ -169,7 +169,7 @@ def frames(trace: Trace, kind: str, zoom: float = 1.0) -> bytes:
             f"a film of {count} steps is too long (at most {MOST_FRAMES}): save the walk as .html, "
             "which holds any number, or name a part with start= and length="
         )
-    scenes = Scenes(trace)
+    scenes = Scenes(trace, layout.placed(trace))
     shots = [png(_frame(scenes, k), zoom) for k in range(count + 1)]
     from PIL import Image
 

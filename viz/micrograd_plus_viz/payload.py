@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from . import formula, layout, picture, words
+from .picture import Placing
 
 Trace = dict[str, Any]
 NODE = ("kind", "op", "summary", "params", "value", "site", "requires_grad")
@@ -27,9 +28,12 @@ STEP = (
 RULE = ("text", "source", "file", "line", "kind", "reason")
 
 
-def payload(trace: Trace, note: str | None = None) -> dict[str, Any]:
-    """Everything the player shows of one trace; the walks inside its nodes come along in the same form."""
-    placing = layout.placed(trace)
+def payload(trace: Trace, note: str | None = None, placing: Placing | None = None) -> dict[str, Any]:
+    """Everything the player shows of one trace; the walks inside its nodes come along in the same form.
+
+    `placing` says where the nodes lie, where that is known already.
+    """
+    placing = placing or layout.placed(trace)
     return {
         "summary": words.summary(trace),
         "note": note,
