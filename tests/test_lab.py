@@ -236,6 +236,17 @@ def test_a_player_follows_the_theme_of_the_notebook(ran):
         expect(ran.page.locator("#jupyterlab-splash")).to_have_count(0)
 
 
+def test_pictures_have_words_and_stand_on_a_light_ground_in_a_dark_notebook(ran):
+    plots = ran.page.locator(".jp-OutputArea img[src^='data:image/png']")
+    assert plots.count() == (7 if "train" in ran.file.name else 0)
+    ran.command("apputils:change-theme", theme="JupyterLab Dark")
+    for plot in each(plots):
+        expect(plot).to_have_attribute("alt", re.compile(r"\w+ \w+"))
+        expect(plot).to_have_css("background-color", "rgb(255, 255, 255)")
+    ran.command("apputils:change-theme", theme="JupyterLab Light")
+    expect(ran.page.locator("#jupyterlab-splash")).to_have_count(0)
+
+
 def test_a_composite_is_opened_stepped_and_left(ran):
     composite = ran.page.locator(".node", has_text=re.compile("softmax|cross_entropy")).first
     player = ran.players().filter(has=composite)
