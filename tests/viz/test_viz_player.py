@@ -357,6 +357,7 @@ def test_an_application_is_stepped_into_and_left_again(opened):
     inside = trace["nodes"][12]["inside"]
     page.keyboard.press("End")
     expect(inner.locator(".said")).to_have_text(words.sentences(inside)[-1])
+    expect(inner.locator(".quoted .title").first).to_contain_text("The operation’s own line")
     page.keyboard.press("Escape")
     expect(inner).to_have_count(0)
     expect(page.locator(".said").first).to_contain_text("Step 1 of 20.")

@@ -37,6 +37,7 @@ def payload(trace: Trace, note: str | None = None, placing: Placing | None = Non
     return {
         "summary": words.summary(trace),
         "note": note,
+        "line": "Your line",
         "direction": trace["walk"]["direction"],
         "root": trace["walk"]["root"],
         "word": words.gradient_word(trace),
@@ -55,7 +56,11 @@ def payload(trace: Trace, note: str | None = None, placing: Placing | None = Non
         "values": trace["values"],
         "gradients": trace["gradients"],
         "started": words.started(trace),
-        "insides": {node["id"]: payload(node["inside"]) for node in trace["nodes"] if node["inside"]},
+        "insides": {
+            node["id"]: payload(node["inside"]) | {"line": "The operation\u2019s own line"}
+            for node in trace["nodes"]
+            if node["inside"]
+        },
     }
 
 

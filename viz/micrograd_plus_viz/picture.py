@@ -108,9 +108,9 @@ def _node(node: Trace, box: Box, label: Label, root: bool) -> str:
 
 
 def line(kind: str, text: str, x: float, y: float) -> str:
-    """One line of a node; numbers that are not finite stand out."""
-    odd = " odd" if kind != "name" and text.endswith(("nan", "inf")) else ""
-    return f'<text class="{kind}{odd}" x="{near(x)}" y="{near(y)}">{escape(text)}</text>'
+    """One line of a node. A nan stands out, and so does an infinite gradient; a mask may well hold infinite values."""
+    odd = text.endswith(("nan", "inf") if kind == "gradient" else "nan") and kind != "name"
+    return f'<text class="{kind}{" odd" * odd}" x="{near(x)}" y="{near(y)}">{escape(text)}</text>'
 
 
 def first_line(box: Box, lines: int) -> float:

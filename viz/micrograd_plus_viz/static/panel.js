@@ -31,7 +31,7 @@ function numbersSection(data, step) {
   const sending = step.local === null ? [then("\u2192", sent)]
     : [then("\u00d7", card("local", value(step.local))), then("=", sent)];
   const arrived = Object.entries(step.upstreams).map(([name, place]) => card(name, value(place)));
-  const [first, ...others] = arrived.map((shown, k) => (k ? then("and", shown) : shown));
+  const [first, ...others] = arrived.map((shown, k) => (k ? then(",", shown) : shown));
   const shown = section("numbers", "The numbers", make("div", "cards", first, ...others, ...sending));
   if (step.summed !== null) shown.append(make("p", "summed", step.summed));
   shown.append(make("p", "title small", `What ${data.names[step.to]} holds`), holding(step, value));
@@ -62,7 +62,7 @@ function sourceSection(data, step, rule) {
   const shown = make("section", "sources");
   if (site && site.text) {
     const where = `${site.file}, line ${site.line}` + (site.function ? `, in ${site.function}` : "");
-    shown.append(quoted("Your line", where, sourceLine(site)));
+    shown.append(quoted(data.line, where, sourceLine(site)));
   }
   if (rule.source) {
     shown.append(quoted("The rule\u2019s own code", `${rule.file}, line ${rule.line}`, make("code", "", rule.source)));
