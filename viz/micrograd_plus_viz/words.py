@@ -145,9 +145,9 @@ def upstreams(step: Trace) -> dict[str, int | None]:
 def sentences(trace: Trace) -> list[str]:
     """A complete sentence for every step: for a caption, a screen reader and a student's answer."""
     called, word, count = names(trace), gradient_word(trace), len(trace["steps"])
-    told = []
+    links, told = edges(trace), []
     for step, (_, start, end), passed in zip(trace["steps"], ways(trace), passages(trace), strict=True):
-        sender = called[start] + _arrived(trace, called, passed)
+        sender = called[start] + _arrived(trace, called, [links[edge] for edge in passed])
         summed = f", summed over {_axes(step)}," if step["summed_axes"] else ""
         held = _held(trace, step) if step["accumulates"] else f", the first {word} to arrive there."
         sent = in_brief(trace, step["contribution"])
@@ -155,12 +155,12 @@ def sentences(trace: Trace) -> list[str]:
     return told
 
 
-def _arrived(trace: Trace, called: list[str], passed: list[int]) -> str:
+def _arrived(trace: Trace, called: list[str], passed: list[tuple[int, int, str]]) -> str:
     """Where what a step sends on came from, when edges without a rule were travelled before it."""
     if not passed:
         return ""
-    back, links = trace["walk"]["direction"] == "backward", [edges(trace)[edge] for edge in passed]
-    sources = listed([called[end if back else start] for start, end, _ in links])
+    back = trace["walk"]["direction"] == "backward"
+    sources = listed([called[end if back else start] for start, end, _ in passed])
     return f", where the {gradient_word(trace)}{'s' * (len(passed) > 1)} of {sources} arrived,"
 
 

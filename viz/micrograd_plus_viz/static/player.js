@@ -199,9 +199,7 @@ function walkOf(data) {
 }
 
 function iconButton(name, label, press) {
-  const button = make("button", `icon ${name}`);
-  button.type = "button";
-  button.addEventListener("click", press);
+  const button = makeButton(`icon ${name}`, press);
   setIcon(button, name, label);
   return button;
 }
@@ -216,10 +214,7 @@ function setIcon(button, name, label) {
 
 function trail(opts) {
   if (!opts.leave) return null;
-  const back = make("button", "inside", "Back");
-  back.type = "button";
-  back.addEventListener("click", opts.leave);
-  return make("div", "trail", back, make("span", "", opts.trail.join(" \u203a ")));
+  return make("div", "trail", makeButton("inside", opts.leave, "Back"), make("span", "", opts.trail.join(" \u203a ")));
 }
 
 function legend(data) {
