@@ -266,7 +266,7 @@ def test_a_formula_keeps_what_is_known_to_be_harmless_and_nothing_else(given, ke
 def pieces(right: str) -> list[str]:
     """The texts of the pieces between which the line of a formula may end."""
     shown = formula.with_symbols(f"<math><mrow><mi>contribution</mi><mo>=</mo>{right}</mrow></math>")
-    return ["".join(ET.fromstring(part).itertext()) for part in re.findall("<math.*?</math>", shown)]  # noqa: S314
+    return ["".join(ET.fromstring(part).itertext()) for part in re.findall("<math.*?</math>", shown)]  # noqa: S314 - our own formula
 
 
 LONG = "".join(f"<mo>·</mo><mi>{name}</mi>" for name in ("something", "something_else", "more"))
