@@ -7,7 +7,7 @@ import pytest
 import sample_traces
 from playwright.sync_api import expect
 
-from micrograd_plus_viz import digits, words
+from micrograd_plus_viz import digits, layout, words
 
 pytestmark = pytest.mark.browser
 
@@ -146,19 +146,32 @@ def test_the_nodes_tell_what_has_arrived_so_far(opened):
 
 
 @pytest.mark.parametrize(
-    "make", [sample_traces.growing, sample_traces.recorded, lambda: sample_traces.random_graph(320)]
+    "make",
+    [
+        sample_traces.growing,
+        sample_traces.recorded,
+        sample_traces.several_outputs,
+        lambda: sample_traces.random_graph(320),
+    ],
 )
-def test_no_line_of_a_node_is_ever_wider_than_the_node(opened, make):
+@pytest.mark.parametrize("laid_out", ["by Graphviz", "by our own layers"])
+def test_no_line_of_a_node_ever_leaves_its_shape(opened, make, laid_out, monkeypatch):
     """Gradients change while the walk goes on, and one on its way may be longer than the one at the end."""
     trace = make()
+    if laid_out == "by our own layers":
+        monkeypatch.setattr(layout, "MOST_NODES", 0)
     page = opened(trace)
     for k in range(0, len(trace["steps"]) + 1, max(1, len(trace["steps"]) // 12)):
         page.locator(".slider").fill(str(k))
-        wider = page.locator(".node").evaluate_all("""nodes => nodes.filter((node) => {
-            const room = node.querySelector(".body").getBBox().width - 4;
-            return [...node.querySelectorAll("text")].some((text) => text.getBBox().width > room);
+        outside = page.locator(".node").evaluate_all("""nodes => nodes.filter((node) => {
+            const shape = node.querySelector(".body");
+            return [...node.querySelectorAll("text")].filter((text) => text.textContent).some((text) => {
+                const { x, y, width, height } = text.getBBox();
+                return [x - 1, x + width + 1].some((side) => [y + 2, y + height - 2].some(
+                    (level) => !shape.isPointInFill(new DOMPoint(side, level))));
+            });
         }).map((node) => node.textContent)""")
-        assert wider == []
+        assert outside == []
 
 
 def test_a_step_lights_the_node_its_target_and_the_edge_and_marks_accumulation_in_text(opened):

@@ -13,6 +13,8 @@ from .words import edges
 Trace = dict[str, Any]
 FONT = "Arial, 'Liberation Sans', Arimo, Helvetica, sans-serif"
 LINE = 14.5
+SLANT = 0.25
+"""How much of a hexagon's width each of its slanted ends takes: as Graphviz has it, which leads edges up to them."""
 
 
 class Box(NamedTuple):
@@ -122,7 +124,7 @@ def outline(kind: str, box: Box, name: str) -> str:
     """The shape that tells a node's kind: a box, a rounded box, or a hexagon."""
     x, y, w, h = box.x - box.width / 2, box.y - box.height / 2, box.width, box.height
     if kind == "output":
-        slant = min(10.0, w / 5)
+        slant = w * SLANT
         points = (
             (x, y + h / 2),
             (x + slant, y),
