@@ -140,7 +140,9 @@ def test_the_nodes_tell_what_has_arrived_so_far(opened):
     page = opened(trace)
     expect(page.locator("#n6 .gradient")).to_have_text("grad 1")
     expect(page.locator("#n0 .gradient")).to_have_text("")
+    expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf")
     page.keyboard.press("End")
+    expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf, grad 25")
     expect(page.locator("#n0 .gradient")).to_have_text("grad 25")
     expect(page.locator("#n1 .gradient")).to_have_text("grad 19")
 
@@ -229,6 +231,9 @@ def test_an_application_with_several_outputs_says_where_its_numbers_stand(opened
 def test_a_gradient_that_is_not_finite_is_told_in_the_graph_as_it_arrives(opened):
     page = opened(sample_traces.strange())
     leaf = page.locator("#n0 .gradient")
+    page.locator("#n0").click()
+    expect(page.locator(".node-told .statistics")).to_have_text(re.compile("^finite entries: min −1, max "))
+    page.keyboard.press("Escape")
     expect(page.locator("#n0 .value")).to_have_text("(5,) float64, has nan")
     expect(leaf).not_to_have_class(re.compile("odd"))
     page.keyboard.press("End")

@@ -20,6 +20,9 @@ function gradientText(data, place) {
   return size === null ? `${word} empty` : `|${word}| ${size}`;
 }
 
+// The edges that a step travels: first those between an application and its several outputs, which have no rule.
+const edgesOf = (step) => [...step.passed, step.edge];
+
 function drawGraph(data, onNode) {
   const parsed = new DOMParser().parseFromString(`<svg xmlns="${SVG}">${data.drawing}</svg>`, "image/svg+xml");
   const svg = svgElement("svg", { role: "group", "aria-label": data.alt, viewBox: `0 0 ${data.width} ${data.height}` });
@@ -42,8 +45,6 @@ function drawGraph(data, onNode) {
   nodes.forEach((node, i) => {
     node.setAttribute("role", "button");
     node.setAttribute("tabindex", "-1");
-    node.setAttribute("aria-label", `${data.names[i]}, ${data.nodes[i].kind}`
-      + (data.insides[i] ? ", has a walk inside" : ""));
     node.addEventListener("click", () => onNode(i, "click"));
     node.addEventListener("dblclick", () => onNode(i, "enter"));
     node.addEventListener("focus", () => { rove(i); onNode(i, "focus"); });
@@ -60,9 +61,8 @@ function drawGraph(data, onNode) {
     if (!step) return;
     nodes[step.from].classList.toggle("active", on);
     nodes[step.to].classList.toggle(step.accumulates ? "accumulates" : "receives", on);
-    const travelled = [...step.passed, step.edge];
-    for (const edge of travelled) edges[edge].classList.toggle("active", on);
-    lit.setAttribute("d", on ? travelled.map((edge) => curve(edge).getAttribute("d")).join("") : "");
+    for (const edge of edgesOf(step)) edges[edge].classList.toggle("active", on);
+    lit.setAttribute("d", on ? edgesOf(step).map((edge) => curve(edge).getAttribute("d")).join("") : "");
     if (on) {
       const box = nodes[step.to].querySelector(".body").getBBox();
       badge.setAttribute("transform", `translate(${box.x + box.width} ${box.y - 3})`);
@@ -74,9 +74,12 @@ function drawGraph(data, onNode) {
   const finish = (node, on) => nodes[node].classList.toggle("done", on);
 
   function hold(i, place) {
+    const held = gradientText(data, place);
+    const opens = data.insides[i] ? "has a walk inside" : "";
+    nodes[i].setAttribute("aria-label", [data.names[i], data.nodes[i].kind, held, opens].filter(Boolean).join(", "));
     if (!lines[i]) return;
-    lines[i].textContent = gradientText(data, place);
-    lines[i].classList.toggle("odd", /(nan|inf)$/.test(lines[i].textContent));
+    lines[i].textContent = held;
+    lines[i].classList.toggle("odd", /(nan|inf)$/.test(held));
   }
 
   function stopBeads() {
@@ -85,7 +88,7 @@ function drawGraph(data, onNode) {
     beads = [];
   }
 
-  // Beads roll along the edge; where edges without a rule come first, along all of those at once before it.
+  // Beads roll along the edges without a rule, where there are any, all at once; then along the edge of the rule.
   function sendBeads(step, duration) {
     stopBeads();
     const legs = step.passed.length ? [step.passed, [step.edge]] : [[step.edge]];

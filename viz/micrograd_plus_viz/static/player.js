@@ -72,7 +72,7 @@ export function mount(host, data, opts = {}) {
 
   function apply(i, on) {
     const step = data.steps[i];
-    for (const edge of [...step.passed, step.edge]) graph.travelled(edge, on);
+    for (const edge of edgesOf(step)) graph.travelled(edge, on);
     for (const node of walk.concerned(step)) if (walk.lastOf[node] === i) graph.finish(node, on);
     graph.hold(step.to, on ? step.after : step.before);
   }
@@ -184,7 +184,7 @@ export function mount(host, data, opts = {}) {
 
 // The nodes a step concerns, which step is the last to concern a node, and what every node holds after k steps.
 function walkOf(data) {
-  const concerned = (step) => [step.from, step.to, ...step.passed.flatMap((edge) => data.edges[edge])];
+  const concerned = (step) => edgesOf(step).flatMap((edge) => data.edges[edge]);
   const lastOf = {};
   const arrivals = data.nodes.map(() => []);
   data.steps.forEach((step, i) => {

@@ -108,12 +108,13 @@ function heatMap(matrix, label, largest = largestOf(matrix.data)) {
 
 function statistics(value) {
   const s = value.statistics;
-  return s && make("p", "statistics", `min ${number(s.min)}, max ${number(s.max)}, mean ${number(s.mean)}, `
+  const finite = notFinite(value) ? "finite entries: " : "";
+  return s && make("p", "statistics", `${finite}min ${number(s.min)}, max ${number(s.max)}, mean ${number(s.mean)}, `
     + `norm ${number(s.norm)}`);
 }
 
 // A value as small as it can be read: a number, a table of at most 4 by 4, else a heat map. `largest` is the size that
-// the darkest colour stands for, the value's own largest unless told.
+// the strongest colour stands for, the value's own largest unless told.
 function brief(value, largest) {
   if (value === null) return missing("not recorded");
   if (isScalar(value)) return scalar(value);
