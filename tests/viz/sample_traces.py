@@ -211,7 +211,7 @@ def one_of_several() -> dict:
     p = Program()
     x = p.leaf("x", np.array([0.5, -2.0]))
     trace = p.walk(p.apply("sum", p.apply("tanh", p.apply("exp", x))))
-    trace["nodes"][2] |= {"kind": "output", "op": None, "summary": None, "label": "[0]", "site": None}
+    trace["nodes"][2] |= {"kind": "output", "op": None, "summary": None, "label": "exp[0]", "site": None}
     trace["steps"] = [step for step in trace["steps"] if step["node"] != 2]
     for index, step in enumerate(trace["steps"]):
         step["index"] = index

@@ -75,7 +75,7 @@ def test_every_step_is_told_in_a_sentence_with_the_numbers_of_the_trace():
 
 def test_the_first_step_of_an_application_says_what_arrived_from_its_outputs():
     told = words.sentences(sample_traces.several_outputs())
-    arrived = [", where the gradients of lstm_cell[0] and lstm_cell[1] arrived," in text for text in told]
+    arrived = [", where the gradients of lstm_cell.hidden and lstm_cell.cell_after arrived," in text for text in told]
     assert arrived == [False] * 6 + [True] + [False] * 9
     told = words.sentences(sample_traces.one_of_several())
     assert "exp (v1), where the gradient of exp[0] arrived, sends" in told[1]
@@ -83,7 +83,7 @@ def test_the_first_step_of_an_application_says_what_arrived_from_its_outputs():
 
 def test_an_output_at_which_nothing_arrived_passes_nothing_on():
     trace = sample_traces.several_outputs()
-    sum_of_kept = next(step for step in trace["steps"] if words.names(trace)[step["target"]] == "lstm_cell[1]")
+    sum_of_kept = next(step for step in trace["steps"] if words.names(trace)[step["target"]] == "lstm_cell.cell_after")
     trace["steps"].remove(sum_of_kept)
     assert max(map(len, words.passages(trace))) == 1
 

@@ -210,7 +210,7 @@ def test_what_several_outputs_received_passes_to_their_application_before_its_fi
     expect(page.locator(".bead")).to_have_count(3 * 3)
     assert page.locator(".lit").get_attribute("d").count("M") == 3
     expect(page.locator(".said")).to_contain_text(
-        "lstm_cell, where the gradients of lstm_cell[0] and lstm_cell[1] arrived, sends"
+        "lstm_cell, where the gradients of lstm_cell.hidden and lstm_cell.cell_after arrived, sends"
     )
     for i in outputs:
         expect(page.locator(f"#n{i}")).to_have_class(re.compile("done"))
@@ -223,7 +223,7 @@ def test_an_application_with_several_outputs_says_where_its_numbers_stand(opened
     page = opened(sample_traces.several_outputs())
     page.locator(".node", has_text=re.compile("^lstm_cell$")).click()
     expect(page.locator(".node-told")).to_contain_text(
-        "It has several outputs: its values, and the gradients that arrive, stand at lstm_cell[0], lstm_cell[1]."
+        "It has several outputs: its values, and the gradients that arrive, stand at lstm_cell.hidden, lstm_cell.cell_after."
     )
     expect(page.locator(".node-told .card")).to_have_count(0)
 

@@ -43,9 +43,6 @@ def _place(site: Trace) -> tuple[Any, ...]:
 
 
 def _plain_name(trace: Trace, node: Trace, last: dict[tuple[Any, ...], int]) -> str:
-    if node["kind"] == "output":
-        op = trace["nodes"][node["inputs"][0]["node"]]["op"]
-        return spaced(f"{op}{node['label'] or ' output'}")
     if node["label"]:
         return spaced(node["label"]) or node["kind"]
     ends_it = node["site"] and last[_place(node["site"])] == node["id"]  # one call may apply many operations
