@@ -16,7 +16,7 @@ NEW_AXES = ("expand_dims", "stack")
 LEAST: dict[str, int | None] = {
     **dict.fromkeys(("kernel_size", "stride", "dilation", "output_size", "groups", "num_groups", "heads", "block"), 1),
     **dict.fromkeys(("n_fft", "hop", "hop_length", "n_mels", "size", "length", "images"), 1),
-    **dict.fromkeys(("padding", "output_padding", "repeats", "reps", "num_classes"), 0),
+    **dict.fromkeys(("padding", "output_padding", "num_classes"), 0),
     **dict.fromkeys(("k", "offset", "shift", "decimals", "n"), None),
 }
 """The parameters that are whole numbers (or several of them), with the least that each may be."""
@@ -51,7 +51,7 @@ SENTENCES = {
         "parts must have one shape but along the axis that joins them, and there must be at least one, in a list: "
         "mg.concatenate([a, b], axis=0); mg.stack joins along a new axis"
     ),
-    "repeat": "repeats is one number that is not negative, or one for each place along the axis; x has shape {first}",
+    "repeat": "repeats is one whole number that is not negative, or one for each place along the axis; x has shape {first}",
     "tile": "reps are whole numbers that are not negative",
     "pad": (
         "{error}; pad_width is one number that is not negative, a pair (before, after), or a pair for each of the "
@@ -77,7 +77,7 @@ SENTENCES = {
     "avg_pool2d": IMAGES,
     "fold": "{error}; x is (images, channels * kernel, windows), with as many windows as output_size has places for",
     "conv2d": IMAGES + ", weight (out, channels / groups, height, width), bias (out,)",
-    "layer_norm": "weight and bias have the shape of the last {axes} axes of x {first}",
+    "layer_norm": "{error}; weight and bias have the shape of the last {axes} axes of x {first}",
     "scaled_dot_product_attention": (
         "query is (..., L, E), key (..., S, E), value (..., S, V), and bias broadcasts to (..., L, S): shapes {shapes}"
     ),
@@ -96,12 +96,21 @@ def hint(op: Any, error: Exception, shapes: list[tuple[int, ...]], params: dict[
         each = {"error": said, "first": first, "second": shapes[1] if len(shapes) > 1 else "missing"}
         each |= {"shapes": " and ".join(map(str, shapes)), "size": prod(first), "ndim": len(first)}
         return SENTENCES[op.name].format(**{**each, "reverse": tuple(reversed(range(len(first)))), **params})
+    asked = shapes_asked_for(op)
+    if asked:
+        return f"{said}; {asked}"
     if isinstance(error, ValueError) and len(shapes) > 1 and (op.kind == "elementwise" or "broadcast" in said):
         return (
             f"shapes {' and '.join(map(str, shapes))} do not broadcast: counted from the last axis, two lengths must "
             f"be equal or one of them 1; insert an axis with mg.expand_dims(x, axis), or reshape"
         )
     return said
+
+
+def shapes_asked_for(op: Any) -> str:
+    """What the docstring says of shapes: from the word to the end of its paragraph."""
+    _, word, said = (op.forward.__doc__ or "").partition("Shapes: ")
+    return word + " ".join(said.partition("\n\n")[0].split()).rstrip(".")
 
 
 def about_numbers(op: Any, params: dict[str, Any]) -> str | None:
@@ -128,7 +137,7 @@ def about_axes(op: str, error: Exception, shape: tuple[int, ...], params: dict[s
         given = params.get(name)
         axes = given if isinstance(given, (tuple, list)) else () if given is None else (given,)
         ndim = len(shape) + (len(axes) if op in NEW_AXES else 0)
-        if isinstance(error, TypeError) and any(not hasattr(axis, "__index__") for axis in axes):
+        if isinstance(error, TypeError) and (type(given) is list or not all(hasattr(i, "__index__") for i in axes)):
             return f"{name} must be a whole number, or a tuple of them"
         if not all(isinstance(axis, int) for axis in axes):
             continue

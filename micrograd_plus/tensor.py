@@ -8,6 +8,7 @@ from weakref import ref
 
 from . import backward, ops, variable
 from .readings import vocabulary
+from .results import ResultArray
 from .variable import Leaf, Node, Variable, after_accumulation, hooks, lend, recording_gradients, replace
 
 np = vocabulary.device("cpu").library
@@ -112,11 +113,7 @@ class Tensor(Variable):
             self._data = np.asarray(self._data)
         if self.node is None or isinstance(self.node, Leaf):
             return lend(self)
-        if not isinstance(self._data, np.ndarray):
-            return self._data.copy()
-        view = self._data.view()
-        view.flags.writeable = False
-        return view
+        return ResultArray.of(self._data) if isinstance(self._data, np.ndarray) else self._data.copy()
 
     @data.setter
     def data(self, values: Any) -> None:
