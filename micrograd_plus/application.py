@@ -56,6 +56,8 @@ class Op:
         keeps: tuple[str, ...] = (),
         constants: tuple[str, ...] = (),
     ):
+        if not hasattr(forward, "__code__"):
+            raise TypeError(f"an operation is made from a function forward(xp, inputs, *, parameters), got {forward!r}")
         code = forward.__code__
         names = code.co_varnames[1 : code.co_argcount]
         self.name = forward.__name__.strip("_")
@@ -90,6 +92,8 @@ class Op:
             if name not in self.inputs:
                 known = ", ".join(self.inputs)
                 raise TypeError(f"{self.name} has no input {name!r} to give a rule for; it has {known}")
+        if not hasattr(function, "__code__"):
+            raise TypeError(f"the rule {self.name}.{'+'.join(inputs)} is a function of what it reads, got {function!r}")
         rule = self.rule_type(self, inputs, function)
         self._hold_to_promise(rule)
         self.rules = [other for other in self.rules if not set(other.inputs) & set(inputs)] + [rule]

@@ -51,7 +51,9 @@ SENTENCES = {
         "parts must have one shape but along the axis that joins them, and there must be at least one, in a list: "
         "mg.concatenate([a, b], axis=0); mg.stack joins along a new axis"
     ),
-    "repeat": "repeats is one whole number that is not negative, or one for each place along the axis; x has shape {first}",
+    "repeat": (
+        "repeats is one whole number that is not negative, or one for each place along the axis; x has shape {first}"
+    ),
     "tile": "reps are whole numbers that are not negative",
     "pad": (
         "{error}; pad_width is one number that is not negative, a pair (before, after), or a pair for each of the "

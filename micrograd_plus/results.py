@@ -57,6 +57,6 @@ def _refuse_writing(array: Any) -> None:
     """An error where a result would be written into. A new array that NumPy gave the same kind may be."""
     if isinstance(array, ResultArray) and not array.flags.writeable:
         raise ValueError(
-            "a result cannot be written into: it is what its inputs make it. Change a copy, y.numpy() or y.detach(), or "
-            "write into what it was made from: a tensor that you made takes x.data[...] = ..."
+            "a result cannot be written into: it is what its inputs make it. Change a copy, y.numpy() or y.detach(); "
+            "a tensor that you made yourself takes x.data[...] = ..."
         )

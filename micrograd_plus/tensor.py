@@ -7,6 +7,7 @@ from typing import Any
 from weakref import ref
 
 from . import backward, ops, variable
+from .arguments import wants_function
 from .readings import vocabulary
 from .results import ResultArray
 from .variable import Leaf, Node, Variable, after_accumulation, hooks, lend, recording_gradients, replace
@@ -284,10 +285,16 @@ class Tensor(Variable):
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Callable[[], None]:
         """Call `hook(gradient)` when this tensor's gradient is complete; it may return another. Returns a function that
         removes the hook."""
+        wants_function("register_hook", hook)
         return hooks.add(self._tracked("register_hook"), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Callable[[], None]:
         """Call `hook(tensor)` each time this leaf's `.grad` has grown. Returns a function that removes the hook."""
+        wants_function("register_post_accumulate_grad_hook", hook)
+        if not self.is_leaf:
+            raise RuntimeError(
+                "register_post_accumulate_grad_hook is for leaves, whose .grad grows; for a result use register_hook"
+            )
         held = ref(self)  # a hook that held its own tensor would keep both for ever
 
         def call() -> None:

@@ -18,13 +18,14 @@ ENGINE, VIZ = HOUSE / "micrograd_plus", HOUSE / "viz" / "micrograd_plus_viz"
 
 # A room is a module or a package directly under micrograd_plus; beside it, the rooms it may import.
 CORE = {"readings", "variable", "hints", "rule", "application"}
-WALK = CORE | {"backward"}
+WALK = CORE | {"backward", "arguments"}
 USERS = WALK | {"op", "ops", "tensor"}
 ROOMS = {
     "readings": set(),
     "variable": {"readings"},
     "hints": set(),
     "rule": set(),
+    "arguments": {"hints"},
     "application": {"readings", "variable", "hints", "rule"},
     "op": {"readings", "application", "rule"},
     "compiled": CORE,

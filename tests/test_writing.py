@@ -180,7 +180,7 @@ PLAIN = {
     "a copy": lambda array: array.copy(),
     "a deep copy": copy.deepcopy,
     "another dtype": lambda array: array.astype("float32"),
-    "stored and loaded": lambda array: pickle.loads(pickle.dumps(array)),
+    "stored and loaded": lambda array: pickle.loads(pickle.dumps(array)),  # noqa: S301 - our own bytes
     "an array of it": np.array,
     "the same as an array": np.asarray,
 }
