@@ -6,6 +6,9 @@ sentence: one for every operation that goes wrong in its own way, and a few that
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from functools import wraps
 from math import prod
 from typing import Any
 
@@ -159,7 +162,8 @@ def described(value: Any) -> str:
         return f"{tuple(value.shape)} {value.dtype}"
     if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in value):
         return f"[{', '.join(described(part) for part in value)}]"
-    return repr(value)
+    said = repr(value)
+    return said if len(said) < 200 else f"{said[:200]} ..."
 
 
 def explained(op: Any, error: Exception, data: list[Any], params: dict[str, Any]) -> Exception:
@@ -179,6 +183,39 @@ def explained(op: Any, error: Exception, data: list[Any], params: dict[str, Any]
 
 def kind_of(error: Exception) -> type[Exception]:
     """The plain kind of an error: what Python and the array library raise for a bad argument has many names."""
+    if isinstance(error, AttributeError):
+        return TypeError
     if isinstance(error, (ArithmeticError, KeyError)):
         return ValueError
     return next((kind for kind in (TypeError, IndexError, ValueError) if isinstance(error, kind)), RuntimeError)
+
+
+def names_itself(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator for a function in front of operations: what goes wrong in it begins with its name and its arguments.
+
+    A call takes a tenth of a microsecond longer, so a function that is hardly more than one operation goes without:
+    operations name themselves.
+    """
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except Exception as error:
+            if function.__name__ in re.findall(r"\w+", str(error)):
+                raise
+            raise explained_call(function, error, args, options) from error
+
+    return call
+
+
+def explained_call(function: Callable[..., Any], error: Exception, args: Any, options: dict[str, Any]) -> Exception:
+    """An error inside a function, with its name and what it was given."""
+    import inspect  # most programs need it never
+
+    named = dict(zip(inspect.signature(function).parameters, args, strict=False)) | options
+    given = ", ".join(f"{name}={described(value)}" for name, value in named.items())
+    said = str(error).rstrip(".") or type(error).__name__
+    if isinstance(error, AttributeError):
+        said += "; where numbers are asked for, give it a tensor: mg.tensor(...)"
+    return kind_of(error)(f"{function.__name__}({given}): {said}")

@@ -356,8 +356,9 @@ class Tensor(Variable):
                 data = vocabulary.device_of(data).library.broadcast_to(data, self.shape)
             except ValueError:
                 raise ValueError(f"values of shape {data.shape} do not fit a tensor of shape {self.shape}") from None
+        data = _cast(data, self.dtype, "assign")
         variable.settle()
-        replace(self, data.astype(self.dtype))
+        replace(self, data)
         return self
 
     def _in_place(self, symbol: str, outcome: Callable[[], Any]) -> Tensor:
@@ -397,7 +398,7 @@ class Tensor(Variable):
             )
         data = self._data.copy()
         try:
-            data[_plain(index)] = values._data if isinstance(values, Variable) else values
+            data[_plain(index)] = _cast(_values(values, None, "values"), self.dtype, "values")
         except (IndexError, TypeError, ValueError) as error:
             said = f"x[{index!r}] = {values!r} does not fit a tensor of shape {self.shape}: {error}"
             raise type(error)(said) from error
@@ -631,7 +632,7 @@ def _plain(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple(_plain(part) for part in index)
     if isinstance(index, list):
-        return np.asarray([_plain(part) for part in index])
+        return _values([_plain(part) for part in index], None, "an index")
     index = index._data if isinstance(index, Variable) else index
     return index.copy() if hasattr(index, "shape") else index
 

@@ -36,7 +36,7 @@ ROOMS = {
     "outside": {"variable"},
     "results": {"readings"},
     "ordering": WALK,
-    "ops": {"readings", "op"},
+    "ops": {"readings", "hints", "op"},
     "tensor": WALK | {"ops", "parallel", "results"},
     "engine": WALK | {"ops"},
     "linalg": {"ops"},

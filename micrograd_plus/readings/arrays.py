@@ -378,6 +378,11 @@ def _names_no_place_twice(index: Any) -> bool:
     )
 
 
+def take(x: Any, indices: Any, axis: int | None = None) -> Any:
+    """The slices of the given numbers along an axis."""
+    return np.take(x, whole(indices) if type(indices) is float else indices, axis)
+
+
 def put_take(x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = None) -> Any:
     """Zeros of `shape` with each slice of `x` added at its number along `axis`."""
     if axis is None:
