@@ -158,7 +158,7 @@ def about_axes(op: str, error: Exception, shape: tuple[int, ...], params: dict[s
 
 def described(value: Any) -> str:
     """A value in an error message: its shape and dtype, or itself."""
-    if hasattr(value, "shape"):
+    if hasattr(value, "dtype"):
         return f"{tuple(value.shape)} {value.dtype}"
     if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in value):
         return f"[{', '.join(described(part) for part in value)}]"
