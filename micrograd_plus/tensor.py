@@ -430,9 +430,10 @@ class Tensor(Variable):
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         """np.sum(tensor): NumPy's own, of the values alone."""
         if any(getattr(leaf, "node", None) is not None for leaf in leaves((args, options))):
+            name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
             raise TypeError(
-                f"np.{function.__name__} would lose the graph of a tensor: use the mg function of that name, or "
-                f"x.numpy() for the values"
+                f"{name} would lose the graph of a tensor: use the mg function of that name, or x.numpy() for the "
+                f"values"
             )
         args, options = mapped((args, options), lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf)
         return function(*args, **options)
