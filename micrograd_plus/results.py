@@ -23,6 +23,10 @@ class ResultArray(np.ndarray):
         _refuse_writing(self)
         _plain(self)[index] = value
 
+    def fill(self, value: Any) -> None:
+        """A write to every entry."""
+        self[...] = value
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: tuple[Any, ...] = (), **options: Any) -> Any:
         """`y.data + 1`, which gives a plain array, and `y.data += 1`, which is a write."""
         for target in inputs[:1] if method == "at" else out:

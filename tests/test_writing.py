@@ -154,6 +154,7 @@ WRITES = {
     "an entry": lambda array: array.__setitem__(0, 1.0),
     "a part of it": lambda array: array[:1].__setitem__(0, 1.0),
     "its transpose": lambda array: array.T.__setitem__(0, 1.0),
+    "every entry": lambda array: array.fill(1.0),
     "in place": lambda array: array.__iadd__(1.0),
     "as NumPy's out": lambda array: np.add(1.0, 2.0, out=array),
     "entry after entry": lambda array: np.add.at(array, [0, 0], 1.0),
