@@ -16,6 +16,8 @@ from .variable import Leaf, Node, Variable, after_accumulation, hooks, lend, rec
 
 np = vocabulary.device("cpu").library
 _new, _ndarray = object.__new__, np.ndarray
+_ABOUT_FORM = {np.shape, np.ndim, np.size, np.result_type, np.zeros_like, np.ones_like, np.empty_like, np.full_like}
+"""NumPy's functions that ask for shape and dtype alone: no graph is lost in them."""
 
 
 def tensor(data: Any, requires_grad: bool = False, dtype: Any = None, device: str = "cpu") -> Tensor:
@@ -429,7 +431,8 @@ class Tensor(Variable):
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         """np.sum(tensor): NumPy's own, of the values alone."""
-        if any(getattr(leaf, "node", None) is not None for leaf in leaves((args, options))):
+        tracked = any(getattr(leaf, "node", None) is not None for leaf in leaves((args, options)))
+        if tracked and function not in _ABOUT_FORM:
             name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
             raise TypeError(
                 f"{name} would lose the graph of a tensor: use the mg function of that name, or x.numpy() for the "

@@ -243,5 +243,6 @@ def test_numpy_functions_take_the_values_of_tensors_that_want_no_gradient():
     assert np.sum(x) == 3.0
     assert np.concatenate([x, x]).tolist() == [1.0, 2.0, 1.0, 2.0]
     assert np.linalg.norm(mg.tensor([3.0, 4.0])) == 5.0
+    assert np.shape(taken(drawn(2, 3))) == (2, 3)
     with pytest.raises(TypeError, match=r"np\.mean would lose the graph .* use the mg function of that name"):
         np.mean(mg.tensor([1.0], requires_grad=True))
