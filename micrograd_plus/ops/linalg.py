@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import inf, nan
 
+from ..hints import names_itself
 from ..op import constant, elementwise, face, linear, op
 from ..readings.shapes import ndim, shape
 from . import reductions
@@ -32,6 +33,7 @@ def _(xp, upstream, a, out):
 
 
 @face(_solve, word=True)
+@names_itself
 def solve(a, b):
     """The x that fulfils a @ x = b: for one vector b, or for each column of a matrix b. ValueError if a is
     singular.
@@ -150,6 +152,7 @@ def _(xp, upstream, out):
 
 
 @face(_cholesky)
+@names_itself
 def cholesky(a, *, upper=False):
     """The lower triangle L with L @ Lᵀ = a, or with `upper` its transpose. ValueError if a is not positive
     definite.
@@ -177,6 +180,7 @@ def _(xp, upstream, values, vectors, a_shape):
 
 
 @face(_eigh)
+@names_itself
 def eigh(a, UPLO=None):
     """Eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns.
 
@@ -189,6 +193,7 @@ def eigh(a, UPLO=None):
     return _eigh(a if UPLO is None else _from_triangle(a, UPLO == "L"))
 
 
+@names_itself
 def eigvalsh(a, UPLO=None):
     """The eigenvalues of a symmetric matrix in ascending order."""
     return eigh(a, UPLO)[0]
@@ -239,6 +244,7 @@ def _(xp, upstream, q, r):
 
 
 @face(_qr)
+@names_itself
 def qr(a, mode="reduced"):
     """q with orthonormal columns and an upper triangle r with q @ r = a; with `mode="r"` the triangle alone.
 
@@ -285,6 +291,7 @@ def _(xp, upstream, u, s, vh, a_shape):
 
 
 @face(_svd)
+@names_itself
 def svd(a, full_matrices=False, compute_uv=True):
     """u, s, vh with `u * s @ vh` = a: orthonormal columns u and rows vh, and the singular values s in
     descending order.
@@ -298,6 +305,7 @@ def svd(a, full_matrices=False, compute_uv=True):
     return _svd(a) if compute_uv else _svd(a)[1]
 
 
+@names_itself
 def svdvals(a):
     """The singular values, in descending order."""
     return _svd(a)[1]
@@ -390,6 +398,7 @@ def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
     return xp.spread(upstream, x_shape, axis, keepdims) * share * xp.sign(x)
 
 
+@names_itself
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     """The size of a vector: its length for `ord=2`, the sum of sizes for 1, the largest or smallest size for
     inf or -inf, how many entries are not 0 for 0, else the `ord`-th root of the sum of `ord`-th powers."""
@@ -403,6 +412,7 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     return reduce(absolute(x if ord else sign(x)), axis=axis, keepdims=keepdims)
 
 
+@names_itself
 def matrix_norm(x, *, keepdims=False, ord="fro"):
     """The size of a matrix: the root of the sum of squares for "fro"; the sum, largest or smallest of its
     singular values for "nuc", 2 or -2; the largest or smallest sum of sizes of a column for 1 or -1, of a row
@@ -418,6 +428,7 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
     return expand_axes(out, shape=shape(x), axis=(-2, -1)) if keepdims else out
 
 
+@names_itself
 def norm(x, ord=None, axis=None, keepdims=False):
     """NumPy's norm: `vector_norm` along one axis, `matrix_norm` over two; without `ord` the root of the sum
     of squares."""

@@ -18,7 +18,7 @@ import numpy  # noqa: ICN001 - np is the library that this file is read with, wh
 
 from . import matrices, resampling, sequences, special, waves
 from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
-from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced, windows_along
+from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced, whole, windows_along
 
 np: Any = globals().get("library", numpy)
 
@@ -303,6 +303,16 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Any, ...]:
     return tuple(np.split(x, places, axis=axis))
 
 
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
+    """Each entry several times in a row."""
+    return np.repeat(x, whole(repeats), axis)
+
+
+def roll(x: Any, shift: Any, axis: Any = None) -> Any:
+    """The entries moved along; what falls off the end comes in at the start."""
+    return np.roll(x, whole(shift), axis)
+
+
 def sum_repeats(x: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) -> Any:
     """The copies that `repeat` made of each entry, added up."""
     line, along = (joined_shape(shape), 0) if axis is None else (shape, axis % len(shape))
@@ -377,11 +387,16 @@ def _names_no_place_twice(index: Any) -> bool:
     )
 
 
+def take(x: Any, indices: Any, axis: int | None = None) -> Any:
+    """The slices of the given numbers along an axis."""
+    return np.take(x, whole(indices) if type(indices) is float else indices, axis)
+
+
 def put_take(x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = None) -> Any:
     """Zeros of `shape` with each slice of `x` added at its number along `axis`."""
     if axis is None:
         return put_add(x, joined_shape(shape), (indices,)).reshape(shape)
-    return put_add(x, shape, (slice(None),) * (axis % len(shape)) + (indices,))
+    return put_add(x, shape, (slice(None),) * axes_of(shape, axis)[0] + (indices,))
 
 
 def put_along_axis_add(x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = -1) -> Any:
@@ -393,8 +408,8 @@ def put_along_axis_add(x: Any, indices: Any, shape: tuple[int, ...], axis: int |
 
 def _along(indices: Any, axis: int) -> tuple[Any, ...]:
     """An index that picks `indices` along `axis`, and every other axis as it is."""
-    grid = np.ogrid[tuple(slice(n) for n in indices.shape)]
-    return tuple(indices if i == axis % indices.ndim else places for i, places in enumerate(grid))
+    grid, (along,) = np.ogrid[tuple(slice(n) for n in indices.shape)], axes_of(indices.shape, axis)
+    return tuple(indices if i == along else places for i, places in enumerate(grid))
 
 
 def scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
@@ -595,6 +610,8 @@ def as_images(x: Any, size: tuple[int, ...], images: int) -> Any:
 
 def max_pool2d_with_chosen(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Any, Any]:
     """The largest entry of each window, and which entry of its window it is: (C, kernel, windows * N)."""
+    if builtins.any(2 * p > k for p, k in zip(padding, kernel_size, strict=True)):
+        raise ValueError(f"padding {padding} is more than half of the window {kernel_size}: some would see nothing")
     windows = _windows(x, kernel_size, stride, padding, dilation, -np.inf)
     entries = [windows[:, i, j] for i, j in numpy.ndindex(*kernel_size)]
     largest = entries[0].copy()

@@ -223,7 +223,8 @@ def test_an_application_with_several_outputs_says_where_its_numbers_stand(opened
     page = opened(sample_traces.several_outputs())
     page.locator(".node", has_text=re.compile("^lstm_cell$")).click()
     expect(page.locator(".node-told")).to_contain_text(
-        "It has several outputs: its values, and the gradients that arrive, stand at lstm_cell.hidden, lstm_cell.cell_after."
+        "It has several outputs: its values, and the gradients that arrive, stand at "
+        "lstm_cell.hidden, lstm_cell.cell_after."
     )
     expect(page.locator(".node-told .card")).to_have_count(0)
 
