@@ -155,7 +155,7 @@ TABLES = {
     "Normalisation": [
         Row("layer_norm, rms_norm, group_norm, instance_norm", "layer_norm rms_norm group_norm instance_norm"),
         Row("batch_norm, training and inference", "batch_norm batch_norm_inference",
-            tests="test_more_layers::test_running_statistics_are_buffers_outside_the_graph"),
+            tests="test_layers::test_running_statistics_are_buffers_outside_the_graph"),
     ],
     "Softmax, losses, regularisation": [
         Row("softmax, log_softmax", "softmax log_softmax",

@@ -273,7 +273,7 @@ def test_the_padding_row_of_an_embedding_starts_as_0_and_learns_nothing():
 
 
 def test_multihead_attention_that_may_only_look_back_does_not_see_what_comes_later(draw):
-    layer = nn.MultiheadAttention(4, 2)
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
     x = draw.normal(size=(1, 5, 4))
     changed = x.copy()
     changed[0, 3:] += 1
@@ -287,8 +287,27 @@ def test_multihead_attention_that_may_only_look_back_does_not_see_what_comes_lat
         nn.MultiheadAttention(5, 2)
 
 
+@pytest.mark.parametrize(
+    ("shapes", "masks", "sentence"),
+    [
+        (((2, 3, 4), (2, 3, 4), (1, 3, 4)), {}, r"value \(1, 3, 4\), expected \(N, length, 4\)"),
+        (((2, 3, 4), (1, 3, 4), (1, 3, 4)), {}, "all the same N"),
+        (((3, 4), (2, 3, 4), (2, 3, 4)), {}, r"query \(3, 4\), key \(2, 3, 4\)"),
+        (((2, 3, 5),) * 3, {}, r"query \(2, 3, 5\).*expected \(N, length, 4\)"),
+        (((2, 3, 4),) * 3, {"attn_mask": (3, 4)}, r"attn_mask has shape \(3, 4\), expected \(3, 3\) or \(4, 3, 3\)"),
+        (((2, 3, 4),) * 3, {"attn_mask": (2, 3, 3)}, r"attn_mask has shape \(2, 3, 3\)"),
+        (((2, 3, 4),) * 3, {"key_padding_mask": (3, 2)}, r"key_padding_mask has shape \(3, 2\), expected \(2, 3\)"),
+    ],
+)
+def test_multihead_attention_refuses_what_would_silently_broadcast(shapes, masks, sentence):
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
+    given = {name: mg.tensor(np.zeros(shape, bool)) for name, shape in masks.items()}
+    with pytest.raises(ValueError, match=f"MultiheadAttention: .*{sentence}"):
+        layer(*(mg.tensor(np.ones(shape)) for shape in shapes), **given)
+
+
 def test_attention_of_one_item_without_a_batch_agrees_with_a_batch_of_one(draw):
-    layer = nn.MultiheadAttention(4, 2)
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
     x = mg.tensor(draw.normal(size=(3, 4)))
     batched, weights = layer(*[x.reshape(1, 3, 4)] * 3)
     alone, own_weights = layer(x, x, x)

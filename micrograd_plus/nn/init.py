@@ -34,18 +34,14 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     if nonlinearity == "leaky_relu":
         return sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
     if nonlinearity not in GAINS:
-        raise ValueError(
-            f"no gain is known for {nonlinearity!r}; there is one for {', '.join(GAINS)} and leaky_relu"
-        )
+        raise ValueError(f"no gain is known for {nonlinearity!r}; there is one for {', '.join(GAINS)} and leaky_relu")
     return GAINS[nonlinearity]
 
 
 def fans(tensor: Tensor) -> tuple[int, int]:
     """How many inputs an output sees, and how many outputs an input reaches: (fan in, fan out)."""
     if tensor.ndim < 2:
-        raise ValueError(
-            f"a weight of shape {tensor.shape} has no fan in and fan out: these need two axes or more"
-        )
+        raise ValueError(f"a weight of shape {tensor.shape} has no fan in and fan out: these need two axes or more")
     window = prod(tensor.shape[2:])
     return tensor.shape[1] * window, tensor.shape[0] * window
 
@@ -117,8 +113,7 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Spread that relu keeps (He et al. 2015): forward with "fan_in", backward with "fan_out". `a` is its
-    slope."""
+    """Spread that relu keeps (He et al. 2015): forward with "fan_in", backward with "fan_out". `a` is its slope."""
     bound = sqrt(3) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, rng)
 

@@ -18,8 +18,8 @@ def clip_grad_norm_(
 ) -> Tensor:
     """All gradients made shorter by one factor, so that together they are at most `max_norm` long.
 
-    Returns how long they were: the `norm_type`-norm of all their entries in a row. Gradients are replaced,
-    not overwritten.
+    Returns how long they were: the `norm_type`-norm of all their entries in a row. Gradients are replaced, not
+    overwritten.
     """
     tensors = _with_gradients(parameters)
     if not tensors:
@@ -29,9 +29,7 @@ def clip_grad_norm_(
     lengths = library.stack([library.linalg.norm(gradient.ravel(), norm_type) for gradient in gradients])
     length = library.linalg.norm(lengths, norm_type)
     if error_if_nonfinite and not library.isfinite(length).item():
-        raise RuntimeError(
-            f"clip_grad_norm_: the norm of the gradients is {length.item()}: one of them is not finite"
-        )
+        raise RuntimeError(f"clip_grad_norm_: the norm of the gradients is {length.item()}: one of them is not finite")
     factor = library.minimum(max_norm / (length + 1e-6), 1.0)  # PyTorch's guard against a length of 0
     for tensor, gradient in zip(tensors, gradients, strict=True):
         tensor.grad = Tensor.of((gradient * factor).astype(gradient.dtype, copy=False))

@@ -11,8 +11,7 @@ from .optimizer import Group, Optimizer, zeros_like
 
 
 class Adam(Optimizer):
-    """A running mean of gradients, divided by the root of a running mean of their squares (Kingma and Ba
-    2015).
+    """A running mean of gradients, divided by the root of a running mean of their squares (Kingma and Ba 2015).
 
     `betas` say how slowly the two means forget. With `amsgrad` the divisor never shrinks (Reddi et al. 2018).
     `weight_decay` is added to the gradient; `AdamW` keeps it apart.
@@ -67,8 +66,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay shrinks the values themselves, by lr * weight_decay (Loshchilov and Hutter
-    2019)."""
+    """Adam whose weight decay shrinks the values themselves, by lr * weight_decay (Loshchilov and Hutter 2019)."""
 
     def __init__(
         self,

@@ -1,9 +1,8 @@
 """Schedules: how the learning rate changes from step to step.
 
-Each says, for a step number, by which factor (or to which value) it brings the rate that the optimiser
-started with, so any step's rate can be told without taking the steps before it. PyTorch's schedules multiply
-the current rate instead; one schedule on an optimiser gives the same rates. To use several, one after the
-other, take `SequentialLR`.
+Each says, for a step number, by which factor (or to which value) it brings the rate that the optimiser started with, so
+any step's rate can be told without taking the steps before it. PyTorch's schedules multiply the current rate instead;
+one schedule on an optimiser gives the same rates. To use several, one after the other, take `SequentialLR`.
 """
 
 from __future__ import annotations
@@ -31,8 +30,7 @@ class LRScheduler:
         self._set()
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """The learning rate of the group number `place` after `epoch` steps, of one that started at
-        `base`."""
+        """The learning rate of the group number `place` after `epoch` steps, of one that started at `base`."""
         raise NotImplementedError(f"{type(self).__name__} has no rate(base, epoch, place)")
 
     def step(self) -> None:
@@ -72,9 +70,7 @@ def at_least_one(schedule: str, name: str, steps: int) -> None:
 class LambdaLR(LRScheduler):
     """The first rate times what a function makes of the step number; one function, or one for each group."""
 
-    def __init__(
-        self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]
-    ):
+    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]):
         groups = len(optimizer.param_groups)
         self.lr_lambdas = [lr_lambda] * groups if callable(lr_lambda) else list(lr_lambda)
         if len(self.lr_lambdas) != groups:
@@ -112,8 +108,7 @@ class ExponentialLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """From `start_factor` to `end_factor` times the first rate in `total_iters` steps, then no more: a
-    warm-up."""
+    """From `start_factor` to `end_factor` times the first rate in `total_iters` steps, then no more: a warm-up."""
 
     def __init__(
         self, optimizer: Optimizer, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5

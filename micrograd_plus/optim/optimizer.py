@@ -16,9 +16,9 @@ Group = dict[str, Any]
 class Optimizer:
     """Gives parameters new values, each from its gradient. A kind of optimiser says how, in `updated`.
 
-    `params` is an iterable of tensors, or of dicts that hold "params" and settings of their own.
-    `param_groups` is the list of such dicts, and `state` what is remembered for each parameter. Values are
-    replaced, never overwritten: a graph that was computed with the old ones keeps them.
+    `params` is an iterable of tensors, or of dicts that hold "params" and settings of their own. `param_groups` is the
+    list of such dicts, and `state` what is remembered for each parameter. Values are replaced, never overwritten: a
+    graph that was computed with the old ones keeps them.
     """
 
     def __init__(self, params: Iterable[Any], defaults: Group):
@@ -26,9 +26,7 @@ class Optimizer:
         self.param_groups: list[Group] = []
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         if isinstance(params, Tensor):
-            raise TypeError(
-                "an optimiser takes an iterable of tensors: write [x] for one, or model.parameters()"
-            )
+            raise TypeError("an optimiser takes an iterable of tensors: write [x] for one, or model.parameters()")
         groups = list(params)
         if not groups:
             raise ValueError(
@@ -65,8 +63,7 @@ class Optimizer:
                 raise ValueError(f"{type(self).__name__}: {name} must not be negative, got {group[name]}")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget all gradients, before the next walk adds up new ones; `set_to_none=False` makes them 0
-        instead."""
+        """Forget all gradients, before the next walk adds up new ones; `set_to_none=False` makes them 0 instead."""
         for tensor in self.parameters():
             if set_to_none or tensor.grad is None:
                 tensor.grad = None
@@ -94,8 +91,8 @@ class Optimizer:
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on later: {"state": {"0": {...}}, "param_groups": [...]}.
 
-        Parameters go by their number. Arrays are copies. The names are PyTorch's; the numbers are text, so
-        that `mg.save` can keep them.
+        Parameters go by their number. Arrays are copies. The names are PyTorch's; the numbers are text, so that
+        `mg.save` can keep them.
         """
         numbers = {id(tensor): number for number, tensor in enumerate(self.parameters())}
         states = {
@@ -104,8 +101,7 @@ class Optimizer:
             if state
         }
         groups = [
-            {**group, "params": [numbers[id(tensor)] for tensor in group["params"]]}
-            for group in self.param_groups
+            {**group, "params": [numbers[id(tensor)] for tensor in group["params"]]} for group in self.param_groups
         ]
         return {"state": states, "param_groups": groups}
 
@@ -144,9 +140,7 @@ def refuse_parameter(tensor: Any, place: int, known: set[int]) -> None:
             f"can be trained, or a copy: nn.Parameter(x.detach())"
         )
     if id(tensor) in known:
-        raise ValueError(
-            f"parameter {place}, of shape {tensor.shape}, is given twice: it would take two steps at once"
-        )
+        raise ValueError(f"parameter {place}, of shape {tensor.shape}, is given twice: it would take two steps at once")
 
 
 def zeros_like(values: Any) -> Any:
@@ -159,8 +153,7 @@ def _copied(value: Any) -> Any:
 
 
 def _restored(tensor: Tensor, number: str, name: str, value: Any) -> Any:
-    """What is remembered for a parameter, as an array on its device and of its dtype; a number stays a
-    number."""
+    """What is remembered for a parameter, as an array on its device and of its dtype; a number stays a number."""
     if not hasattr(value, "shape"):
         return value
     if tuple(value.shape) != tensor.shape:

@@ -12,8 +12,7 @@ from .optimizer import Group, Optimizer, zeros_like
 class RMSprop(Optimizer):
     """The gradient, divided by the root of a running mean of its square (Hinton's lectures, 2012).
 
-    `alpha` says how slowly the mean forgets. `centered` takes the mean gradient's square off: a variance
-    remains.
+    `alpha` says how slowly the mean forgets. `centered` takes the mean gradient's square off: a variance remains.
     """
 
     def __init__(

@@ -57,8 +57,7 @@ class SGD(Optimizer):
 
 
 def with_momentum(gradient: Any, state: dict[str, Any], group: Group) -> Any:
-    """The running sum of gradients, in which old ones fade; Nesterov's looks one step ahead (Sutskever et al.
-    2013)."""
+    """The running sum of gradients, in which old ones fade; Nesterov's looks one step ahead (Sutskever et al. 2013)."""
     if "momentum_buffer" not in state:
         state["momentum_buffer"] = gradient.copy()
     else:

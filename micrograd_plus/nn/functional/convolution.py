@@ -1,0 +1,180 @@
+"""Convolutions along lines, images and volumes, and the columns of windows that they are made of.
+
+A setting such as `stride` is one number, or one for each axis. `groups` parts the channels: each group of outputs sees
+its own group of inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from ... import ops
+from ...readings.shapes import windows_along
+from ...tensor import Tensor
+from .shapes import along, counts, each_axis, refuse_larger, refuse_places
+
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "fold", "unfold"]
+
+
+def conv1d(
+    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Tensor:
+    """A short line of weights compared with every window of each line.
+
+    Shapes: input (N, C, L), weight (O, C / groups, k), bias (O,); the result is (N, O, L'). `padding` is a number,
+    "valid" (none), or "same" (the result is as long as the input; needs stride 1).
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus.nn import functional as F
+    >>> F.conv1d(mg.tensor([[[0.0, 0.0, 1.0, 0.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]]), padding="same").tolist()
+    [[[0.0, 3.0, 2.0, 1.0]]]
+    """
+    return _convolution(ops.conv1d, 1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(
+    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Tensor:
+    """A small image of weights compared with every window of each image.
+
+    Shapes: input (N, C, H, W), weight (O, C / groups, kh, kw), bias (O,); the result is (N, O, H', W'). `padding` as in
+    `conv1d`.
+    """
+    return _convolution(ops.conv2d, 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(
+    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+) -> Tensor:
+    """A small volume of weights compared with every window of each volume.
+
+    Shapes: input (N, C, D, H, W), weight (O, C / groups, kd, kh, kw), bias (O,); the result is (N, O, D', H', W').
+    `padding` as in `conv1d`.
+    """
+    return _convolution(ops.conv3d, 3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _convolution(
+    apply: Callable[..., Tensor], axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any,
+    dilation: Any, groups: int,
+) -> Tensor:  # fmt: skip
+    """Any of them, when everything fits."""
+    name = f"conv{axes}d"
+    refuse_places(name, axes, input)
+    fits = weight.ndim == axes + 2 and groups >= 1 and weight.shape[0] % groups == 0
+    if not fits or input.shape[1] != weight.shape[1] * groups:
+        raise ValueError(
+            f"{name}: weight has shape {weight.shape}; for input {input.shape} and groups={groups} it is "
+            f"(out channels, {input.shape[1]} / {groups}, kernel), with out channels a multiple of groups"
+        )
+    _refuse_bias(name, bias, weight.shape[0])
+    if padding == "same":
+        input, padding = _bordered(name, input, weight, stride, dilation), 0
+    settings = along(axes, stride=stride, padding=plain_padding(name, padding), dilation=dilation)
+    refuse_larger(name, input, weight.shape[2:], settings["padding"], settings["dilation"])
+    return apply(input, weight, bias, groups=groups, **settings)
+
+
+def _refuse_bias(name: str, bias: Any, channels: int) -> None:
+    """Refuse a bias that is not one number for each channel: it might broadcast."""
+    if bias is not None and bias.shape != (channels,):
+        raise ValueError(f"{name}: bias has shape {bias.shape}, expected one number for each of {channels} channels")
+
+
+def plain_padding(name: str, padding: Any) -> Any:
+    """A padding in numbers."""
+    if isinstance(padding, str) and padding != "valid":
+        raise ValueError(f"{name}: padding is a number, one for each axis, 'valid' or 'same', got {padding!r}")
+    return 0 if padding == "valid" else padding
+
+
+def _bordered(name: str, input: Any, weight: Any, stride: Any, dilation: Any) -> Tensor:
+    """A border so wide that there is one window for each entry; an odd one is wider at the end."""
+    axes = weight.ndim - 2
+    if any(step != 1 for step in counts(stride, axes, "stride")):
+        raise ValueError(f"{name}: padding='same' needs stride 1, got {stride}")
+    apart = zip(counts(dilation, axes, "dilation"), weight.shape[2:], strict=True)
+    widths = [step * (length - 1) for step, length in apart]
+    return ops.pad(input, pad_width=((0, 0), (0, 0), *((width // 2, width - width // 2) for width in widths)))
+
+
+def conv_transpose1d(
+    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+    groups: int = 1, dilation: Any = 1,
+) -> Tensor:  # fmt: skip
+    """The transpose of `conv1d`: each entry writes the kernel, times itself.
+
+    Shapes: input (N, C, L), weight (C, O / groups, k), bias (O,); the result is (N, O, L'). A stride leaves several
+    lengths possible; `output_padding`, smaller than stride or dilation, says how much longer than the shortest.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus.nn import functional as F
+    >>> F.conv_transpose1d(mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])).tolist()
+    [[[1.0, 12.0, 23.0, 30.0]]]
+    """
+    return _transposed(ops.conv_transpose1d, 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose2d(
+    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+    groups: int = 1, dilation: Any = 1,
+) -> Tensor:  # fmt: skip
+    """The transpose of `conv2d`: each entry writes the kernel, times itself.
+
+    Shapes: input (N, C, H, W), weight (C, O / groups, kh, kw), bias (O,); the result is (N, O, H', W').
+    `output_padding` as in `conv_transpose1d`.
+    """
+    return _transposed(ops.conv_transpose2d, 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def _transposed(
+    apply: Callable[..., Tensor], axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any,
+    output_padding: Any, groups: int, dilation: Any,
+) -> Tensor:  # fmt: skip
+    """Either of them, when everything fits."""
+    name = f"conv_transpose{axes}d"
+    refuse_places(name, axes, input)
+    if weight.ndim != axes + 2 or input.shape[1] != weight.shape[0] or groups < 1 or weight.shape[0] % groups:
+        raise ValueError(
+            f"{name}: weight has shape {weight.shape}; for input {input.shape} and groups={groups} it is "
+            f"({input.shape[1]}, out channels / groups, kernel), with {input.shape[1]} a multiple of groups"
+        )
+    _refuse_bias(name, bias, weight.shape[1] * groups)
+    settings = along(axes, stride=stride, padding=padding, output_padding=output_padding, dilation=dilation)
+    each = [each_axis(value, axes, key) for key, value in settings.items()]
+    for length, kernel, step, border, more, apart in zip(input.shape[2:], weight.shape[2:], *each, strict=True):
+        if more >= max(step, apart):
+            raise ValueError(f"{name}: output_padding {output_padding} must be smaller than stride or dilation")
+        if (length - 1) * step + apart * (kernel - 1) + more + 1 <= 2 * border:
+            raise ValueError(f"{name}: padding {padding} takes off all that input {input.shape} makes, nothing is left")
+    return apply(input, weight, bias, groups=groups, **settings)
+
+
+def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """Each window of an image as one column: (N, C, H, W) to (N, C * kernel, windows).
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus.nn import functional as F
+    >>> F.unfold(mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), kernel_size=2).tolist()
+    [[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]]
+    """
+    refuse_places("unfold", 2, input)
+    settings = along(2, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
+    return ops.unfold(input, **settings)
+
+
+def fold(
+    input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
+    """Columns (N, C * kernel, windows) put back where `unfold` took them from; overlapping entries add up."""
+    size = counts(output_size, 2, "output_size")
+    settings = along(2, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
+    entries, windows = prod(settings["kernel_size"]), prod(windows_along(size, *settings.values()))
+    if input.ndim != 3 or input.shape[1] % entries or input.shape[2] != windows:
+        raise ValueError(
+            f"fold: input has shape {input.shape}, expected (examples, channels * {entries}, {windows}): one column "
+            f"for each of {windows} windows"
+        )
+    return ops.fold(input, output_size=size, **settings)
