@@ -164,6 +164,82 @@ def test_to_another_dtype_moves_floats_and_keeps_shared_parameters_shared():
     assert all(p.requires_grad and p.is_leaf for p in net.parameters())
 
 
+def test_hooks_see_what_a_module_receives_and_returns_and_may_change_it():
+    layer, seen = nn.Linear(2, 1, bias=False), []
+    layer.weight.assign([[1.0, 1.0]])
+    stop_before = layer.register_forward_pre_hook(lambda module, args: seen.append(args[0].tolist()))
+    layer.register_forward_pre_hook(lambda module, args: args[0] * 10)
+    stop = layer.register_forward_hook(lambda module, args, output: seen.append((module, output.item())))
+    layer.register_forward_hook(lambda module, args, output: output + 0.5)
+    assert layer(mg.tensor([1.0, 2.0])).tolist() == [30.5]
+    assert seen == [[1.0, 2.0], (layer, 30.0)]
+    stop_before()
+    stop()
+    stop()
+    assert layer(mg.tensor([1.0, 2.0])).tolist() == [30.5]
+    assert len(seen) == 2
+
+
+def test_a_part_is_found_by_its_dotted_name():
+    net = nn.Sequential(nn.Linear(2, 2), Block())
+    assert net.get_submodule("1.inner") is net[1].inner
+    assert net.get_submodule("") is net
+    assert net.get_parameter("1.inner.weight") is net[1].inner.weight
+    assert net.get_buffer("1.passing") is net[1].passing
+    with pytest.raises(AttributeError, match=r"Sequential has no parameter '1.seen'; there is 0.weight, 0.bias, 1.s"):
+        net.get_parameter("1.seen")
+    with pytest.raises(AttributeError, match=r"Linear has no buffer 'x'; there is none"):
+        net[0].get_buffer("x")
+
+
+def test_without_recurse_a_module_names_only_what_is_its_own():
+    block = Block()
+    assert [name for name, _ in block.named_parameters(recurse=False)] == ["scale"]
+    assert list(block.parameters(recurse=False)) == [block.scale]
+    net = nn.Sequential(block)
+    assert list(net.named_buffers(recurse=False)) == []
+    assert [name for name, _ in net.named_buffers(prefix="net")] == ["net.0.seen", "net.0.passing"]
+
+
+def test_a_child_that_stands_in_two_places_is_one_child_and_works_in_both():
+    layer = nn.Linear(1, 1, bias=False)
+    layer.weight.assign([[3.0]])
+    net = nn.Sequential(layer, layer)
+    assert list(net.children()) == [layer]
+    assert len(net) == 2
+    assert net(mg.tensor([1.0])).tolist() == [9.0]
+    assert nn.ModuleList([layer, layer])[-1] is layer
+
+
+def test_what_is_no_module_or_has_a_name_that_is_taken_is_no_child():
+    net = nn.Module()
+    net.add_module("first", nn.ReLU())
+    net.add_module("first", nn.Tanh())
+    assert isinstance(net.first, nn.Tanh)
+    with pytest.raises(TypeError, match=r"Module holds modules, got function; .*nn.ReLU"):
+        net.add_module("bend", F.relu)
+    for name in ("forward", "training", "a.b"):
+        with pytest.raises(KeyError, match=f"'{name}' cannot be a name: it is taken, or holds a dot"):
+            net.add_module(name, nn.ReLU())
+
+
+def test_gradients_are_forgotten_or_made_0():
+    net = Block()
+    net(mg.tensor([[1.0, 2.0]])).sum().backward()
+    net.zero_grad(set_to_none=False)
+    assert [parameter.grad.numpy().any() for parameter in net.parameters()] == [False] * 3
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("half", "float16"), ("float", "float32"), ("double", "float64")])
+def test_floats_change_their_precision_and_whole_numbers_do_not(name, dtype):
+    layer = getattr(nn.BatchNorm1d(2), name)()
+    kinds = {name: str(value.dtype) for name, value in layer.state_dict().items()}
+    assert kinds == dict.fromkeys(["weight", "bias", "running_mean", "running_var"], dtype) | {
+        "num_batches_tracked": "int64"
+    }
+    assert layer.cpu() is layer
+
+
 def test_modules_can_be_copied_and_pickled():
     net = nn.Sequential(nn.Linear(2, 3), nn.Tanh())
     x = mg.tensor([[1.0, -1.0]])
@@ -201,6 +277,29 @@ def test_containers_index_slice_and_name_their_modules():
         net[2]
     with pytest.raises(TypeError, match="Sequential holds modules, got function"):
         nn.Sequential(F.relu)
+
+
+def test_modules_are_put_into_a_list_and_taken_out_and_numbered_anew():
+    first, second, third = nn.Linear(1, 2), nn.Tanh(), nn.Linear(2, 1)
+    net = nn.Sequential(first, third).insert(1, second)
+    assert list(net) == [first, second, third]
+    assert list(net.state_dict()) == ["0.weight", "0.bias", "2.weight", "2.bias"]
+    assert net.pop(1) is second
+    assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+    del net[:1]
+    assert list(net) == [third]
+    with pytest.raises(IndexError, match="Sequential holds 1 modules, there is no number 1"):
+        del net[1]
+
+
+def test_a_dict_of_modules_is_filled_and_emptied():
+    heads = nn.ModuleDict({"a": nn.Tanh()})
+    heads.update({"b": nn.ReLU(), "a": nn.Sigmoid()})
+    assert [type(head).__name__ for head in heads.values()] == ["Sigmoid", "ReLU"]
+    assert isinstance(heads.pop("a"), nn.Sigmoid)
+    assert list(heads) == ["b"]
+    heads.clear()
+    assert len(heads) == 0
 
 
 def test_lists_and_dicts_of_modules_are_searched_for_parameters():
@@ -249,6 +348,38 @@ def test_dropout_silences_while_training_keeps_the_mean_and_sends_back_through_t
     assert (F.dropout(x, 1.0).numpy() == 0).all()
     with pytest.raises(ValueError, match="dropout: p is a probability between 0 and 1, got 2"):
         F.dropout(x, 2)
+
+
+@pytest.mark.parametrize(("layer", "shape"), [(nn.Dropout1d, (50, 40, 3)), (nn.Dropout2d, (50, 40, 2, 3))])
+def test_dropout_of_channels_silences_them_whole(draw, layer, shape):
+    x = nn.Parameter(np.ones(shape))
+    layer = layer(0.25, rng=draw)
+    out = layer(x)
+    channels = out.numpy().reshape(*shape[:2], -1)
+    assert (channels == channels[:, :, :1]).all()
+    assert (channels == 0).mean() == pytest.approx(0.25, abs=0.05)
+    assert set(np.unique(channels)) == {0.0, 1 / 0.75}
+    out.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), out.numpy())
+    assert layer.eval()(x) is x
+
+
+def test_a_table_that_was_learned_elsewhere_is_frozen_unless_told_otherwise(draw):
+    vectors = draw.normal(size=(4, 3)).astype("float32")
+    table = nn.Embedding.from_pretrained(vectors)
+    np.testing.assert_array_equal(table([3, 0]).numpy(), vectors[[3, 0]])
+    assert (table.weight.dtype, table.weight.requires_grad) == (np.float32, False)
+    assert nn.Embedding.from_pretrained(mg.tensor(vectors), freeze=False).weight.requires_grad
+
+
+def test_the_layers_of_a_stack_start_alike_and_are_trained_apart():
+    stack = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 2, norm=nn.LayerNorm(4))
+    first, second = (layer.linear1.weight for layer in stack.layers)
+    assert first.tolist() == second.tolist()
+    assert first is not second
+    assert stack(mg.tensor(np.ones((2, 3, 4)))).shape == (2, 3, 4)
+    with pytest.raises(ValueError, match="TransformerEncoder: num_layers must be at least 1, got 0"):
+        nn.TransformerEncoder(nn.Identity(), 0)
 
 
 def test_layer_norm_leaves_mean_0_and_variance_1(draw):

@@ -47,7 +47,7 @@ def _silenced(name: str, input: Any, shape: tuple[int, ...], p: float, training:
 
 
 def gumbel_softmax(
-    logits: Any, tau: float = 1.0, hard: bool = False, dim: int = -1, *, rng: np.random.Generator | None = None
+    logits: Any, tau: float = 1.0, hard: bool = False, *, dim: int = -1, rng: np.random.Generator | None = None
 ) -> Tensor:
     """A draw from the classes that a gradient can pass through (Jang et al. 2017, Maddison et al. 2017).
 
