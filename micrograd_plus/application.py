@@ -46,6 +46,9 @@ class Op:
     tangent_rule: Any = None
     """How results move when inputs do, where somebody has given that; else it is derived."""
     may_be_written_out = True
+    may_be_repeated = True
+    """Whether its rules give the same whenever they are called. A walk through one that might not is recorded as it
+    happens."""
 
     def __init__(
         self,

@@ -110,6 +110,7 @@ class CustomOp(Op):
 
     rule_type = CustomRule
     may_be_written_out = False
+    may_be_repeated = False
 
     def __init__(self, f: Callable[..., Any], outputs: tuple[str, ...]):
         self.name = getattr(f, "__name__", type(f).__name__).strip("<>_")
