@@ -63,7 +63,7 @@ def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if all(value.node is None for value in given):
         return result
     made = iter(_again.apply(given, program=program))
-    return mapped(result, lambda value: next(made) if isinstance(value, Variable) else value)
+    return mapped(result, lambda value: _tracked(value, next(made)) if isinstance(value, Variable) else value)
 
 
 def checkpoint_sequential(functions: Sequence[Callable[..., Any]], segments: int, x: Any) -> Any:
@@ -115,6 +115,7 @@ class Program:
         given = [_alike(value._data, wanted) for value, wanted in zip(self.given, self.wanted, strict=True)]
         with holding(_running, "once"), outside:
             result = self.run(given)
+        outside.meet(value for value in leaves(result) if isinstance(value, Variable))
         self.outside = list(outside.found.values())
         self.versions = [getattr(node, "version", 0) for node in outside.found]
         self.results = tuple(value._data for value in leaves(result) if isinstance(value, Variable))
@@ -191,6 +192,7 @@ def _checkpoint(xp: Any, parts: Any, *, program: Program) -> Any:
 
 
 _again = Op(_checkpoint, "joining", outputs=("results",))
+_again.may_be_repeated = False  # a function of the user's runs, which reads what it likes
 
 
 @_again.rule("parts")
@@ -202,6 +204,11 @@ def _(xp: Any, upstream: Any, parts: Any, results: Any, program: Program) -> Any
 def _alike(data: Any, wanted: bool) -> Any:
     """A tensor of the same values that knows nothing of where they came from."""
     return Tensor.of(data, Leaf(data.shape, data.dtype) if wanted else None)
+
+
+def _tracked(value: Any, made: Any) -> Any:
+    """A result as the checkpoint gives it; one that had no gradient inside has none outside."""
+    return value if value.node is None else made
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checkpointing import is_recomputing
 from ..tensor import Tensor, tensor
 from . import functional
 from .functional.shapes import each_length
@@ -163,7 +164,8 @@ class _BatchNorm(_ByChannel):
 
     def _share(self) -> float:
         """How far running statistics move: `momentum`, or with None as a mean of all batches so far."""
-        self.num_batches_tracked.assign(self.num_batches_tracked.detach() + 1)
+        if not is_recomputing():
+            self.num_batches_tracked.assign(self.num_batches_tracked.detach() + 1)
         return 1 / self.num_batches_tracked.item() if self.momentum is None else self.momentum
 
 

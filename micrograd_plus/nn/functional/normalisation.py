@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ...checkpointing import is_recomputing
 from ...tensor import Tensor
 from ...variable import no_grad
 from .shapes import last_lengths
@@ -53,7 +54,7 @@ def instance_norm(
     places = tuple(range(2, input.ndim))
     if input.ndim < 3 or prod(input.shape[2:]) < 2:
         raise ValueError(f"instance_norm: input has shape {input.shape}: one place for each channel has no variance")
-    if running_mean is not None:
+    if running_mean is not None and not is_recomputing():
         with no_grad():
             follow(running_mean, ops.mean(ops.mean(input, axis=places), axis=0), momentum)
             follow(running_var, ops.mean(ops.var(input, axis=places, ddof=1), axis=0), momentum)
@@ -73,7 +74,7 @@ def batch_norm(
         return ops.batch_norm_inference(input, running_mean, running_var, weight, bias, eps=eps)
     if input.shape[0] * prod(input.shape[2:]) < 2:
         raise ValueError(f"batch_norm: input has shape {input.shape}: one number for each channel has no variance")
-    if running_mean is not None:
+    if running_mean is not None and not is_recomputing():
         over = (0, *range(2, input.ndim))
         with no_grad():
             follow(running_mean, ops.mean(input, axis=over), momentum)
