@@ -6,14 +6,13 @@ its own group of inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
 from typing import Any
 
 from ... import ops
-from ...readings.shapes import windows_along
+from ...readings.shapes import size_before_windows, windows_along
 from ...tensor import Tensor
-from .shapes import along, counts, each_axis, refuse_larger, refuse_places
+from .shapes import each_axis, on_a_line, refuse_places, windows
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "fold", "unfold"]
 
@@ -31,7 +30,8 @@ def conv1d(
     >>> F.conv1d(mg.tensor([[[0.0, 0.0, 1.0, 0.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]]), padding="same").tolist()
     [[[0.0, 3.0, 2.0, 1.0]]]
     """
-    return _convolution(ops.conv1d, 1, input, weight, bias, stride, padding, dilation, groups)
+    input, settings = _convolution(1, input, weight, bias, stride, padding, dilation, groups)
+    return ops.conv1d(input, weight, bias, groups=groups, **on_a_line(settings))
 
 
 def conv2d(
@@ -42,7 +42,8 @@ def conv2d(
     Shapes: input (N, C, H, W), weight (O, C / groups, kh, kw), bias (O,); the result is (N, O, H', W'). `padding` as in
     `conv1d`.
     """
-    return _convolution(ops.conv2d, 2, input, weight, bias, stride, padding, dilation, groups)
+    input, settings = _convolution(2, input, weight, bias, stride, padding, dilation, groups)
+    return ops.conv2d(input, weight, bias, groups=groups, **settings)
 
 
 def conv3d(
@@ -53,14 +54,14 @@ def conv3d(
     Shapes: input (N, C, D, H, W), weight (O, C / groups, kd, kh, kw), bias (O,); the result is (N, O, D', H', W').
     `padding` as in `conv1d`.
     """
-    return _convolution(ops.conv3d, 3, input, weight, bias, stride, padding, dilation, groups)
+    input, settings = _convolution(3, input, weight, bias, stride, padding, dilation, groups)
+    return ops.conv3d(input, weight, bias, groups=groups, **settings)
 
 
 def _convolution(
-    apply: Callable[..., Tensor], axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any,
-    dilation: Any, groups: int,
-) -> Tensor:  # fmt: skip
-    """Any of them, when everything fits."""
+    axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> tuple[Any, dict[str, tuple[int, ...]]]:
+    """The input, with its border where "same" asks for one, and a number for each axis. Refuses what does not fit."""
     name = f"conv{axes}d"
     refuse_places(name, axes, input)
     fits = weight.ndim == axes + 2 and groups >= 1 and weight.shape[0] % groups == 0
@@ -72,9 +73,7 @@ def _convolution(
     _refuse_bias(name, bias, weight.shape[0])
     if padding == "same":
         input, padding = _bordered(name, input, weight, stride, dilation), 0
-    settings = along(axes, stride=stride, padding=plain_padding(name, padding), dilation=dilation)
-    refuse_larger(name, input, weight.shape[2:], settings["padding"], settings["dilation"])
-    return apply(input, weight, bias, groups=groups, **settings)
+    return input, windows(name, input, weight.shape[2:], stride, plain_padding(name, padding), dilation)
 
 
 def _refuse_bias(name: str, bias: Any, channels: int) -> None:
@@ -93,10 +92,10 @@ def plain_padding(name: str, padding: Any) -> Any:
 def _bordered(name: str, input: Any, weight: Any, stride: Any, dilation: Any) -> Tensor:
     """A border so wide that there is one window for each entry; an odd one is wider at the end."""
     axes = weight.ndim - 2
-    if any(step != 1 for step in counts(stride, axes, "stride")):
+    if any(step != 1 for step in each_axis(stride, axes, "stride", 1)):
         raise ValueError(f"{name}: padding='same' needs stride 1, got {stride}")
-    apart = zip(counts(dilation, axes, "dilation"), weight.shape[2:], strict=True)
-    widths = [step * (length - 1) for step, length in apart]
+    apart = zip(each_axis(dilation, axes, "dilation", 1), weight.shape[2:], strict=True)
+    widths = [between * (length - 1) for between, length in apart]
     return ops.pad(input, pad_width=((0, 0), (0, 0), *((width // 2, width - width // 2) for width in widths)))
 
 
@@ -114,7 +113,8 @@ def conv_transpose1d(
     >>> F.conv_transpose1d(mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])).tolist()
     [[[1.0, 12.0, 23.0, 30.0]]]
     """
-    return _transposed(ops.conv_transpose1d, 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    settings = _transposed(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return ops.conv_transpose1d(input, weight, bias, groups=groups, **on_a_line(settings))
 
 
 def conv_transpose2d(
@@ -126,14 +126,15 @@ def conv_transpose2d(
     Shapes: input (N, C, H, W), weight (C, O / groups, kh, kw), bias (O,); the result is (N, O, H', W').
     `output_padding` as in `conv_transpose1d`.
     """
-    return _transposed(ops.conv_transpose2d, 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    settings = _transposed(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return ops.conv_transpose2d(input, weight, bias, groups=groups, **settings)
 
 
 def _transposed(
-    apply: Callable[..., Tensor], axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any,
-    output_padding: Any, groups: int, dilation: Any,
-) -> Tensor:  # fmt: skip
-    """Either of them, when everything fits."""
+    axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int,
+    dilation: Any,
+) -> dict[str, tuple[int, ...]]:  # fmt: skip
+    """A number for each axis. Refuses what does not fit."""
     name = f"conv_transpose{axes}d"
     refuse_places(name, axes, input)
     if weight.ndim != axes + 2 or input.shape[1] != weight.shape[0] or groups < 1 or weight.shape[0] % groups:
@@ -142,14 +143,14 @@ def _transposed(
             f"({input.shape[1]}, out channels / groups, kernel), with {input.shape[1]} a multiple of groups"
         )
     _refuse_bias(name, bias, weight.shape[1] * groups)
-    settings = along(axes, stride=stride, padding=padding, output_padding=output_padding, dilation=dilation)
-    each = [each_axis(value, axes, key) for key, value in settings.items()]
-    for length, kernel, step, border, more, apart in zip(input.shape[2:], weight.shape[2:], *each, strict=True):
-        if more >= max(step, apart):
-            raise ValueError(f"{name}: output_padding {output_padding} must be smaller than stride or dilation")
-        if (length - 1) * step + apart * (kernel - 1) + more + 1 <= 2 * border:
-            raise ValueError(f"{name}: padding {padding} takes off all that input {input.shape} makes, nothing is left")
-    return apply(input, weight, bias, groups=groups, **settings)
+    steps, apart = each_axis(stride, axes, "stride", 1), each_axis(dilation, axes, "dilation", 1)
+    borders, more = each_axis(padding, axes, "padding", 0), each_axis(output_padding, axes, "output_padding", 0)
+    if any(each >= max(step, between) for each, step, between in zip(more, steps, apart, strict=True)):
+        raise ValueError(f"{name}: output_padding {output_padding} must be smaller than stride or dilation")
+    settings = {"stride": steps, "padding": borders, "output_padding": more, "dilation": apart}
+    if min(size_before_windows(input.shape[2:], weight.shape[2:], *settings.values())) < 1:
+        raise ValueError(f"{name}: padding {padding} takes off all that input {input.shape} makes, nothing is left")
+    return settings
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
@@ -161,20 +162,22 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     [[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]]
     """
     refuse_places("unfold", 2, input)
-    settings = along(2, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
-    return ops.unfold(input, **settings)
+    kernel = each_axis(kernel_size, 2, "kernel_size", 1)
+    return ops.unfold(input, kernel_size=kernel, **windows("unfold", input, kernel, stride, padding, dilation))
 
 
 def fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
     """Columns (N, C * kernel, windows) put back where `unfold` took them from; overlapping entries add up."""
-    size = counts(output_size, 2, "output_size")
-    settings = along(2, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
-    entries, windows = prod(settings["kernel_size"]), prod(windows_along(size, *settings.values()))
-    if input.ndim != 3 or input.shape[1] % entries or input.shape[2] != windows:
+    size, kernel = each_axis(output_size, 2, "output_size", 1), each_axis(kernel_size, 2, "kernel_size", 1)
+    steps, apart = each_axis(stride, 2, "stride", 1), each_axis(dilation, 2, "dilation", 1)
+    borders = each_axis(padding, 2, "padding", 0)
+    count = prod(windows_along(size, kernel, steps, borders, apart))
+    if input.ndim != 3 or input.shape[1] % prod(kernel) or input.shape[2] != count:
         raise ValueError(
-            f"fold: input has shape {input.shape}, expected (examples, channels * {entries}, {windows}): one column "
-            f"for each of {windows} windows"
+            f"fold: input has shape {input.shape}, expected (examples, channels * {prod(kernel)}, {count}): one column "
+            f"for each of {count} windows"
         )
+    settings = {"kernel_size": kernel, "stride": steps, "padding": borders, "dilation": apart}
     return ops.fold(input, output_size=size, **settings)

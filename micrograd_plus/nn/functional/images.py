@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import ops
 from ...tensor import Tensor
-from .shapes import counts, each_axis, refuse_places
+from .shapes import each_axis, refuse_places
 
 __all__ = ["interpolate", "pad", "pixel_shuffle", "pixel_unshuffle"]
 
@@ -36,7 +36,7 @@ def interpolate(
         raise ValueError(f"interpolate: give either size or scale_factor, got {size} and {scale_factor}")
     how = "nearest" if mode == "nearest" else "corners" if align_corners else "linear"
     if size is not None:
-        return ops.interpolate(input, size=counts(size, 2, "size"), mode=how)
+        return ops.interpolate(input, size=each_axis(size, 2, "size", 1), mode=how)
     factors = each_axis(scale_factor, 2, "scale_factor")
     if min(factors) <= 0:
         raise ValueError(f"interpolate: scale_factor must be positive, got {scale_factor}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from ... import ops
 from ...tensor import Tensor
-from .shapes import along, each_axis, refuse_larger, refuse_places
+from .shapes import each_axis, on_a_line, refuse_places, windows
 
 __all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d"]
 
@@ -23,12 +23,13 @@ def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
     >>> F.max_pool1d(mg.tensor([[[3.0, 1.0, 2.0, 5.0]]]), 2).tolist()
     [[[3.0, 5.0]]]
     """
-    return ops.max_pool1d(input, **_windows("max_pool1d", 1, input, kernel_size, stride, padding, dilation=dilation))
+    settings = _pooled("max_pool1d", 1, input, kernel_size, stride, padding, dilation)
+    return ops.max_pool1d(input, **on_a_line(settings))
 
 
 def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1) -> Tensor:
     """The largest entry of each window of images (N, C, H, W). A border of padding never wins."""
-    return ops.max_pool2d(input, **_windows("max_pool2d", 2, input, kernel_size, stride, padding, dilation=dilation))
+    return ops.max_pool2d(input, **_pooled("max_pool2d", 2, input, kernel_size, stride, padding, dilation))
 
 
 def avg_pool1d(
@@ -36,31 +37,38 @@ def avg_pool1d(
 ) -> Tensor:
     """The mean of each window of lines (N, C, L); `count_include_pad` says whether a border of padding counts as
     entries."""
-    windows = _windows("avg_pool1d", 1, input, kernel_size, stride, padding)
-    return ops.avg_pool1d(input, count_include_pad=count_include_pad, **windows)
+    settings = _averaged("avg_pool1d", 1, input, kernel_size, stride, padding)
+    return ops.avg_pool1d(input, count_include_pad=count_include_pad, **on_a_line(settings))
 
 
 def avg_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, *, count_include_pad: bool = True
 ) -> Tensor:
     """The mean of each window of images (N, C, H, W); `count_include_pad` as in `avg_pool1d`."""
-    windows = _windows("avg_pool2d", 2, input, kernel_size, stride, padding)
-    return ops.avg_pool2d(input, count_include_pad=count_include_pad, **windows)
+    settings = _averaged("avg_pool2d", 2, input, kernel_size, stride, padding)
+    return ops.avg_pool2d(input, count_include_pad=count_include_pad, **settings)
 
 
-def _windows(
-    name: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any, **dilation: Any
-) -> dict[str, Any]:
-    """Size, steps and border of windows, for each axis, when they fit."""
+def _pooled(
+    name: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
+) -> dict[str, tuple[int, ...]]:
+    """How large windows are and how they go over the input: a number for each axis. Refuses what does not fit."""
     refuse_places(name, axes, input)
-    kernel, borders = each_axis(kernel_size, axes, "kernel_size"), each_axis(padding, axes, "padding")
+    kernel, borders = each_axis(kernel_size, axes, "kernel_size", 1), each_axis(padding, axes, "padding", 0)
     if any(border > length // 2 for border, length in zip(borders, kernel, strict=True)):
         raise ValueError(
             f"{name}: padding {padding} is more than half of the window {kernel_size}: some would see nothing"
         )
     stride = kernel if stride is None else stride
-    settings = along(axes, kernel_size=kernel, stride=stride, padding=borders, **dilation)
-    refuse_larger(name, input, kernel, borders, **dilation)
+    return {"kernel_size": kernel, **windows(name, input, kernel, stride, borders, dilation)}
+
+
+def _averaged(
+    name: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any
+) -> dict[str, tuple[int, ...]]:
+    """The same for means, whose windows have no dilation."""
+    settings = _pooled(name, axes, input, kernel_size, stride, padding, 1)
+    del settings["dilation"]
     return settings
 
 

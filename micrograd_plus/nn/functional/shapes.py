@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 from ...application import shape_of
@@ -13,26 +12,14 @@ PLACES = {1: "length", 2: "height, width", 3: "depth, height, width"}
 """What the axes behind examples and channels are, by how many there are."""
 
 
-def each_axis(value: Any, axes: int, name: str) -> tuple[Any, ...]:
-    """One number for all axes, or one for each."""
-    numbers = (value,) * axes if isinstance(value, Real) else tuple(value)
+def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tuple[Any, ...]:
+    """One number for all axes, or one for each; none below the least, where there is one."""
+    numbers = tuple(value) if hasattr(value, "__len__") else (value,) * axes
     if len(numbers) != axes:
         raise ValueError(f"{name} is one number, or {axes} (along {PLACES[axes]}), got {value!r}")
+    if least is not None and min(numbers) < least:
+        raise ValueError(f"{name} must be at least {least}, got {value!r}")
     return numbers
-
-
-def counts(value: Any, axes: int, name: str, least: int = 1) -> tuple[int, ...]:
-    """Whole numbers of at least 1, or what is the least: one for each axis."""
-    numbers = each_axis(value, axes, name)
-    if not all(isinstance(number, Integral) for number in numbers) or min(numbers) < least:
-        raise ValueError(f"{name} is counted in entries, at least {least}, got {value!r}")
-    return numbers
-
-
-def along(axes: int, **settings: Any) -> dict[str, Any]:
-    """Settings as an operation takes them: a number for each axis; for a line, which has one, the number itself."""
-    each = {name: counts(value, axes, name, 0 if "padding" in name else 1) for name, value in settings.items()}
-    return {name: value for name, (value,) in each.items()} if axes == 1 else each
 
 
 def refuse_places(name: str, axes: int, input: Any) -> None:
@@ -41,17 +28,26 @@ def refuse_places(name: str, axes: int, input: Any) -> None:
         raise ValueError(f"{name}: input has shape {shape_of(input)}, expected (examples, channels, {PLACES[axes]})")
 
 
-def refuse_larger(name: str, input: Any, kernel: Any, padding: Any, dilation: Any = 1) -> None:
-    """Refuse windows that do not fit into the input and its border."""
-    axes, lengths = input.ndim - 2, input.shape[2:]
-    settings = zip(
-        lengths, kernel, each_axis(padding, axes, "padding"), each_axis(dilation, axes, "dilation"), strict=True
-    )
-    if any(step * (length - 1) >= there + 2 * border for there, length, border, step in settings):
-        raise ValueError(
-            f"{name}: a kernel of {tuple(kernel)} (dilation {dilation}) is larger than the input {lengths} with "
-            f"padding {padding}"
-        )
+def windows(
+    name: str, input: Any, kernel: Any, stride: Any, padding: Any, dilation: Any = 1
+) -> dict[str, tuple[int, ...]]:
+    """How windows go over lines, images or volumes: a number for each axis. Refuses windows that do not fit."""
+    lengths = input.shape[2:]
+    steps = each_axis(stride, len(lengths), "stride", 1)
+    borders = each_axis(padding, len(lengths), "padding", 0)
+    apart = each_axis(dilation, len(lengths), "dilation", 1)
+    for length, size, border, between in zip(lengths, kernel, borders, apart, strict=True):
+        if between * (size - 1) >= length + 2 * border:
+            raise ValueError(
+                f"{name}: a window of {tuple(kernel)} (dilation {dilation}) is larger than the input {lengths} with "
+                f"padding {padding}"
+            )
+    return {"stride": steps, "padding": borders, "dilation": apart}
+
+
+def on_a_line(settings: dict[str, tuple[int, ...]]) -> dict[str, int]:
+    """Settings for a line, which has one axis: the numbers themselves."""
+    return {name: value for name, (value,) in settings.items()}
 
 
 def last_lengths(name: str, input: Any, normalized_shape: Any) -> tuple[int, ...]:
