@@ -184,6 +184,7 @@ def test_a_start_keeps_tensor_and_dtype_and_returns_it():
     assert nn.init.normal_(weight) is weight
     assert weight.dtype == np.float32
     assert nn.init.constant_(weight, 2.5).tolist() == [[2.5, 2.5]] * 3
+    assert nn.init.eye_(weight).tolist() == [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
     values = nn.init.trunc_normal_(weight, std=2.0, a=-1.0, b=1.0).numpy()
     assert np.abs(values).max() <= 1
 
@@ -199,6 +200,7 @@ def test_a_start_keeps_tensor_and_dtype_and_returns_it():
             lambda: nn.init.kaiming_normal_(nn.Parameter(np.zeros((2, 2))), mode="in"),
             "'fan_in' or 'fan_out', got 'in'",
         ),
+        (lambda: nn.init.eye_(nn.Parameter(np.zeros(3))), r"eye_ needs a matrix, got shape \(3,\)"),
         (lambda: nn.init.calculate_gain("swish"), "no gain is known for 'swish'"),
         (lambda: nn.init.trunc_normal_(nn.Parameter(np.zeros(2)), a=9.0, b=10.0), "less than 1 in 100 draws"),
     ],

@@ -188,7 +188,11 @@ def device():
     (lambda **place: nn.GRUCell(3, 2, **place), (4, 3)),
     (lambda **place: nn.Conv1d(3, 2, 2, padding="same", **place), (1, 3, 5)),
     (lambda **place: nn.TransformerEncoderLayer(4, 2, 5, dropout=0.0, **place), (3, 1, 4)),
+    (lambda **place: nn.ConvTranspose1d(3, 2, 2, stride=2, output_padding=1, **place), (1, 3, 5)),
+    (lambda **place: nn.InstanceNorm1d(3, affine=True, track_running_stats=True, **place), (2, 3, 5)),
+    (lambda **place: nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 5, 0.0, **place), 2), (3, 1, 4)),
     (lambda **place: nn.Upsample(scale_factor=2, mode="bilinear"), (1, 1, 2, 3)),
+    (lambda **place: nn.Dropout2d(0.5, rng=np.random.default_rng(2)), (3, 4, 2, 2)),
 ])  # fmt: skip
 def test_layers_live_on_another_device_and_bring_nothing_home(device, make, shape):
     mg.random.seed(0)

@@ -319,6 +319,22 @@ def test_lists_and_dicts_of_modules_are_searched_for_parameters():
         net.heads["keys"] = nn.ReLU()
 
 
+def test_a_list_of_parameters_is_searched_and_takes_nothing_else():
+    class Steps(nn.Module):
+        def __init__(self):
+            self.scales = nn.ParameterList(nn.Parameter(float(i)) for i in range(3))
+
+    net = Steps()
+    assert [name for name, _ in net.named_parameters()] == ["scales.0", "scales.1", "scales.2"]
+    net.scales[1] = nn.Parameter(7.0)
+    assert [each.item() for each in net.scales] == [0.0, 7.0, 2.0]
+    assert list(net.state_dict()) == ["scales.0", "scales.1", "scales.2"]
+    for value, what in ((np.ones(2), "ndarray"), (net.scales[0] * 2, "a result")):
+        with pytest.raises(TypeError, match=f"ParameterList holds parameters, got {what}: pass nn.Parameter"):
+            net.scales.append(value)
+    assert len(net.scales) == 3
+
+
 def test_micrograds_own_networks_are_found_in_nn():
     assert len(nn.MLP(2, [3, 1]).parameters()) == 13
     with pytest.raises(AttributeError, match="has no attribute 'Lineer'"):

@@ -39,6 +39,7 @@ OPTIMIZERS = {
     "Adam": lambda p: optim.Adam(p, lr=0.1, amsgrad=True),
     "AdamW": lambda p: optim.AdamW(p, lr=0.1),
     "RMSprop": lambda p: optim.RMSprop(p, lr=0.1, momentum=0.5, centered=True),
+    "Adagrad": lambda p: optim.Adagrad(p, lr=0.1, initial_accumulator_value=0.1),
 }
 
 

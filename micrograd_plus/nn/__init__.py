@@ -48,8 +48,7 @@ SUBJECTS = (
 ON_VALUES = ("Neuron", "Layer", "MLP")
 
 __all__ = ["functional", "init", "utils"]
-for subject in SUBJECTS:
-    __all__ += subject.__all__
+__all__ += [name for subject in SUBJECTS for name in subject.__all__]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,13 +1,14 @@
-"""Modules that hold modules: one after the other, in a list, or by name."""
+"""Modules that hold modules, one after the other, in a list, or by name; and a list of parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, overload
 
+from ..tensor import Tensor
 from .module import Module
 
-__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
 
 
 class _Numbered(Module):
@@ -182,3 +183,44 @@ class ModuleDict(Module):
         """Let go of all modules."""
         for name in self.keys():
             del self[name]
+
+
+class ParameterList(Module):
+    """Parameters in a list, which are found: those in a plain list of Python's are not.
+
+    >>> from micrograd_plus import nn
+    >>> weights = nn.ParameterList([nn.Parameter([1.0, 2.0]), nn.Parameter([3.0])])
+    >>> weights
+    ParameterList(): 0 (2,), 1 (1,); 3 parameters
+    >>> weights[-1].tolist()
+    [3.0]
+    """
+
+    def __init__(self, values: Iterable[Tensor] | None = None):
+        self.extend(values or ())
+
+    def __len__(self) -> int:
+        return len(self._roles)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter([getattr(self, name) for name in self._roles])
+
+    def __getitem__(self, index: int) -> Tensor:
+        return list(self)[index]
+
+    def __setitem__(self, index: int, param: Tensor) -> None:
+        setattr(self, list(self._roles)[index], param)
+
+    def append(self, value: Tensor) -> Self:
+        """Add a parameter at the end."""
+        if not isinstance(value, Tensor) or not value.is_leaf:
+            what = "a result" if isinstance(value, Tensor) else type(value).__name__
+            raise TypeError(f"ParameterList holds parameters, got {what}: pass nn.Parameter(values)")
+        self.register_parameter(str(len(self)), value)
+        return self
+
+    def extend(self, values: Iterable[Tensor]) -> Self:
+        """Add several parameters at the end."""
+        for value in values:
+            self.append(value)
+        return self

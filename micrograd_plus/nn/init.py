@@ -1,6 +1,13 @@
 """How parameters start. Each function gives a tensor new values and returns it.
 
 Numbers are drawn by `rng`, or by the generator of `micrograd_plus.random`.
+
+>>> from micrograd_plus import nn
+>>> weight = nn.Linear(100, 100).weight
+>>> nn.init.xavier_uniform_(weight) is weight
+True
+>>> bool(abs(weight).max() <= (6 / 200) ** 0.5)
+True
 """
 
 from __future__ import annotations
@@ -17,9 +24,7 @@ from ..tensor import Tensor
 Generator = np.random.Generator
 
 GAINS = {
-    "linear": 1.0,
-    "conv2d": 1.0,
-    "sigmoid": 1.0,
+    **dict.fromkeys(["linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "sigmoid"], 1.0),
     "tanh": 5 / 3,
     "relu": sqrt(2.0),
     "selu": 3 / 4,
@@ -93,6 +98,14 @@ def zeros_(tensor: Tensor) -> Tensor:
 def ones_(tensor: Tensor) -> Tensor:
     """1 everywhere."""
     return constant_(tensor, 1.0)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """The identity: a matrix with 1s on its diagonal, which leaves what it is multiplied with as it is."""
+    if tensor.ndim != 2:
+        raise ValueError(f"eye_ needs a matrix, got shape {tensor.shape}")
+    rows, columns = tensor.shape
+    return _given(tensor, np.eye(rows, columns))
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None) -> Tensor:

@@ -30,6 +30,17 @@ def save(state: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a state, such as `model.state_dict()`, to a file that ends in `.npz` or `.safetensors`.
 
     The file appears whole or not at all. Tuples come back as lists, and tensors on the CPU without their graph.
+
+    >>> import tempfile
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> net, other = nn.Linear(2, 1), nn.Linear(2, 1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mg.save({"net": net.state_dict(), "epoch": 3}, folder + "/state.safetensors")
+    ...     state = mg.load(folder + "/state.safetensors")
+    >>> _ = other.load_state_dict(state["net"])
+    >>> state["epoch"], other.weight.tolist() == net.weight.tolist()
+    (3, True)
     """
     arrays, remarks = taken_apart(state)
     write_whole(Path(path), lambda file: format_of(path).write(file, arrays, remarks))

@@ -20,6 +20,15 @@ def clip_grad_norm_(
 
     Returns how long they were: the `norm_type`-norm of all their entries in a row. Gradients are replaced, not
     overwritten.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> x = mg.tensor([1.0, 1.0], requires_grad=True)
+    >>> (x * mg.tensor([3.0, 4.0])).sum().backward()
+    >>> nn.utils.clip_grad_norm_([x], max_norm=1.0).item()
+    5.0
+    >>> x.grad.numpy().round(4).tolist()
+    [0.6, 0.8]
     """
     tensors = _with_gradients(parameters)
     if not tensors:

@@ -19,6 +19,18 @@ class Optimizer:
     `params` is an iterable of tensors, or of dicts that hold "params" and settings of their own. `param_groups` is the
     list of such dicts, and `state` what is remembered for each parameter. Values are replaced, never overwritten: a
     graph that was computed with the old ones keeps them.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import optim
+    >>> class Signs(optim.Optimizer):
+    ...     def updated(self, values, gradient, state, group):
+    ...         return values - group["lr"] * mg.sign(gradient).numpy()
+    >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
+    >>> signs = Signs([x], {"lr": 0.5})
+    >>> (x * x).sum().backward()
+    >>> signs.step()
+    >>> x.tolist()
+    [0.5, -199.5]
     """
 
     def __init__(self, params: Iterable[Any], defaults: Group):

@@ -413,7 +413,7 @@ def test_starts_are_spread_as_in_torch(draw, name, settings):
 
 
 @pytest.mark.parametrize(
-    "nonlinearity", ["linear", "conv2d", "sigmoid", "tanh", "relu", "selu", "leaky_relu"]
+    "nonlinearity", ["linear", "conv1d", "conv2d", "conv_transpose2d", "sigmoid", "tanh", "relu", "selu", "leaky_relu"]
 )
 def test_gains_agree_with_torch(nonlinearity):
     assert nn.init.calculate_gain(nonlinearity) == pytest.approx(

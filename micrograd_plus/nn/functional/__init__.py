@@ -34,6 +34,4 @@ SUBJECTS = (
     recurrent, tables,
 )  # fmt: skip
 
-__all__: list[str] = []
-for subject in SUBJECTS:
-    __all__ += subject.__all__
+__all__ = [name for subject in SUBJECTS for name in subject.__all__]
