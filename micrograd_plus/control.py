@@ -44,13 +44,11 @@ def scan(
     """
     if outputs not in ("every", "last"):
         raise ValueError(f"scan: outputs is 'every' or 'last', got {outputs!r}")
-    if length is not None and length < 0:
-        raise ValueError(f"scan: length is a number of steps, not negative; got {length}")
     if checkpoint_every is not None and checkpoint_every < 1:
         raise ValueError(f"scan: checkpoint_every is a number of steps, at least 1; got {checkpoint_every}")
     steps = _steps(xs, length)
     steps = steps[::-1] if reverse else steps
-    carry = _tensors("scan", carry)
+    carry = mapped(carry, _tensor)
     ys: list[Any] = []
     if checkpoint_every is None:
         carry, ys = _run(f, carry, steps, outputs)
@@ -67,7 +65,7 @@ def scan(
 
 def _steps(xs: Any, length: int | None) -> list[Any]:
     """What each step is given."""
-    xs = _tensors("scan", xs)
+    xs = mapped(xs, lambda value: None if value is None else _tensor(value))
     lengths = {_length(value) for value in leaves(xs) if value is not None}
     lengths |= set() if length is None else {length}
     if len(lengths) != 1:
@@ -92,7 +90,7 @@ def _run(f: Callable[[Any, Any], tuple[Any, Any]], carry: Any, steps: list[Any],
         if not isinstance(result, tuple) or len(result) != 2:
             got = type(result).__name__
             raise TypeError(f"scan: f returns (carry, y), got {got}; without outputs return (carry, None)")
-        after, y = _tensors("scan", result[0]), result[1]
+        after, y = mapped(result[0], _tensor), result[1]
         _refuse_another_form(carry, after)
         carry = after
         if outputs == "last":
@@ -119,16 +117,16 @@ def _stacked(ys: list[Any]) -> Any:
     return rebuilt(ys[0], iter([None if row[0] is None else ops.stack(row) for row in rows]))
 
 
-def cond(pred: Any, if_true: Callable[..., Any], if_false: Callable[..., Any], *args: Any) -> Any:
-    """`if_true(*args)` if the condition holds, else `if_false(*args)`. Only the one that is taken is computed, so
-    nothing that the other would do (a division by 0, say) reaches the gradient. The condition itself has none.
+def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *args: Any) -> Any:
+    """`f(*args)` if the condition holds, else `g(*args)`. Only the one that is taken is computed, so nothing that the
+    other would do (a division by 0, say) reaches the gradient. The condition itself has none.
 
     >>> import micrograd_plus as mg
     >>> root = lambda x: mg.cond(x > 0, mg.sqrt, lambda x: 0 * x, x)
     >>> mg.grad(root)(-1.0).item(), mg.grad(root)(4.0).item()
     (0.0, 0.25)
     """
-    return if_true(*args) if _truth("cond", pred) else if_false(*args)
+    return f(*args) if _truth("cond", pred) else g(*args)
 
 
 def while_loop(cond: Callable[[Any], Any], f: Callable[[Any], Any], x: Any, max_iterations: int) -> Any:
@@ -139,11 +137,11 @@ def while_loop(cond: Callable[[Any], Any], f: Callable[[Any], Any], x: Any, max_
     >>> mg.while_loop(lambda x: x < 100, lambda x: x * x, mg.tensor(3.0), max_iterations=10).item()
     6561.0
     """
-    x = _tensors("while_loop", x)
+    x = mapped(x, _tensor)
     for _ in range(max_iterations):
         if not _truth("while_loop", cond(x)):
             return x
-        x = _tensors("while_loop", f(x))
+        x = f(x)
     if _truth("while_loop", cond(x)):
         raise RuntimeError(
             f"while_loop: the condition still holds after {max_iterations} iterations; allow more, or mend it"
@@ -160,10 +158,6 @@ def _truth(name: str, pred: Any) -> bool:
     return bool(pred)
 
 
-def _tensors(name: str, value: Any) -> Any:
-    """A nested structure with a tensor in the place of each number or array; None stands for nothing."""
-
-    def tensor(each: Any) -> Any:
-        return each if each is None or isinstance(each, Variable) else Tensor.constant(each, name)
-
-    return mapped(value, tensor)
+def _tensor(value: Any) -> Any:
+    """A value as a tensor; one stays what it is."""
+    return value if isinstance(value, Variable) else Tensor.constant(value, "scan")

@@ -134,7 +134,7 @@ def test_a_hard_gumbel_draw_is_a_single_1_and_its_gradient_is_the_soft_one(draw)
     [
         (
             lambda x: F.conv2d(x, x),
-            r"conv2d: input has shape \(2, 3\), expected \(examples, channels, height, width\)",
+            r"conv2d: input has shape \(2, 3\), expected \(images, channels, height, width\)",
         ),
         (
             lambda x: F.conv2d(mg.tensor(np.ones((1, 3, 4, 4))), mg.tensor(np.ones((2, 4, 2, 2)))),

@@ -57,7 +57,7 @@ def _pooled(
     kernel, borders = each_axis(kernel_size, axes, "kernel_size", 1), each_axis(padding, axes, "padding", 0)
     if any(border > length // 2 for border, length in zip(borders, kernel, strict=True)):
         raise ValueError(
-            f"{name}: padding {padding} is more than half of the window {kernel_size}: some would see nothing"
+            f"{name}: padding {padding} is more than half of the window {kernel}: some would see nothing"
         )
     stride = kernel if stride is None else stride
     return {"kernel_size": kernel, **windows(name, input, kernel, stride, borders, dilation)}

@@ -9,7 +9,8 @@ from ...readings import vocabulary
 from ...tensor import Tensor
 
 PLACES = {1: "length", 2: "height, width", 3: "depth, height, width"}
-"""What the axes behind examples and channels are, by how many there are."""
+EXAMPLES = {1: "lines", 2: "images", 3: "volumes"}
+"""What the axes behind the channels are, and what they make, by how many there are."""
 
 
 def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tuple[Any, ...]:
@@ -25,7 +26,8 @@ def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tup
 def refuse_places(name: str, axes: int, input: Any) -> None:
     """Refuse what is not a batch of lines, images or volumes."""
     if len(shape_of(input)) != axes + 2:
-        raise ValueError(f"{name}: input has shape {shape_of(input)}, expected (examples, channels, {PLACES[axes]})")
+        wanted = f"({EXAMPLES[axes]}, channels, {PLACES[axes]})"
+        raise ValueError(f"{name}: input has shape {shape_of(input)}, expected {wanted}")
 
 
 def windows(
