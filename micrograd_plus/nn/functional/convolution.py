@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from ... import ops
-from ...readings.shapes import size_before_windows, windows_along
+from ...readings.shapes import windows_along
 from ...tensor import Tensor
 from .shapes import each_axis, on_a_line, refuse_places, windows
 
@@ -147,10 +147,7 @@ def _transposed(
     borders, more = each_axis(padding, axes, "padding", 0), each_axis(output_padding, axes, "output_padding", 0)
     if any(each >= max(step, between) for each, step, between in zip(more, steps, apart, strict=True)):
         raise ValueError(f"{name}: output_padding {output_padding} must be smaller than stride or dilation")
-    settings = {"stride": steps, "padding": borders, "output_padding": more, "dilation": apart}
-    if min(size_before_windows(input.shape[2:], weight.shape[2:], *settings.values())) < 1:
-        raise ValueError(f"{name}: padding {padding} takes off all that input {input.shape} makes, nothing is left")
-    return settings
+    return {"stride": steps, "padding": borders, "output_padding": more, "dilation": apart}
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:

@@ -19,7 +19,7 @@ def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tup
     if len(numbers) != axes:
         raise ValueError(f"{name} is one number, or {axes} (along {PLACES[axes]}), got {value!r}")
     if least is not None and min(numbers) < least:
-        raise ValueError(f"{name} must be at least {least}, got {value!r}")
+        raise ValueError(f"{name} is a whole number of at least {least}, got {value!r}")
     return numbers
 
 
