@@ -47,6 +47,11 @@ class Op:
     """How results move when inputs do, where somebody has given that; else it is derived."""
     may_be_written_out = False
     """Whether `compiled` may write out its caller and its way back."""
+    may_be_repeated = True
+    """Whether its rules give the same whenever they are called. A walk through one that might not is recorded as it
+    happens."""
+    all_may_be_repeated: ClassVar[bool] = True
+    """The same of all that have been applied by name. While it is true nobody looks at each."""
 
     def __init__(
         self,
@@ -452,6 +457,7 @@ def pull_by_name(op: Op) -> Callable[..., None]:
             deposit(node.parents[contribution.index], xp.own(contribution.value, upstream))
 
     vars(pull).update(op=op, on_tensors=None)
+    Op.all_may_be_repeated &= op.may_be_repeated
     return pull
 
 

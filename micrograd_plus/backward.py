@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import Any
 
 from . import variable
-from .application import deposit, output_of, pull_part
+from .application import Op, deposit, output_of, pull_part
 from .readings import arrays, vocabulary
 from .rule import Contribution
 from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, modes
@@ -159,12 +159,11 @@ def gradients(
     start: Any = root.node
     recorders = variable.recorders.get()
     watched = hooks.ever and hooks.alive()
-    observe = [
-        told for each in recorders if (told := each.observer(root, upstream, not (create_graph or watched))) is not None
-    ]
+    order, leaves = program(start)
+    can_replay = bool(recorders) and not (create_graph or watched) and repeatable(order)
+    observe = [told for each in recorders if (told := each.observer(root, upstream, can_replay)) is not None]
     stops = {id(node) for node in through}
     by_name = observe or stops or watched or (modes.special and variable.by_name.get())
-    order, leaves = program(start)
     collected: dict[Node, Any] = {}
     start.accumulator = Variable.public.of(upstream) if create_graph else upstream
     visited = _collecting(order, stops, collected) if by_name else None
@@ -218,6 +217,11 @@ def _free(order: Sequence[Node]) -> None:
         recorder.will_free(order)
     for node in order:
         node.saved = None if type(node) is Node else ()
+
+
+def repeatable(order: Sequence[Node]) -> bool:
+    """Whether the same walk could be had again: what rules had saved cannot have changed, but what else they do can."""
+    return Op.all_may_be_repeated or all(node.op is None or node.op.may_be_repeated for node in order)
 
 
 def replay(root: Node, upstream: Any, observe: Sequence[Observer], kept: dict[Node, Any]) -> None:

@@ -65,12 +65,19 @@ def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if all(value.node is None for value in given):
         return result
     made = iter(_again.apply(given, program=program))
-    return mapped(result, lambda value: next(made) if isinstance(value, Variable) else value)
+    return mapped(result, lambda value: _tracked(value, next(made)) if isinstance(value, Variable) else value)
 
 
 def checkpoint_sequential(functions: Sequence[Callable[..., Any]], segments: int, x: Any) -> Any:
     """Functions (or layers) one after the other, in so many segments with a checkpoint round each. The last segment is
-    kept: the walk begins there at once."""
+    kept: the walk begins there at once.
+
+    >>> import micrograd_plus as mg
+    >>> x = mg.tensor(0.5, requires_grad=True)
+    >>> mg.checkpoint_sequential([mg.sin, mg.exp, mg.tanh], 2, x).backward()
+    >>> round(x.grad.item(), 4)
+    0.2075
+    """
     functions = list(functions)
     for f in functions:
         wants_function("checkpoint_sequential", f)
@@ -120,6 +127,7 @@ class Program:
         given = [_alike(value._data, wanted) for value, wanted in zip(self.given, self.wanted, strict=True)]
         with holding(_running, "once"), outside:
             result = self.run(given)
+        outside.meet(value for value in leaves(result) if isinstance(value, Variable))
         self.outside = list(outside.found.values())
         self.versions = [getattr(node, "version", 0) for node in outside.found]
         self.results = tuple(value._data for value in leaves(result) if isinstance(value, Variable))
@@ -196,6 +204,7 @@ def _checkpoint(xp: Any, parts: Any, *, program: Program) -> Any:
 
 
 _again = Op(_checkpoint, "joining", outputs=("results",))
+_again.may_be_repeated = False  # a function of the user's runs, which reads what it likes
 
 
 @_again.rule("parts")
@@ -207,6 +216,11 @@ def _(xp: Any, upstream: Any, parts: Any, results: Any, program: Program) -> Any
 def _alike(data: Any, wanted: bool) -> Any:
     """A tensor of the same values that knows nothing of where they came from."""
     return Tensor.of(data, Leaf(data.shape, data.dtype) if wanted else None)
+
+
+def _tracked(value: Any, made: Any) -> Any:
+    """A result as the checkpoint gives it; one that had no gradient inside has none outside."""
+    return value if value.node is None else made
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -19,7 +19,11 @@ class Outside(Recorder):
 
     def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
         """Note inputs from outside."""
-        for value in inputs:
+        self.meet(inputs)
+
+    def meet(self, values: Iterable[Any]) -> None:
+        """Note those of some values that come from outside."""
+        for value in values:
             node = getattr(value, "node", None)
             if node is not None and node.serial < self.birth:
                 self.found.setdefault(node, value)

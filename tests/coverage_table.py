@@ -155,7 +155,7 @@ TABLES = {
     "Normalisation": [
         Row("layer_norm, rms_norm, group_norm, instance_norm", "layer_norm rms_norm group_norm instance_norm"),
         Row("batch_norm, training and inference", "batch_norm batch_norm_inference",
-            tests="test_more_layers::test_running_statistics_are_buffers_outside_the_graph"),
+            tests="test_layers::test_running_statistics_are_buffers_outside_the_graph"),
     ],
     "Softmax, losses, regularisation": [
         Row("softmax, log_softmax", "softmax log_softmax",
@@ -203,11 +203,11 @@ TABLES = {
         Row("while_loop", "while_loop",
             tests="test_control::test_a_while_loop_has_the_gradient_of_the_steps_it_took"),
         Row("checkpoint, checkpoint_sequential", "checkpoint checkpoint_sequential",
-            tests="test_control::test_a_checkpoint_gives_the_very_gradients_of_the_function "
-            "test_control::test_the_inside_of_a_checkpoint_is_freed "
-            "test_control::test_random_numbers_are_drawn_again_as_they_were_and_the_draws_after_go_on "
-            "test_control::test_functions_in_segments_do_what_they_do_in_a_row "
-            "test_control::test_the_gradient_through_a_checkpoint_has_a_gradient"),
+            tests="test_checkpointing::test_a_checkpoint_gives_the_very_gradients_of_the_function "
+            "test_checkpointing::test_the_inside_of_a_checkpoint_is_freed "
+            "test_checkpointing::test_random_numbers_are_drawn_again_as_they_were_and_the_draws_after_go_on "
+            "test_checkpointing::test_functions_in_segments_do_what_they_do_in_a_row "
+            "test_checkpointing::test_the_gradient_through_a_checkpoint_has_a_gradient"),
     ],
     "Quantisation": [
         Row("quantize, dequantize", "quantize dequantize", convention=STRAIGHT_THROUGH),

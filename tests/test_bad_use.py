@@ -112,8 +112,8 @@ TRANSFORM = {"n": 4, "axis": -1, "norm": "ortho"}
 FUNCTIONS = [
     *[(getattr(F, name), [drawn(2, 4)], {}) for name in F.activations.__all__
       if name not in ("prelu", "threshold", "glu", "gumbel_softmax")],
-    (F.glu, [drawn(2, 4)], {"axis": -1}),
-    (F.gumbel_softmax, [drawn(2, 4)], {"tau": 1.0, "axis": -1}),
+    (F.glu, [drawn(2, 4)], {"dim": -1}),
+    (F.gumbel_softmax, [drawn(2, 4)], {"tau": 1.0, "dim": -1}),
     (F.prelu, [drawn(2, 3), drawn(3)], {}),
     (F.threshold, [drawn(2, 3), 0.3, 1.0], {}),
     (F.scaled_dot_product_attention, [drawn(2, 3, 4), drawn(2, 5, 4), drawn(2, 5, 2)], {"attn_mask": drawn(3, 5)}),
@@ -147,8 +147,8 @@ FUNCTIONS = [
     (F.embedding, [WHOLE, drawn(3, 2)], {"padding_idx": 1}),
     (F.one_hot, [WHOLE], {"num_classes": 3}),
     (F.dropout, [drawn(2, 3)], {"p": 0.5}),
-    (F.normalize, [drawn(2, 3)], {"p": 2.0, "axis": 1}),
-    (F.cosine_similarity, [drawn(2, 3), drawn(2, 3)], {"axis": 1}),
+    (F.normalize, [drawn(2, 3)], {"p": 2.0, "dim": 1}),
+    (F.cosine_similarity, [drawn(2, 3), drawn(2, 3)], {"dim": 1}),
     (F.gru_cell, [*CELL, drawn(12, 3), drawn(12, 4)], {"b_ih": drawn(12)}),
     (F.rnn_tanh_cell, [*CELL, drawn(4, 3), drawn(4, 4)], {"b_ih": drawn(4)}),
     (mg.cast, [drawn(2), np.dtype("float32")], {}),
@@ -196,7 +196,7 @@ def test_a_function_that_is_called_wrongly_is_named(function, inputs, params):
 
 def test_a_function_that_names_itself_keeps_its_signature_and_its_documentation():
     assert list(inspect.signature(F.conv2d).parameters)[:3] == ["input", "weight", "bias"]
-    assert (F.conv2d.__name__, F.conv2d.__doc__) == ("conv2d", F.layers.conv2d.__doc__)
+    assert (F.conv2d.__name__, F.conv2d.__doc__) == ("conv2d", F.convolution.conv2d.__doc__)
 
 
 # What would be a wrong number ---------------------------------------------------------------------------------

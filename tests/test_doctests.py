@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus
+from micrograd_plus import nn, optim
 from micrograd_plus.op import operations
 
 MODULES = ["micrograd_plus"] + [
@@ -17,7 +18,17 @@ MODULES = ["micrograd_plus"] + [
 ]
 PROMISED = [
     "grad", "value_and_grad", "vjp", "jvp", "hvp", "jacobian", "hessian", "gradcheck", "tensor", "record",
-    "load_trace",
+    "load_trace", "scan", "cond", "while_loop", "checkpoint", "checkpoint_sequential", "save",
+]  # fmt: skip
+FIRST_MET = [
+    (nn, ["Module", "Sequential", "ModuleList", "Linear", "Flatten", "Conv1d", "Conv2d", "ConvTranspose1d", "MaxPool2d",
+          "AvgPool2d", "ReLU", "Softmax", "Dropout", "Embedding", "LayerNorm", "BatchNorm1d", "MultiheadAttention",
+          "TransformerEncoderLayer", "TransformerEncoder", "RNN", "LSTM", "LSTMCell", "CrossEntropyLoss", "MSELoss",
+          "Upsample"]),
+    (nn.functional, ["linear", "conv1d", "max_pool1d", "dropout", "embedding", "one_hot", "layer_norm", "normalize",
+                     "pad", "unfold", "interpolate", "cross_entropy", "mse_loss", "scaled_dot_product_attention"]),
+    (nn.utils, ["clip_grad_norm_"]), (optim, ["Optimizer", "SGD", "Adam"]),
+    (optim.lr_scheduler, ["ExponentialLR", "SequentialLR", "ReduceLROnPlateau"]),
 ]  # fmt: skip
 
 
@@ -47,3 +58,8 @@ def test_there_are_many_examples():
 @pytest.mark.parametrize("name", PROMISED)
 def test_a_public_function_of_transforms_tensor_and_trace_has_an_example(name):
     assert ">>>" in (getattr(micrograd_plus, name).__doc__ or ""), f"{name} has no example"
+
+
+@pytest.mark.parametrize(("room", "name"), [(room, name) for room, names in FIRST_MET for name in names])
+def test_what_a_student_meets_first_has_an_example(room, name):
+    assert ">>>" in (getattr(room, name).__doc__ or ""), f"{name} has no example"

@@ -94,7 +94,7 @@ def test_every_function_keeps_single_precision(draw):
     images = mg.tensor(draw.normal(size=(2, 3, 6, 6)).astype(np.float32))
     signs, classes = mg.tensor(draw.choice([-1, 1], size=(2, 4))), mg.tensor([1, 3])
     weight = mg.tensor([1.0, 2.0, 3.0, 4.0])
-    of_one = [name for name in F.activations.__all__ if name not in ("prelu", "threshold")]
+    of_one = [name for name in F.activations.__all__ if name not in ("prelu", "threshold")] + ["gumbel_softmax"]
     of_two = [name for name in F.losses.__all__ if name != "hinge_embedding_loss"]
     results = {name: getattr(F, name)(x) for name in [*of_one, "normalize", "dropout"]}
     results |= {name: getattr(F, name)(p, p) for name in [*of_two, "cosine_similarity"]}
@@ -150,7 +150,7 @@ def test_a_hard_gumbel_draw_is_a_single_1_and_its_gradient_is_the_soft_one(draw)
         ),
         (
             lambda x: F.max_pool2d(mg.tensor(np.ones((1, 1, 4, 4))), (2, 2, 2)),
-            r"kernel_size is one number, or two",
+            r"kernel_size is one number, or 2 \(along height, width\), got \(2, 2, 2\)",
         ),
         (
             lambda x: F.fold(mg.tensor(np.ones((3, 8, 2))), 3, 2),
@@ -184,6 +184,7 @@ def test_a_start_keeps_tensor_and_dtype_and_returns_it():
     assert nn.init.normal_(weight) is weight
     assert weight.dtype == np.float32
     assert nn.init.constant_(weight, 2.5).tolist() == [[2.5, 2.5]] * 3
+    assert nn.init.eye_(weight).tolist() == [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
     values = nn.init.trunc_normal_(weight, std=2.0, a=-1.0, b=1.0).numpy()
     assert np.abs(values).max() <= 1
 
@@ -199,6 +200,7 @@ def test_a_start_keeps_tensor_and_dtype_and_returns_it():
             lambda: nn.init.kaiming_normal_(nn.Parameter(np.zeros((2, 2))), mode="in"),
             "'fan_in' or 'fan_out', got 'in'",
         ),
+        (lambda: nn.init.eye_(nn.Parameter(np.zeros(3))), r"eye_ needs a matrix, got shape \(3,\)"),
         (lambda: nn.init.calculate_gain("swish"), "no gain is known for 'swish'"),
         (lambda: nn.init.trunc_normal_(nn.Parameter(np.zeros(2)), a=9.0, b=10.0), "less than 1 in 100 draws"),
     ],

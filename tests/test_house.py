@@ -57,7 +57,7 @@ ROOMS = {
     "museum": USERS | {"transforms", "samples", "trace", "check", "rule", "checkpointing"},
     "reference": USERS | {"compiled", "samples", "check", "trace"},
     "examples": {"__init__", "engine", "nn"},             # programs as a reader would write them
-    "nn": USERS | {"engine", "random", "transforms"},
+    "nn": USERS | {"engine", "random", "transforms", "checkpointing"},
     "optim": USERS | {"transforms"},
     "exercises": USERS | {"random", "transforms", "check", "samples", "trace"},
 }

@@ -1,7 +1,4 @@
-"""Modules and layers: what they promise, and what they say when they cannot."""
-
-import copy
-import pickle
+"""Layers, and networks of them: what they promise, and what they say when they cannot."""
 
 import numpy as np
 import pytest
@@ -14,216 +11,6 @@ from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTo
 @pytest.fixture
 def draw():
     return np.random.default_rng(5)
-
-
-class Block(nn.Module):
-    """A module with everything: a parameter, a buffer, a child, and settings that are nothing of the kind."""
-
-    def __init__(self):
-        self.scale = nn.Parameter([1.0, 2.0])
-        self.register_buffer("seen", mg.tensor(0.0))
-        self.register_buffer("passing", mg.tensor(1.0), persistent=False)
-        self.inner = nn.Linear(2, 3)
-        self.name, self.fixed = "block", mg.tensor([5.0])
-
-    def forward(self, x):
-        return self.inner(x * self.scale)
-
-
-# Modules ----------------------------------------------------------------------------------------------------
-
-
-def test_what_is_assigned_finds_its_place_even_without_a_call_to_super():
-    block = Block()
-    assert [name for name, _ in block.named_parameters()] == ["scale", "inner.weight", "inner.bias"]
-    assert [name for name, _ in block.named_buffers()] == ["seen", "passing"]
-    assert [name for name, _ in block.named_modules()] == ["", "inner"]
-    assert list(block.children()) == [block.inner]
-    assert block(mg.tensor([[1.0, 1.0]])).shape == (1, 3)
-
-
-def test_parameters_carry_the_full_name_that_the_root_gives_them():
-    net = nn.Sequential(nn.Linear(2, 2), Block())
-    assert net[0].weight.label == "weight"
-    labels = [parameter.label for parameter in net.parameters()]
-    assert labels == ["0.weight", "0.bias", "1.scale", "1.inner.weight", "1.inner.bias"]
-
-
-def test_a_parameter_used_in_two_places_is_one_parameter_and_has_both_names_in_the_state():
-    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
-    net[1].weight = net[0].weight
-    assert [name for name, _ in net.named_parameters()] == ["0.weight", "0.bias", "1.bias"]
-    assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
-    assert repr(net).endswith("8 parameters")
-
-
-def test_a_module_used_twice_is_met_once():
-    layer = nn.Linear(2, 2)
-    net = nn.Sequential(layer, nn.Tanh(), layer)
-    assert len(list(net.modules())) == 3
-    assert len(list(net.parameters())) == 2
-
-
-def test_a_result_cannot_take_the_place_of_a_parameter():
-    layer = nn.Linear(2, 2)
-    with pytest.raises(
-        TypeError, match=r"Linear.weight is a parameter and cannot become a result; .* weight.assign"
-    ):
-        layer.weight = layer.weight - 1
-    with pytest.raises(TypeError, match="cannot become ndarray"):
-        layer.weight = np.zeros((2, 2))
-    layer.bias = None
-    assert [name for name, _ in layer.named_parameters()] == ["weight"]
-
-
-def test_a_buffer_wants_no_gradient():
-    with pytest.raises(ValueError, match="buffer 'x' wants a gradient"):
-        nn.Module().register_buffer("x", nn.Parameter(1.0))
-
-
-def test_a_module_without_forward_says_so():
-    with pytest.raises(NotImplementedError, match=r"Module has no forward\(self, ...\)"):
-        nn.Module()(1)
-
-
-def test_training_and_freezing_reach_every_module():
-    net = nn.Sequential(nn.Dropout(), nn.Sequential(Block()))
-    assert not any(module.training for module in net.eval().modules())
-    assert all(module.training for module in net.train().modules())
-    net.requires_grad_(False)
-    assert not any(parameter.requires_grad for parameter in net.parameters())
-    assert len(list(net.parameters())) == 3
-
-
-def test_zero_grad_forgets_all_gradients():
-    net = Block()
-    net(mg.tensor([[1.0, 2.0]])).sum().backward()
-    assert all(parameter.grad is not None for parameter in net.parameters())
-    net.zero_grad()
-    assert all(parameter.grad is None for parameter in net.parameters())
-
-
-def test_apply_goes_from_the_leaves_to_the_root():
-    net, seen = nn.Sequential(nn.Sequential(nn.Tanh()), nn.ReLU()), []
-    net.apply(lambda module: seen.append(type(module).__name__))
-    assert seen == ["Tanh", "Sequential", "ReLU", "Sequential"]
-
-
-def test_a_state_is_a_copy_that_training_does_not_change():
-    net = Block()
-    state = net.state_dict()
-    assert list(state) == ["scale", "seen", "inner.weight", "inner.bias"]
-    before = state["scale"].tolist()
-    net.scale.assign([9.0, 9.0])
-    assert state["scale"].tolist() == before
-    assert net.load_state_dict(state) == ([], [])
-    assert net.scale.tolist() == before
-
-
-def test_a_state_that_does_not_fit_is_refused_by_name_and_shape_and_nothing_is_taken_over():
-    net = Block()
-    before = net.scale.tolist()
-    state = {
-        **net.state_dict(),
-        "scale": mg.tensor([7.0, 7.0]),
-        "inner.bias": np.zeros(4),
-        "odd": np.zeros(1),
-    }
-    del state["inner.weight"]
-    with pytest.raises(
-        ValueError,
-        match=r"Block: missing: inner.weight; unexpected: odd; inner.bias has shape \(3,\) here "
-        r"and \(4,\) in the state",
-    ):
-        net.load_state_dict(state)
-    assert net.scale.tolist() == before
-    del state["inner.bias"]
-    keys = net.load_state_dict(state, strict=False)
-    assert keys.missing_keys == ["inner.weight", "inner.bias"]
-    assert keys.unexpected_keys == ["odd"]
-    assert net.scale.tolist() == [7.0, 7.0]
-
-
-def test_loading_a_state_keeps_the_dtype_and_leaves_recorded_graphs_alone():
-    net = nn.Linear(2, 1, dtype="float32")
-    loss = net(mg.tensor(np.ones((1, 2), np.float32))).sum()
-    net.load_state_dict({"weight": np.zeros((1, 2)), "bias": np.zeros(1)})
-    assert net.weight.dtype == np.float32
-    loss.backward()
-    assert net.weight.grad.tolist() == [[1.0, 1.0]]
-
-
-def test_to_another_dtype_moves_floats_and_keeps_shared_parameters_shared():
-    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
-    net[1].weight = net[0].weight
-    net.register_buffer("count", mg.tensor([1, 2]))
-    net.to("cpu", dtype="float32")
-    assert net[1].weight is net[0].weight
-    assert {str(p.dtype) for p in net.parameters()} == {"float32"}
-    assert net.count.dtype == np.int64
-    assert all(p.requires_grad and p.is_leaf for p in net.parameters())
-
-
-def test_modules_can_be_copied_and_pickled():
-    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh())
-    x = mg.tensor([[1.0, -1.0]])
-    for other in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):  # noqa: S301 - our own bytes
-        assert other(x).tolist() == net(x).tolist()
-        other[0].weight.assign(0.0)
-        assert [name for name, _ in other.named_parameters()] == ["0.weight", "0.bias"]
-    assert np.abs(net[0].weight.numpy()).max() > 0
-
-
-def test_a_network_prints_as_a_tree_with_shapes_and_counts():
-    net = nn.Sequential(
-        nn.Conv2d(1, 2, 3, padding=1), nn.Sequential(nn.Flatten(), nn.Linear(8, 1, bias=False))
-    )
-    assert repr(net) == (
-        "Sequential(\n"
-        "  (0): Conv2d(1, 2, kernel_size=(3, 3), padding=1): weight (2, 1, 3, 3), bias (2,); 20 parameters\n"
-        "  (1): Sequential(\n"
-        "    (0): Flatten(start_dim=1, end_dim=-1)\n"
-        "    (1): Linear(in_features=8, out_features=1, bias=False): weight (1, 8); 8 parameters\n"
-        "  ): 8 parameters\n"
-        "): 28 parameters"
-    )
-
-
-def test_containers_index_slice_and_name_their_modules():
-    net = nn.Sequential({"first": nn.Linear(2, 3), "bend": nn.ReLU()})
-    assert [name for name, _ in net.named_parameters()] == ["first.weight", "first.bias"]
-    assert net[-1] is net.bend
-    assert len(net[:1]) == 1
-    assert net[:1][0] is net.first
-    net[1] = nn.Tanh()
-    assert isinstance(net.bend, nn.Tanh)
-    with pytest.raises(IndexError, match="Sequential holds 2 modules, there is no number 2"):
-        net[2]
-    with pytest.raises(TypeError, match="Sequential holds modules, got function"):
-        nn.Sequential(F.relu)
-
-
-def test_lists_and_dicts_of_modules_are_searched_for_parameters():
-    class Heads(nn.Module):
-        def __init__(self):
-            self.layers = nn.ModuleList([nn.Linear(1, 1)]).append(nn.Linear(1, 1))
-            self.heads = nn.ModuleDict({"a": nn.Linear(1, 2, bias=False)})
-
-    net = Heads()
-    names = [name for name, _ in net.named_parameters()]
-    assert names == ["layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias", "heads.a.weight"]
-    assert "a" in net.heads
-    assert net.heads.items() == [("a", net.heads["a"])]
-    del net.heads["a"]
-    assert len(net.heads) == 0
-    with pytest.raises(KeyError, match="'keys' cannot be a name"):
-        net.heads["keys"] = nn.ReLU()
-
-
-def test_micrograds_own_networks_are_found_in_nn():
-    assert len(nn.MLP(2, [3, 1]).parameters()) == 13
-    with pytest.raises(AttributeError, match="has no attribute 'Lineer'"):
-        nn.Lineer  # noqa: B018 - the look itself is the test
 
 
 # Layers -----------------------------------------------------------------------------------------------------
@@ -251,6 +38,38 @@ def test_dropout_silences_while_training_keeps_the_mean_and_sends_back_through_t
         F.dropout(x, 2)
 
 
+@pytest.mark.parametrize(("layer", "shape"), [(nn.Dropout1d, (50, 40, 3)), (nn.Dropout2d, (50, 40, 2, 3))])
+def test_dropout_of_channels_silences_them_whole(draw, layer, shape):
+    x = nn.Parameter(np.ones(shape))
+    layer = layer(0.25, rng=draw)
+    out = layer(x)
+    channels = out.numpy().reshape(*shape[:2], -1)
+    assert (channels == channels[:, :, :1]).all()
+    assert (channels == 0).mean() == pytest.approx(0.25, abs=0.05)
+    assert set(np.unique(channels)) == {0.0, 1 / 0.75}
+    out.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), out.numpy())
+    assert layer.eval()(x) is x
+
+
+def test_a_table_that_was_learned_elsewhere_is_frozen_unless_told_otherwise(draw):
+    vectors = draw.normal(size=(4, 3)).astype("float32")
+    table = nn.Embedding.from_pretrained(vectors)
+    np.testing.assert_array_equal(table([3, 0]).numpy(), vectors[[3, 0]])
+    assert (table.weight.dtype, table.weight.requires_grad) == (np.float32, False)
+    assert nn.Embedding.from_pretrained(mg.tensor(vectors), freeze=False).weight.requires_grad
+
+
+def test_the_layers_of_a_stack_start_alike_and_are_trained_apart():
+    stack = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 2, norm=nn.LayerNorm(4))
+    first, second = (layer.linear1.weight for layer in stack.layers)
+    assert first.tolist() == second.tolist()
+    assert first is not second
+    assert stack(mg.tensor(np.ones((2, 3, 4)))).shape == (2, 3, 4)
+    with pytest.raises(ValueError, match="TransformerEncoder: num_layers must be at least 1, got 0"):
+        nn.TransformerEncoder(nn.Identity(), 0)
+
+
 def test_layer_norm_leaves_mean_0_and_variance_1(draw):
     out = nn.LayerNorm(50)(mg.tensor(draw.normal(3, 5, size=(4, 50)))).numpy()
     np.testing.assert_allclose(out.mean(-1), 0, atol=1e-12)
@@ -273,7 +92,7 @@ def test_the_padding_row_of_an_embedding_starts_as_0_and_learns_nothing():
 
 
 def test_multihead_attention_that_may_only_look_back_does_not_see_what_comes_later(draw):
-    layer = nn.MultiheadAttention(4, 2)
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
     x = draw.normal(size=(1, 5, 4))
     changed = x.copy()
     changed[0, 3:] += 1
@@ -287,8 +106,27 @@ def test_multihead_attention_that_may_only_look_back_does_not_see_what_comes_lat
         nn.MultiheadAttention(5, 2)
 
 
+@pytest.mark.parametrize(
+    ("shapes", "masks", "sentence"),
+    [
+        (((2, 3, 4), (2, 3, 4), (1, 3, 4)), {}, r"value \(1, 3, 4\), expected \(N, length, 4\)"),
+        (((2, 3, 4), (1, 3, 4), (1, 3, 4)), {}, "all the same N"),
+        (((3, 4), (2, 3, 4), (2, 3, 4)), {}, r"query \(3, 4\), key \(2, 3, 4\)"),
+        (((2, 3, 5),) * 3, {}, r"query \(2, 3, 5\).*expected \(N, length, 4\)"),
+        (((2, 3, 4),) * 3, {"attn_mask": (3, 4)}, r"attn_mask has shape \(3, 4\), expected \(3, 3\) or \(4, 3, 3\)"),
+        (((2, 3, 4),) * 3, {"attn_mask": (2, 3, 3)}, r"attn_mask has shape \(2, 3, 3\)"),
+        (((2, 3, 4),) * 3, {"key_padding_mask": (3, 2)}, r"key_padding_mask has shape \(3, 2\), expected \(2, 3\)"),
+    ],
+)
+def test_multihead_attention_refuses_what_would_silently_broadcast(shapes, masks, sentence):
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
+    given = {name: mg.tensor(np.zeros(shape, bool)) for name, shape in masks.items()}
+    with pytest.raises(ValueError, match=f"MultiheadAttention: .*{sentence}"):
+        layer(*(mg.tensor(np.ones(shape)) for shape in shapes), **given)
+
+
 def test_attention_of_one_item_without_a_batch_agrees_with_a_batch_of_one(draw):
-    layer = nn.MultiheadAttention(4, 2)
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
     x = mg.tensor(draw.normal(size=(3, 4)))
     batched, weights = layer(*[x.reshape(1, 3, 4)] * 3)
     alone, own_weights = layer(x, x, x)

@@ -25,7 +25,7 @@ class Reader(nn.Module):
     def __init__(self, rng):
         self.table = nn.Embedding(7, 4, padding_idx=0, rng=rng)
         self.norm = nn.LayerNorm(4)
-        self.attend = nn.MultiheadAttention(4, 2, dropout=0.1, rng=rng)
+        self.attend = nn.MultiheadAttention(4, 2, dropout=0.1, batch_first=True, rng=rng)
         self.bend, self.drop, self.out = nn.PReLU(), nn.Dropout(0.2, rng=rng), nn.Linear(4, 2, rng=rng)
 
     def forward(self, words):
@@ -39,6 +39,7 @@ OPTIMIZERS = {
     "Adam": lambda p: optim.Adam(p, lr=0.1, amsgrad=True),
     "AdamW": lambda p: optim.AdamW(p, lr=0.1),
     "RMSprop": lambda p: optim.RMSprop(p, lr=0.1, momentum=0.5, centered=True),
+    "Adagrad": lambda p: optim.Adagrad(p, lr=0.1, initial_accumulator_value=0.1),
 }
 
 
@@ -90,7 +91,7 @@ LOSSES = {
     "smooth_l1_loss": F.smooth_l1_loss,
     "attention": lambda x, y: F.scaled_dot_product_attention(x, y, y, attn_mask=x @ y.T > 0).sum(),
     "gumbel_softmax": lambda x, y: F.gumbel_softmax(x, rng=np.random.default_rng(1), hard=True).sum(),
-    "normalize": lambda x, y: (F.normalize(x, p=3.0) * F.cosine_similarity(x, y, axis=0)).sum(),
+    "normalize": lambda x, y: (F.normalize(x, p=3.0) * F.cosine_similarity(x, y, dim=0)).sum(),
     "one_hot": lambda x, y: (F.one_hot(y.astype(int)[:, 0] % 2, 2) * x).sum(),
     "images": lambda x, y: images(mg.tile(x[:, :, None, None], reps=(1, 1, 6, 6))[:, [0, 1, 0]]).sum(),
 }

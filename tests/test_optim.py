@@ -14,8 +14,9 @@ KINDS = [
     lambda p: optim.Adam(p, lr=0.1, amsgrad=True),
     lambda p: optim.AdamW(p, lr=0.1),
     lambda p: optim.RMSprop(p, lr=0.05, momentum=0.5, centered=True),
+    lambda p: optim.Adagrad(p, lr=0.5),
 ]
-EVERY_KIND = pytest.mark.parametrize("make", KINDS, ids=["sgd", "nesterov", "amsgrad", "adamw", "rmsprop"])
+EVERY_KIND = pytest.mark.parametrize("make", KINDS, ids=["sgd", "nesterov", "amsgrad", "adamw", "rmsprop", "adagrad"])
 
 
 @pytest.fixture
@@ -125,6 +126,19 @@ def test_a_model_that_the_user_writes_into_is_stepped_from_what_was_written(x):
     assert held.tolist() == [10.0, 10.0]
 
 
+def test_a_step_may_be_given_how_to_find_the_loss(x):
+    optimizer = optim.SGD([x], lr=0.25)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (x * x).sum()
+        loss.backward()
+        return loss
+
+    assert optimizer.step(closure).item() == 13.0
+    assert x.tolist() == [1.5, -1.0]
+
+
 def test_zero_grad_forgets_or_fills_with_0(x):
     optimizer = optim.SGD([x])
     (x * x).sum().backward()
@@ -151,7 +165,14 @@ def test_zero_grad_forgets_or_fills_with_0(x):
             ValueError,
             "SGD has no setting rate; it has lr, momentum",
         ),
+        (lambda x: optim.SGD([{"lr": 1.0}]), ValueError, "SGD: a group is a dict with .params., and any of lr"),
         (lambda x: optim.SGD([x], lr=-1), ValueError, "SGD: lr must not be negative, got -1"),
+        (lambda x: optim.Adagrad([x], lr_decay=-1), ValueError, "Adagrad: lr_decay must not be negative, got -1"),
+        (
+            lambda x: optim.SGD([x]).load_state_dict({"weight": x}),
+            ValueError,
+            "the state of an optimiser holds state and param_groups, this one weight",
+        ),
         (lambda x: optim.SGD([x], nesterov=True), ValueError, "nesterov=True needs a momentum"),
         (
             lambda x: optim.Adam([x], betas=(0.9, 1.0)),
@@ -201,6 +222,23 @@ def test_a_schedule_that_is_stored_goes_on_at_its_step(x):
     assert rates(optimizer, second, 4) == rates(first.optimizer, first, 4)
 
 
+def test_a_plateau_is_found_again_after_it_was_stored(x):
+    first, second = (optim.lr_scheduler.ReduceLROnPlateau(optim.SGD([x], lr=1.0), "max", patience=1) for _ in range(2))
+    for figure in (1.0, 0.9):
+        first.step(figure)
+    second.load_state_dict(first.state_dict())
+    first.step(mg.tensor(0.9))
+    second.step(mg.tensor(0.9))
+    assert first.get_last_lr() == second.get_last_lr() == [0.1]
+
+
+def test_a_loss_below_0_that_gets_worse_is_no_progress(x):
+    schedule = optim.lr_scheduler.ReduceLROnPlateau(optim.SGD([x], lr=1.0), patience=0, threshold=0.1)
+    for figure in (-1.0, -0.95):
+        schedule.step(figure)
+    assert schedule.get_last_lr() == [0.1]
+
+
 def test_a_warm_up_ends_and_the_next_schedule_starts(x):
     optimizer = optim.SGD([x], lr=1.0)
     parts = [
@@ -217,6 +255,12 @@ def test_a_warm_up_ends_and_the_next_schedule_starts(x):
         (lambda o, s: s.StepLR(o, 0), "StepLR: step_size is a number of steps, at least 1, got 0"),
         (lambda o, s: s.CosineAnnealingLR(o, 0), "T_max is a number of steps"),
         (lambda o, s: s.LinearLR(o, total_iters=0), "total_iters is a number of steps"),
+        (lambda o, s: s.ConstantLR(o, total_iters=0), "ConstantLR: total_iters is a number of steps"),
+        (lambda o, s: s.PolynomialLR(o, 0), "PolynomialLR: total_iters is a number of steps"),
+        (lambda o, s: s.CosineAnnealingWarmRestarts(o, 0), "T_0 is a number of steps"),
+        (lambda o, s: s.CosineAnnealingWarmRestarts(o, 2, 0), "T_mult is a number of steps"),
+        (lambda o, s: s.ReduceLROnPlateau(o, "low"), "mode is 'min' or 'max' .* got 'low' and 'rel'"),
+        (lambda o, s: s.ReduceLROnPlateau(o, factor=2), "factor must be below 1, got 2"),
         (lambda o, s: s.LambdaLR(o, [abs, abs]), "2 functions for 1 groups"),
         (
             lambda o, s: s.SequentialLR(o, [s.ExponentialLR(o, 0.5)], [3]),

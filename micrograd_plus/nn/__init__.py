@@ -11,38 +11,44 @@ from . import (
     activations,
     attention,
     containers,
+    convolution,
+    dropout,
+    embedding,
     functional,
+    images,
     init,
-    layers,
+    linear,
     losses,
     module,
-    more_layers,
     normalisation,
+    pooling,
     recurrent,
+    transformer,
     utils,
 )
 from .activations import *  # noqa: F403 - each subject lists its names once
 from .attention import *  # noqa: F403 - the same
 from .containers import *  # noqa: F403 - the same
-from .layers import *  # noqa: F403 - the same
+from .convolution import *  # noqa: F403 - the same
+from .dropout import *  # noqa: F403 - the same
+from .embedding import *  # noqa: F403 - the same
+from .images import *  # noqa: F403 - the same
+from .linear import *  # noqa: F403 - the same
 from .losses import *  # noqa: F403 - the same
 from .module import *  # noqa: F403 - the same
-from .more_layers import *  # noqa: F403 - the same
 from .normalisation import *  # noqa: F403 - the same
+from .pooling import *  # noqa: F403 - the same
 from .recurrent import *  # noqa: F403 - the same
+from .transformer import *  # noqa: F403 - the same
 
+SUBJECTS = (
+    activations, attention, containers, convolution, dropout, embedding, images, linear, losses, module, normalisation,
+    pooling, recurrent, transformer,
+)  # fmt: skip
 ON_VALUES = ("Neuron", "Layer", "MLP")
 
 __all__ = ["functional", "init", "utils"]
-__all__ += activations.__all__
-__all__ += attention.__all__
-__all__ += containers.__all__
-__all__ += layers.__all__
-__all__ += losses.__all__
-__all__ += module.__all__
-__all__ += more_layers.__all__
-__all__ += normalisation.__all__
-__all__ += recurrent.__all__
+__all__ += [name for subject in SUBJECTS for name in subject.__all__]
 
 
 def __getattr__(name: str) -> Any:

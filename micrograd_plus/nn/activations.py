@@ -8,8 +8,8 @@ from typing import Any
 from ..tensor import Tensor
 from . import functional
 from .init import constant_
-from .layers import parameter
 from .module import Module
+from .parameters import parameter
 
 __all__ = [
     "CELU",
@@ -57,7 +57,13 @@ class Activation(Module):
 
 
 class ReLU(Activation):
-    """x where it is positive, else 0."""
+    """x where it is positive, else 0.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> nn.ReLU()(mg.tensor([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
 
     def __init__(self) -> None:
         super().__init__(functional.relu)
@@ -206,38 +212,41 @@ class Threshold(Activation):
 class GLU(Activation):
     """The first half of an axis, let through by the sigmoid of the second half."""
 
-    def __init__(self, axis: int = -1):
-        super().__init__(functional.glu, axis=axis)
+    def __init__(self, dim: int = -1):
+        super().__init__(functional.glu, dim=dim)
 
 
 class Softmax(Activation):
-    """Positive weights along `axis` that add up to one."""
+    """Positive weights along `dim` that add up to one; the last axis unless told otherwise.
 
-    def __init__(self, axis: int = -1):
-        super().__init__(functional.softmax, axis=axis)
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> nn.Softmax(dim=0)(mg.tensor([0.0, 0.0])).tolist()
+    [0.5, 0.5]
+    """
+
+    def __init__(self, dim: int = -1):
+        super().__init__(functional.softmax, dim=dim)
 
 
 class LogSoftmax(Activation):
     """The logarithm of the softmax, safe for large entries."""
 
-    def __init__(self, axis: int = -1):
-        super().__init__(functional.log_softmax, axis=axis)
+    def __init__(self, dim: int = -1):
+        super().__init__(functional.log_softmax, dim=dim)
 
 
 class Softmin(Activation):
     """Positive weights that add up to one, the largest for the smallest entry."""
 
-    def __init__(self, axis: int = -1):
-        super().__init__(functional.softmin, axis=axis)
+    def __init__(self, dim: int = -1):
+        super().__init__(functional.softmin, dim=dim)
 
 
 class PReLU(Module):
-    """leaky_relu whose slope is learned: one for all, or one for each of `num_parameters` channels (axis
-    1)."""
+    """leaky_relu whose slope is learned: one for all, or one for each of `num_parameters` channels (axis 1)."""
 
-    def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, *, device: str = "cpu", dtype: Any = None
-    ):
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, *, device: str = "cpu", dtype: Any = None):
         self.weight = constant_(parameter((num_parameters,), dtype, device), init)
 
     def forward(self, input: Any) -> Tensor:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import ops
 from ..tensor import Tensor
 from . import functional, init
 from .functional.attention import attention_bias, attention_weights
-from .layers import Linear, parameter
+from .linear import Linear
 from .module import Module
+from .parameters import Generator, parameter
 
 __all__ = ["MultiheadAttention"]
 
@@ -19,10 +18,17 @@ __all__ = ["MultiheadAttention"]
 class MultiheadAttention(Module):
     """Attention in `num_heads` smaller spaces at once, and a linear layer over what they gathered.
 
-    Shapes: query (N, L, E), key and value (N, S, E), or the same without N; the result is (N, L, E).
+    Shapes: query (L, N, E), key and value (S, N, E), or with `batch_first` (N, L, E) and (N, S, E), or the same without
+    N; the result has the shape of the query. Returned with it are the weights (N, L, S).
 
-    As in PyTorch, and unlike `scaled_dot_product_attention`, a boolean mask is True where a query may NOT
-    look. Unlike PyTorch's, the batch is the first axis unless `batch_first=False`.
+    As in PyTorch, and unlike `scaled_dot_product_attention`, a boolean mask is True where a query may NOT look.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> layer, x = nn.MultiheadAttention(8, num_heads=2, batch_first=True), mg.random.normal(size=(4, 10, 8))
+    >>> gathered, weights = layer(x, x, x, is_causal=True)
+    >>> gathered.shape, weights.shape
+    ((4, 10, 8), (4, 10, 10))
     """
 
     def __init__(
@@ -31,23 +37,18 @@ class MultiheadAttention(Module):
         num_heads: int,
         dropout: float = 0.0,
         bias: bool = True,
-        batch_first: bool = True,
         *,
+        batch_first: bool = False,
         device: str = "cpu",
         dtype: Any = None,
-        rng: np.random.Generator | None = None,
+        rng: Generator | None = None,
     ):
-        if embed_dim % num_heads:
-            raise ValueError(
-                f"MultiheadAttention: embed_dim {embed_dim} does not part into {num_heads} equal heads"
-            )
-        self.embed_dim, self.num_heads, self.dropout, self.batch_first = (
-            embed_dim,
-            num_heads,
-            dropout,
-            batch_first,
-        )
-        self.rng = rng
+        if num_heads < 1 or embed_dim < 1 or embed_dim % num_heads:
+            raise ValueError(f"MultiheadAttention: embed_dim {embed_dim} does not part into {num_heads} equal heads")
+        if not 0 <= dropout <= 1:
+            raise ValueError(f"MultiheadAttention: dropout is a probability between 0 and 1, got {dropout}")
+        self.embed_dim, self.num_heads = embed_dim, num_heads
+        self.dropout, self.batch_first, self.rng = dropout, batch_first, rng
         self.in_proj_weight = parameter((3 * embed_dim, embed_dim), dtype, device)
         self.in_proj_bias = parameter((3 * embed_dim,), dtype, device) if bias else None
         self.out_proj = Linear(embed_dim, embed_dim, bias, device=device, dtype=dtype, rng=rng)
@@ -68,35 +69,41 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:
         """What was gathered, and how much each query looked at each key: (N, L, S), or None if not needed.
 
-        `key_padding_mask` (N, S) says which keys are only padding, `attn_mask` (L, S), or (N * heads, L, S),
-        where a query may not look: True, or a number to be added to its score. `is_causal` alone makes the
-        mask that hides what comes later. Without `average_attn_weights` the weights are (N, heads, L, S).
+        `key_padding_mask` (N, S) says which keys are only padding, `attn_mask` (L, S), or (N * heads, L, S), where a
+        query may not look: True, or a number to be added to its score. `is_causal` alone makes the mask that hides what
+        comes later. Without `average_attn_weights` the weights are (N, heads, L, S).
         """
         batched = query.ndim == 3
-        query, key, value = (self._batch_first(x) for x in (query, key, value))
-        q, k, v = (self._heads(x, number) for number, x in enumerate((query, key, value)))
+        self._refuse_shapes(query, key, value)
+        q, k, v = (self._heads(self._batch_first(x), number) for number, x in enumerate((query, key, value)))
         bias = self._bias(q, k, attn_mask, key_padding_mask, is_causal)
-        rate = self.dropout if self.training else 0.0
-        weights = attention_weights(q, k, bias) if need_weights else None
-        if weights is None:
-            gathered = functional.scaled_dot_product_attention(q, k, v, bias, dropout_p=rate, rng=self.rng)
-        else:
-            weights = functional.dropout(weights, rate, rng=self.rng)
+        rate, weights = self.dropout if self.training else 0.0, None
+        if need_weights:
+            weights = functional.dropout(attention_weights(q, k, bias), rate, rng=self.rng)
             gathered = ops.matmul(weights, v)
-        out = self.out_proj(ops.swapaxes(gathered, axis1=1, axis2=2).reshape(query.shape))
-        if weights is not None and average_attn_weights:
-            weights = ops.mean(weights, axis=1)
+            weights = ops.mean(weights, axis=1) if average_attn_weights else weights
+        else:
+            gathered = functional.scaled_dot_product_attention(q, k, v, bias, dropout_p=rate, rng=self.rng)
+        together = ops.swapaxes(gathered, axis1=1, axis2=2)
+        out = self.out_proj(together.reshape(*together.shape[:2], self.embed_dim))
         if not batched:
             return out[0], weights if weights is None else weights[0]
         return (out if self.batch_first else ops.swapaxes(out, axis1=0, axis2=1)), weights
 
+    def _refuse_shapes(self, query: Tensor, key: Tensor, value: Tensor) -> None:
+        """Refuse axes that are missing, and batches that would silently broadcast."""
+        shapes = [x.shape for x in (query, key, value)]
+        examples = [shape[0 if self.batch_first else 1] if len(shape) == 3 else None for shape in shapes]
+        fits = all(len(shape) in (2, 3) and shape[-1] == self.embed_dim for shape in shapes)
+        if not fits or len(set(examples)) > 1 or shapes[1] != shapes[2]:
+            batch = f"(N, length, {self.embed_dim})" if self.batch_first else f"(length, N, {self.embed_dim})"
+            raise ValueError(
+                f"MultiheadAttention: got query {shapes[0]}, key {shapes[1]} and value {shapes[2]}, expected "
+                f"{batch}, or (length, {self.embed_dim}); key and value have one shape, and all the same N"
+            )
+
     def _batch_first(self, x: Tensor) -> Tensor:
         """The axes in the order (N, length, E)."""
-        if x.ndim not in (2, 3) or x.shape[-1] != self.embed_dim:
-            raise ValueError(
-                f"MultiheadAttention: got shape {x.shape}, expected (N, length, {self.embed_dim}) or "
-                f"(length, {self.embed_dim})"
-            )
         if x.ndim == 2:
             return ops.expand_dims(x, axis=0)
         return x if self.batch_first else ops.swapaxes(x, axis1=0, axis2=1)
@@ -109,26 +116,26 @@ class MultiheadAttention(Module):
         apart = projected.reshape(*x.shape[:2], self.num_heads, self.embed_dim // self.num_heads)
         return ops.swapaxes(apart, axis1=1, axis2=2)
 
-    def _bias(
-        self, query: Tensor, key: Tensor, attn_mask: Any, key_padding_mask: Any, is_causal: bool
-    ) -> Any:
+    def _bias(self, query: Tensor, key: Tensor, attn_mask: Any, key_padding_mask: Any, is_causal: bool) -> Any:
         """Both masks as numbers to be added to the scores; None where every query may look everywhere."""
-        if attn_mask is not None:
+        examples, heads, places, keys = *query.shape[:3], key.shape[2]
+        hidden = self._fitting("attn_mask", attn_mask, (places, keys), (examples * heads, places, keys))
+        padding = self._fitting("key_padding_mask", key_padding_mask, (examples, keys), (keys,))
+        if hidden is not None:
             is_causal = False  # PyTorch's is_causal is a hint that attn_mask is causal; it adds nothing
-            if attn_mask.ndim == 3:
-                attn_mask = attn_mask.reshape(-1, self.num_heads, *attn_mask.shape[1:])
-        bias = attention_bias(query, key, _allowed(attn_mask), is_causal)
-        if key_padding_mask is None:
+            hidden = hidden.reshape(-1, heads if hidden.ndim == 3 else 1, places, keys)
+        bias = attention_bias(query, key, _allowed(hidden), is_causal)
+        if padding is None:
             return bias
-        if key_padding_mask.shape not in ((query.shape[0], key.shape[2]), (key.shape[2],)):
-            raise ValueError(
-                f"MultiheadAttention: key_padding_mask has shape {key_padding_mask.shape}, expected "
-                f"{(query.shape[0], key.shape[2])}: one entry for each key"
-            )
-        padding = attention_bias(
-            query, key, _allowed(key_padding_mask.reshape(-1, 1, 1, key.shape[2])), False
-        )
+        padding = attention_bias(query, key, _allowed(padding.reshape(-1, 1, 1, keys)), False)
         return padding if bias is None else bias + padding
+
+    def _fitting(self, name: str, mask: Any, *shapes: tuple[int, ...]) -> Any:
+        """A mask of one of these shapes, or None."""
+        if mask is not None and mask.shape not in shapes:
+            expected = " or ".join(map(str, shapes))
+            raise ValueError(f"MultiheadAttention: {name} has shape {mask.shape}, expected {expected}")
+        return mask
 
     def extra_repr(self) -> str:
         """The sizes."""

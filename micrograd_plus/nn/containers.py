@@ -1,23 +1,31 @@
-"""Modules that hold modules: one after the other, in a list, or by name."""
+"""Modules that hold modules, one after the other, in a list, or by name; and a list of parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, overload
 
+from ..tensor import Tensor
 from .module import Module
 
-__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
 
 
 class _Numbered(Module):
-    """Modules under the names "0", "1", "2" and so on."""
+    """Modules under the names "0", "1", "2" and so on, or under names of their own, in order."""
+
+    def _names(self) -> list[str]:
+        return [name for name, _ in self._every_child()]
+
+    def _modules(self) -> list[Module]:
+        """The modules in order; one that stands in two places, twice."""
+        return [module for _, module in self._every_child()]
 
     def __len__(self) -> int:
-        return len(list(self.named_children()))
+        return len(self._names())
 
     def __iter__(self) -> Iterator[Module]:
-        return iter(list(self.children()))
+        return iter(self._modules())
 
     @overload
     def __getitem__(self, index: int) -> Module: ...
@@ -25,26 +33,33 @@ class _Numbered(Module):
     def __getitem__(self, index: slice) -> Self: ...
     def __getitem__(self, index: int | slice) -> Module | Self:
         """The module at a place (counted from the end if negative), or a container of several."""
-        names = [name for name, _ in self.named_children()]
         if isinstance(index, slice):
-            part = type(self)()
-            for name in names[index]:
-                part.append(getattr(self, name))
-            return part
-        return getattr(self, names[self._place(index)])
+            return type(self)().extend(self._modules()[index])
+        return self._modules()[self._place(index)]
 
     def __setitem__(self, index: int, module: Module) -> None:
-        names = [name for name, _ in self.named_children()]
-        setattr(self, names[self._place(index)], _a_module(self, module))
+        self.add_module(self._names()[self._place(index)], module)
 
-    def _place(self, index: int) -> int:
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"{type(self).__name__} holds {len(self)} modules, there is no number {index}")
-        return index
+    def __delitem__(self, index: int | slice) -> None:
+        modules = self._modules()
+        del modules[index if isinstance(index, slice) else self._place(index)]
+        self._hold(modules)
+
+    def insert(self, index: int, module: Module) -> Self:
+        """Put a module in front of the one at a place."""
+        modules = self._modules()
+        modules.insert(index, module)
+        return self._hold(modules)
+
+    def pop(self, index: int = -1) -> Module:
+        """Take a module out, the last one unless told otherwise, and return it."""
+        module = self[index]
+        del self[index]
+        return module
 
     def append(self, module: Module) -> Self:
         """Add a module at the end."""
-        setattr(self, str(len(self)), _a_module(self, module))
+        self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules: Iterable[Module]) -> Self:
@@ -53,55 +68,81 @@ class _Numbered(Module):
             self.append(module)
         return self
 
+    def _hold(self, modules: Iterable[Module]) -> Self:
+        """These modules in the place of those there are, numbered anew."""
+        for name in self._names():
+            delattr(self, name)
+        return self.extend(modules)
+
+    def _place(self, index: int) -> int:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"{type(self).__name__} holds {len(self)} modules, there is no number {index}")
+        return index
+
 
 class Sequential(_Numbered):
-    """Modules one after the other: each receives what the one before it returned.
+    """Modules one after the other: each receives what the one before it returned. `Sequential({"name": module, ...})`
+    gives them names of their own.
 
+    >>> import micrograd_plus as mg
     >>> from micrograd_plus import nn
-    >>> nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    >>> net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    >>> net
     Sequential(
       (0): Linear(in_features=2, out_features=3, bias=True): weight (3, 2), bias (3,); 9 parameters
       (1): Tanh()
       (2): Linear(in_features=3, out_features=1, bias=True): weight (1, 3), bias (1,); 4 parameters
     ): 13 parameters
+    >>> net(mg.tensor([[1.0, 2.0]])).shape
+    (1, 1)
+    >>> net[0].weight.shape, len(net)
+    ((3, 2), 3)
     """
 
     def __init__(self, *args: Any):
         if len(args) == 1 and isinstance(args[0], Mapping):
             for name, module in args[0].items():
-                setattr(self, name, _a_module(self, module))
+                self.add_module(name, module)
         else:
             self.extend(args)
 
     def forward(self, input: Any) -> Any:
         """The result of the last module."""
-        for module in self.children():
+        for module in self:
             input = module(input)
         return input
 
 
 class ModuleList(_Numbered):
-    """Modules in a list, whose parameters are found; what to do with them is said by the module that holds
-    it."""
+    """Modules in a list, whose parameters are found; what to do with them is said by the module that holds it.
 
-    def __init__(self, modules: Iterable[Module] = ()):
-        self.extend(modules)
+    >>> from micrograd_plus import nn
+    >>> class Deep(nn.Module):
+    ...     def __init__(self, depth):
+    ...         self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(depth))
+    ...     def forward(self, x):
+    ...         for layer in self.layers:
+    ...             x = x + layer(x).tanh()
+    ...         return x
+    >>> len(list(Deep(3).parameters()))
+    6
+    """
+
+    def __init__(self, modules: Iterable[Module] | None = None):
+        self.extend(modules or ())
 
 
 class ModuleDict(Module):
-    """Modules by name, whose parameters are found."""
+    """Modules by name, whose parameters are found; what to do with them is said by the module that holds it."""
 
     def __init__(self, modules: Mapping[str, Module] | None = None):
-        for name, module in (modules or {}).items():
-            self[name] = module
+        self.update(modules or {})
 
     def __setitem__(self, name: str, module: Module) -> None:
-        if hasattr(type(self), name) or "." in name:
-            raise KeyError(f"ModuleDict: {name!r} cannot be a name: it is a method's, or holds a dot")
-        setattr(self, name, _a_module(self, module))
+        self.add_module(name, module)
 
     def __getitem__(self, name: str) -> Module:
-        return dict(self.named_children())[name]
+        return dict(self._every_child())[name]
 
     def __delitem__(self, name: str) -> None:
         delattr(self, name)
@@ -117,21 +158,69 @@ class ModuleDict(Module):
 
     def keys(self) -> list[str]:
         """The names, in order."""
-        return [name for name, _ in self.named_children()]
+        return [name for name, _ in self._every_child()]
 
     def values(self) -> list[Module]:
         """The modules, in order."""
-        return list(self.children())
+        return [module for _, module in self._every_child()]
 
     def items(self) -> list[tuple[str, Module]]:
         """Names and modules, in order."""
-        return list(self.named_children())
+        return list(self._every_child())
+
+    def update(self, modules: Mapping[str, Module]) -> None:
+        """Take over modules by name."""
+        for name, module in modules.items():
+            self[name] = module
+
+    def pop(self, name: str) -> Module:
+        """Take a module out, and return it."""
+        module = self[name]
+        del self[name]
+        return module
+
+    def clear(self) -> None:
+        """Let go of all modules."""
+        for name in self.keys():
+            del self[name]
 
 
-def _a_module(container: Module, value: Any) -> Module:
-    if not isinstance(value, Module):
-        raise TypeError(
-            f"{type(container).__name__} holds modules, got {type(value).__name__}; most functions have a "
-            f"module of the same name, as relu has nn.ReLU()"
-        )
-    return value
+class ParameterList(Module):
+    """Parameters in a list, which are found: those in a plain list of Python's are not.
+
+    >>> from micrograd_plus import nn
+    >>> weights = nn.ParameterList([nn.Parameter([1.0, 2.0]), nn.Parameter([3.0])])
+    >>> weights
+    ParameterList(): 0 (2,), 1 (1,); 3 parameters
+    >>> weights[-1].tolist()
+    [3.0]
+    """
+
+    def __init__(self, values: Iterable[Tensor] | None = None):
+        self.extend(values or ())
+
+    def __len__(self) -> int:
+        return len(self._roles)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter([getattr(self, name) for name in self._roles])
+
+    def __getitem__(self, index: int) -> Tensor:
+        return list(self)[index]
+
+    def __setitem__(self, index: int, param: Tensor) -> None:
+        setattr(self, list(self._roles)[index], param)
+
+    def append(self, value: Tensor) -> Self:
+        """Add a parameter at the end."""
+        if not isinstance(value, Tensor) or not value.is_leaf:
+            what = "a result" if isinstance(value, Tensor) else type(value).__name__
+            raise TypeError(f"ParameterList holds parameters, got {what}: pass nn.Parameter(values)")
+        self.register_parameter(str(len(self)), value)
+        return self
+
+    def extend(self, values: Iterable[Tensor]) -> Self:
+        """Add several parameters at the end."""
+        for value in values:
+            self.append(value)
+        return self

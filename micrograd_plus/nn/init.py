@@ -1,6 +1,13 @@
 """How parameters start. Each function gives a tensor new values and returns it.
 
 Numbers are drawn by `rng`, or by the generator of `micrograd_plus.random`.
+
+>>> from micrograd_plus import nn
+>>> weight = nn.Linear(100, 100).weight
+>>> nn.init.xavier_uniform_(weight) is weight
+True
+>>> bool(abs(weight).max() <= (6 / 200) ** 0.5)
+True
 """
 
 from __future__ import annotations
@@ -17,9 +24,7 @@ from ..tensor import Tensor
 Generator = np.random.Generator
 
 GAINS = {
-    "linear": 1.0,
-    "conv2d": 1.0,
-    "sigmoid": 1.0,
+    **dict.fromkeys(["linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "sigmoid"], 1.0),
     "tanh": 5 / 3,
     "relu": sqrt(2.0),
     "selu": 3 / 4,
@@ -34,18 +39,14 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     if nonlinearity == "leaky_relu":
         return sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
     if nonlinearity not in GAINS:
-        raise ValueError(
-            f"no gain is known for {nonlinearity!r}; there is one for {', '.join(GAINS)} and leaky_relu"
-        )
+        raise ValueError(f"no gain is known for {nonlinearity!r}; there is one for {', '.join(GAINS)} and leaky_relu")
     return GAINS[nonlinearity]
 
 
 def fans(tensor: Tensor) -> tuple[int, int]:
     """How many inputs an output sees, and how many outputs an input reaches: (fan in, fan out)."""
     if tensor.ndim < 2:
-        raise ValueError(
-            f"a weight of shape {tensor.shape} has no fan in and fan out: these need two axes or more"
-        )
+        raise ValueError(f"a weight of shape {tensor.shape} has no fan in and fan out: these need two axes or more")
     window = prod(tensor.shape[2:])
     return tensor.shape[1] * window, tensor.shape[0] * window
 
@@ -99,6 +100,14 @@ def ones_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 1.0)
 
 
+def eye_(tensor: Tensor) -> Tensor:
+    """The identity: a matrix with 1s on its diagonal, which leaves what it is multiplied with as it is."""
+    if tensor.ndim != 2:
+        raise ValueError(f"eye_ needs a matrix, got shape {tensor.shape}")
+    rows, columns = tensor.shape
+    return _given(tensor, np.eye(rows, columns))
+
+
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None) -> Tensor:
     """Spread that neither grows forward nor backward, on average (Glorot and Bengio 2010)."""
     bound = gain * sqrt(6 / sum(fans(tensor)))
@@ -117,8 +126,7 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Spread that relu keeps (He et al. 2015): forward with "fan_in", backward with "fan_out". `a` is its
-    slope."""
+    """Spread that relu keeps (He et al. 2015): forward with "fan_in", backward with "fan_out". `a` is its slope."""
     bound = sqrt(3) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, rng)
 

@@ -1,4 +1,7 @@
-"""Losses as modules: the functions of `nn.functional`, with their settings given once."""
+"""Losses as modules: the functions of `nn.functional`, with their settings given once.
+
+`reduction` is "mean", "sum", or "none" for one loss per entry (or per row, where classes are concerned).
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,7 @@ __all__ = [
 
 
 class Loss(Module):
-    """A loss of `nn.functional` and its settings. Settings that are tensors are buffers, so that they move
-    along."""
+    """A loss of `nn.functional` and its settings. Settings that are tensors are buffers, so that they move along."""
 
     def __init__(self, function: Callable[..., Tensor], **settings: Any):
         self.function, self.names = function, tuple(settings)
@@ -34,13 +36,21 @@ class Loss(Module):
     def extra_repr(self) -> str:
         """The settings."""
         said = {name: getattr(self, name) for name in self.names}
-        return ", ".join(
-            f"{name}={v}" for name, v in said.items() if not isinstance(v, Tensor) and v is not None
-        )
+        return ", ".join(f"{name}={v}" for name, v in said.items() if not isinstance(v, Tensor) and v is not None)
 
 
 class CrossEntropyLoss(Loss):
-    """Minus the log of the probability that the softmax of scores gives to the target."""
+    """Minus the log of the probability that the softmax of scores gives to the target.
+
+    Shapes: input (N, classes), or (N, classes, d1, d2 ...), or (classes,); target the same without the axis of classes
+    for class numbers, or the same shape for probabilities.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> scores, classes = mg.tensor([[2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]), mg.tensor([0, 2])
+    >>> round(nn.CrossEntropyLoss()(scores, classes).item(), 4)
+    0.1672
+    """
 
     def __init__(
         self,
@@ -50,12 +60,9 @@ class CrossEntropyLoss(Loss):
         label_smoothing: float = 0.0,
     ):
         super().__init__(
-            functional.cross_entropy,
-            weight=weight,
-            ignore_index=ignore_index,
-            reduction=reduction,
+            functional.cross_entropy, weight=weight, ignore_index=ignore_index, reduction=reduction,
             label_smoothing=label_smoothing,
-        )
+        )  # fmt: skip
 
 
 class NLLLoss(Loss):
@@ -66,7 +73,13 @@ class NLLLoss(Loss):
 
 
 class MSELoss(Loss):
-    """Squared differences."""
+    """Squared differences. Input and target have the same shape.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> nn.MSELoss()(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0])).item()
+    2.0
+    """
 
     def __init__(self, reduction: str = "mean"):
         super().__init__(functional.mse_loss, reduction=reduction)
@@ -103,14 +116,9 @@ class BCELoss(Loss):
 class BCEWithLogitsLoss(Loss):
     """What a score makes of a yes (1) or no (0), safe for large scores of either sign."""
 
-    def __init__(
-        self, weight: Tensor | None = None, reduction: str = "mean", pos_weight: Tensor | None = None
-    ):
+    def __init__(self, weight: Tensor | None = None, reduction: str = "mean", pos_weight: Tensor | None = None):
         super().__init__(
-            functional.binary_cross_entropy_with_logits,
-            weight=weight,
-            reduction=reduction,
-            pos_weight=pos_weight,
+            functional.binary_cross_entropy_with_logits, weight=weight, reduction=reduction, pos_weight=pos_weight
         )
 
 

@@ -26,11 +26,10 @@ class Keys(NamedTuple):
 
 
 class Module:
-    """A part of a network. Derive from it, give attributes in `__init__`, and say in `forward` what it
-    computes.
+    """A part of a network. Derive from it, give attributes in `__init__`, and say in `forward` what it computes.
 
-    Whatever is assigned to an attribute finds its place: a leaf that wants a gradient is a parameter, a
-    module is a child, and everything else is left alone. Order is always the order of assignment.
+    Whatever is assigned to an attribute finds its place: a leaf that wants a gradient is a parameter, a module is a
+    child, and everything else is left alone. Order is always the order of assignment.
 
     >>> import micrograd_plus as mg
     >>> from micrograd_plus import nn
@@ -49,24 +48,54 @@ class Module:
 
     training: bool
     _roles: dict[str, str]
+    _before: list[Callable[..., Any]]
+    _after: list[Callable[..., Any]]
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Ready to hold attributes even where a class forgets `super().__init__()`."""
         module = super().__new__(cls)
-        module.__dict__.update(_roles={}, training=True)
+        module.__dict__.update(_roles={}, _before=[], _after=[], training=True)
         return module
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes; each class gives its own."""
-        raise NotImplementedError(
-            f"{type(self).__name__} has no forward(self, ...): write what it computes there"
-        )
+        raise NotImplementedError(f"{type(self).__name__} has no forward(self, ...): write what it computes there")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What `forward` computes."""
-        return self.forward(*args, **kwargs)
+        """What `forward` computes, and what the hooks make of it."""
+        if not self._before and not self._after:
+            return self.forward(*args, **kwargs)
+        for hook in list(self._before):
+            changed = hook(self, args)
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
+        output = self.forward(*args, **kwargs)
+        for hook in list(self._after):
+            changed = hook(self, args, output)
+            output = output if changed is None else changed
+        return output
 
-    # Attributes ---------------------------------------------------------------------------------------------
+    def register_forward_pre_hook(self, hook: Callable[[Module, tuple[Any, ...]], Any]) -> Callable[[], None]:
+        """Call `hook(module, args)` before each `forward`; it may return other arguments. Returns a function that
+        removes the hook."""
+        return hooked(self._before, hook)
+
+    def register_forward_hook(self, hook: Callable[[Module, tuple[Any, ...], Any], Any]) -> Callable[[], None]:
+        """Call `hook(module, args, output)` after each `forward`; it may return another output. Returns a function that
+        removes the hook.
+
+        >>> import micrograd_plus as mg
+        >>> from micrograd_plus import nn
+        >>> net, shapes = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, 1)), []
+        >>> for layer in net:
+        ...     _ = layer.register_forward_hook(lambda module, args, output: shapes.append(output.shape))
+        >>> _ = net(mg.tensor([[1.0, 2.0]]))
+        >>> shapes
+        [(1, 5), (1, 5), (1, 1)]
+        """
+        return hooked(self._after, hook)
+
+    # Attributes -------------------------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         role = self._roles.get(name)
@@ -86,8 +115,8 @@ class Module:
         if not isinstance(value, Tensor) or not value.is_leaf:
             what = "a result" if isinstance(value, Tensor) else type(value).__name__
             raise TypeError(
-                f"{type(self).__name__}.{name} is a {role} and cannot become {what}; to change its "
-                f"values call {name}.assign(values), to replace it assign nn.Parameter(values)"
+                f"{type(self).__name__}.{name} is a {role} and cannot become {what}; to change its values call "
+                f"{name}.assign(values), to replace it assign nn.Parameter(values)"
             )
         value.label = name
 
@@ -96,77 +125,104 @@ class Module:
         self._roles[name] = PARAMETER
         setattr(self, name, param)
 
-    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Add a tensor that is not trained but belongs to the module; `persistent` ones are in the state
-        dict."""
-        if tensor is not None and tensor.requires_grad:
-            raise ValueError(
-                f"buffer {name!r} wants a gradient: a buffer is not trained; pass tensor.detach()"
+    def add_module(self, name: str, module: Module) -> None:
+        """Add a child under a name, as assigning it to an attribute does."""
+        if not isinstance(module, Module):
+            raise TypeError(
+                f"{type(self).__name__} holds modules, got {type(module).__name__}; most functions have a module of "
+                f"the same name, as relu has nn.ReLU()"
             )
+        if "." in name or not isinstance(getattr(self, name, module), Module):
+            raise KeyError(f"{type(self).__name__}: {name!r} cannot be a name: it is taken, or holds a dot")
+        setattr(self, name, module)
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that is not trained but belongs to the module; `persistent` ones are in the state dict."""
+        if tensor is not None and tensor.requires_grad:
+            raise ValueError(f"buffer {name!r} wants a gradient: a buffer is not trained; pass tensor.detach()")
         self._roles[name] = BUFFER if persistent else PASSING
         setattr(self, name, tensor)
 
-    # Looking ------------------------------------------------------------------------------------------------
+    # Looking ----------------------------------------------------------------------------------------------------------
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules that are attributes of this one, by name."""
+        """The modules that are attributes of this one, each once, by name."""
+        return once(self._every_child())
+
+    def children(self) -> Iterator[Module]:
+        """The modules that are attributes of this one, each once."""
+        for _, child in self.named_children():
+            yield child
+
+    def _every_child(self) -> Iterator[tuple[str, Module]]:
+        """The modules that are attributes of this one; a shared one by each of its names."""
         for name, value in self.__dict__.items():
             if isinstance(value, Module):
                 yield name, value
 
-    def children(self) -> Iterator[Module]:
-        """The modules that are attributes of this one."""
-        for _, child in self.named_children():
-            yield child
-
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
         """This module, then all below it, each once, by dotted name."""
-        seen: set[int] = set()
-        for name, module in self._every_module(prefix):
-            if id(module) not in seen:
-                seen.add(id(module))
-                yield name, module
-
-    def _every_module(self, prefix: str) -> Iterator[tuple[str, Module]]:
-        """The same, and again where a module stands in two places."""
-        yield prefix, self
-        for name, child in self.named_children():
-            yield from child._every_module(joined(prefix, name))
+        return once(self._every_module(prefix))
 
     def modules(self) -> Iterator[Module]:
         """This module, then all below it, each once."""
         for _, module in self.named_modules():
             yield module
 
-    def _named_tensors(self, prefix: str, *roles: str) -> Iterator[tuple[str, Tensor]]:
+    def _every_module(self, prefix: str) -> Iterator[tuple[str, Module]]:
+        """This module, then all below it; a shared one by each of its names."""
+        yield prefix, self
+        for name, child in self._every_child():
+            yield from child._every_module(joined(prefix, name))
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
+        """Every parameter, each once, by dotted name; without `recurse` those of this module alone. The name becomes
+        its label, which a recording shows."""
+        for name, parameter in once(self._every_tensor(prefix, recurse, PARAMETER)):
+            parameter.label = name
+            yield name, parameter
+
+    def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Every parameter, each once."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
+        """Every buffer, each once, by dotted name; without `recurse` those of this module alone."""
+        return once(self._every_tensor(prefix, recurse, BUFFER, PASSING))
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Every buffer, each once."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def _every_tensor(self, prefix: str, recurse: bool, *roles: str) -> Iterator[tuple[str, Tensor]]:
         """Every tensor of some roles by dotted name; a shared one by each of its names."""
-        for place, module in self._every_module(prefix):
+        for place, module in self._every_module(prefix) if recurse else [(prefix, self)]:
             for name, role in module._roles.items():
                 value = module.__dict__.get(name)
                 if role in roles and value is not None:
                     yield joined(place, name), value
 
-    def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Tensor]]:
-        """Every parameter, each once, by dotted name; the name becomes its label, which a recording shows."""
-        for name, parameter in once(self._named_tensors(prefix, PARAMETER)):
-            parameter.label = name
-            yield name, parameter
+    def get_submodule(self, target: str) -> Module:
+        """The module of a dotted name, as `named_modules` gives it; "" is this one."""
+        return self._found(target, "module", dict(self._every_module("")))
 
-    def parameters(self) -> Iterator[Tensor]:
-        """Every parameter, each once."""
-        for _, parameter in self.named_parameters():
-            yield parameter
+    def get_parameter(self, target: str) -> Tensor:
+        """The parameter of a dotted name, as `named_parameters` gives it."""
+        return self._found(target, "parameter", dict(self._every_tensor("", True, PARAMETER)))
 
-    def named_buffers(self, prefix: str = "") -> Iterator[tuple[str, Tensor]]:
-        """Every buffer, each once, by dotted name."""
-        return once(self._named_tensors(prefix, BUFFER, PASSING))
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer of a dotted name, as `named_buffers` gives it."""
+        return self._found(target, "buffer", dict(self._every_tensor("", True, BUFFER, PASSING)))
 
-    def buffers(self) -> Iterator[Tensor]:
-        """Every buffer, each once."""
-        for _, buffer in self.named_buffers():
-            yield buffer
+    def _found(self, target: str, what: str, known: dict[str, Any]) -> Any:
+        if target not in known:
+            there = ", ".join(name for name in known if name) or "none"
+            raise AttributeError(f"{type(self).__name__} has no {what} {target!r}; there is {there}")
+        return known[target]
 
-    # Changing all at once -----------------------------------------------------------------------------------
+    # Changing all at once ---------------------------------------------------------------------------------------------
 
     def train(self, mode: bool = True) -> Self:
         """Say that the network is being trained: dropout, say, is on."""
@@ -178,10 +234,14 @@ class Module:
         """Say that the network is being used: dropout, say, is off."""
         return self.train(False)
 
-    def zero_grad(self) -> None:
-        """Forget the gradients of all parameters, before the next walk adds up new ones."""
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, before the next walk adds up new ones; `set_to_none=False` makes them
+        0 instead."""
         for parameter in self.parameters():
-            parameter.grad = None if isinstance(parameter, Tensor) else 0  # a Value's gradient starts at 0
+            if not isinstance(parameter, Tensor):  # networks in micrograd's way derive from this class as well
+                parameter.grad = 0
+            else:
+                forget_gradient(parameter, set_to_none)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Say whether the parameters are to be trained; frozen ones stay parameters."""
@@ -199,32 +259,54 @@ class Module:
     def to(self, device: str | None = None, dtype: Any = None) -> Self:
         """Every parameter and buffer moved to a device, and the floats among them to a dtype.
 
-        The tensors are new ones: make the optimiser afterwards.
+        What moves becomes a new tensor: make the optimiser afterwards.
+
+        >>> from micrograd_plus import nn
+        >>> nn.Linear(2, 1).to(dtype="float32").weight.dtype
+        dtype('float32')
         """
         moved: dict[int, Tensor] = {}
         for module in self.modules():
-            for name in module._roles:
-                value = module.__dict__.get(name)
-                if value is not None:
-                    if id(value) not in moved:
-                        moved[id(value)] = _moved(value, device, dtype)
-                    setattr(module, name, moved[id(value)])
+            for name, value in list(module._every_tensor("", False, PARAMETER, BUFFER, PASSING)):
+                if id(value) not in moved:
+                    moved[id(value)] = _moved(value, device, dtype)
+                setattr(module, name, moved[id(value)])
         return self
 
-    # State --------------------------------------------------------------------------------------------------
+    def cpu(self) -> Self:
+        """Everything moved to the CPU."""
+        return self.to("cpu")
+
+    def cuda(self) -> Self:
+        """Everything moved to the GPU."""
+        return self.to("cuda")
+
+    def half(self) -> Self:
+        """All floats in half precision, float16."""
+        return self.to(dtype="float16")
+
+    def float(self) -> Self:
+        """All floats in single precision, float32."""
+        return self.to(dtype="float32")
+
+    def double(self) -> Self:
+        """All floats in double precision, float64."""
+        return self.to(dtype="float64")
+
+    # State ------------------------------------------------------------------------------------------------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
         """The values of all parameters and persistent buffers by dotted name: copies, which training does not
         change."""
-        return {name: value.detach() for name, value in self._named_tensors(prefix, PARAMETER, BUFFER)}
+        return {name: value.detach() for name, value in self._every_tensor(prefix, True, PARAMETER, BUFFER)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> Keys:
         """Take over values by dotted name: all of them, or, when something does not fit, none.
 
-        `strict=False` leaves parameters that are missing as they are, and passes over names that are unknown.
-        Returns both lists.
+        `strict=False` leaves parameters that are missing as they are, and passes over names that are unknown. Returns
+        both lists.
         """
-        own = dict(self._named_tensors("", PARAMETER, BUFFER))
+        own = dict(self._every_tensor("", True, PARAMETER, BUFFER))
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
         given = {name: _as_tensor(state_dict[name]) for name in own if name in state_dict}
@@ -241,22 +323,25 @@ class Module:
             own[name].assign(values.to(own[name].device))
         return Keys(missing, unexpected)
 
-    # In print -----------------------------------------------------------------------------------------------
+    # In print ---------------------------------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
         """What to print between the brackets of a module without children."""
         return ""
 
+    def _said(self, *always: Any, **usual: Any) -> str:
+        """What is always said of a module, and those of its settings that are not as usual."""
+        unusual = [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        return ", ".join([*map(str, always), *unusual])
+
     def __repr__(self) -> str:
-        children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self.named_children()]
-        own = [
-            f"{name} {getattr(self, name).shape}" for name in self._roles if getattr(self, name) is not None
-        ]
+        children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._every_child()]
         inside = "".join(f"\n  {line}" for line in children) + "\n" if children else self.extra_repr()
-        total = sum(parameter.size for _, parameter in once(self._named_tensors("", PARAMETER)))
-        said = [", ".join(own)] if own else []
-        said += [f"{total:,} parameter{'s' * (total != 1)}"] if total else []
-        return f"{type(self).__name__}({inside}){': ' * bool(said)}{'; '.join(said)}"
+        own = [f"{name} {value.shape}" for name, value in self._every_tensor("", False, PARAMETER, BUFFER, PASSING)]
+        total = sum(parameter.size for _, parameter in once(self._every_tensor("", True, PARAMETER)))
+        count = [f"{total:,} parameter{'s' * (total != 1)}"] if total else []
+        tensors = [", ".join(own)] if own else []
+        return f"{type(self).__name__}({inside}){': ' * bool(tensors or count)}{'; '.join(tensors + count)}"
 
 
 def joined(prefix: str, name: str) -> str:
@@ -264,13 +349,29 @@ def joined(prefix: str, name: str) -> str:
     return f"{prefix}.{name}" if prefix else name
 
 
-def once(named: Iterator[tuple[str, Tensor]]) -> Iterator[tuple[str, Tensor]]:
-    """Each tensor under the first of its names."""
+def once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Each module or tensor under the first of its names."""
     seen: set[int] = set()
     for name, value in named:
         if id(value) not in seen:
             seen.add(id(value))
             yield name, value
+
+
+def hooked(hooks: list[Callable[..., Any]], hook: Callable[..., Any]) -> Callable[[], None]:
+    """Add a hook, and return the function that takes it away again."""
+    hooks.append(hook)
+
+    def remove() -> None:
+        if hook in hooks:
+            hooks.remove(hook)
+
+    return remove
+
+
+def forget_gradient(parameter: Tensor, set_to_none: bool) -> None:
+    """A parameter without a gradient, or with one of 0s in the place of the one that it had."""
+    parameter.grad = None if set_to_none or parameter.grad is None else parameter.grad.detach() * 0
 
 
 def _moved(value: Tensor, device: str | None, dtype: Any) -> Tensor:

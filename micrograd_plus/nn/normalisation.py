@@ -1,4 +1,7 @@
-"""Normalisation under PyTorch's names. `device` and `dtype` are those of `layers`."""
+"""Normalisation: numbers brought to mean 0 and variance 1, then scaled and moved by what is learned.
+
+`device` and `dtype` are those of `parameters`.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,53 @@ from typing import Any
 
 import numpy as np
 
+from ..checkpointing import is_recomputing
 from ..tensor import Tensor, tensor
-from . import functional, init
-from .layers import parameter
+from . import functional
+from .functional.shapes import each_length
 from .module import Module
+from .parameters import scale_and_shift
 
 __all__ = [
-    "BatchNorm1d", "BatchNorm2d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "RMSNorm",
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
+    "LayerNorm", "RMSNorm",
 ]  # fmt: skip
 
 
+class LayerNorm(Module):
+    """The last axes brought to mean 0 and variance 1, then scaled and moved by what is learned.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> nn.LayerNorm(2, eps=0.0)(mg.tensor([[1.0, 3.0], [5.0, 15.0]])).tolist()
+    [[-1.0, 1.0], [-1.0, 1.0]]
+    """
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        *,
+        device: str = "cpu",
+        dtype: Any = None,
+    ):
+        self.normalized_shape, self.eps = each_length(normalized_shape), eps
+        self.weight, self.bias = scale_and_shift(self.normalized_shape, elementwise_affine, bias, dtype, device)
+
+    def forward(self, input: Any) -> Tensor:
+        """The shape of the input."""
+        return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """The axes, and the number that keeps a division safe."""
+        return f"{self.normalized_shape}, eps={self.eps}"
+
+
 class RMSNorm(Module):
-    """The last axes divided by the root of their mean square, then scaled by what is learned."""
+    """The last axes divided by the root of their mean square, then scaled by what is learned (Zhang and Sennrich
+    2019)."""
 
     def __init__(
         self,
@@ -28,11 +66,8 @@ class RMSNorm(Module):
         device: str = "cpu",
         dtype: Any = None,
     ):
-        shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-        self.normalized_shape, self.eps = shape, eps
-        self.weight = parameter(shape, dtype, device) if elementwise_affine else None
-        if self.weight is not None:
-            init.ones_(self.weight)
+        self.normalized_shape, self.eps = each_length(normalized_shape), eps
+        self.weight, _ = scale_and_shift(self.normalized_shape, elementwise_affine, False, dtype, device)
 
     def forward(self, input: Any) -> Tensor:
         """The shape of the input."""
@@ -44,7 +79,8 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """The channels of each example in groups, each brought to mean 0 and variance 1, then scaled and moved."""
+    """The channels of each example in groups, each brought to mean 0 and variance 1, then scaled and moved by what is
+    learned (Wu and He 2018). Shape (N, channels, ...)."""
 
     def __init__(
         self,
@@ -53,13 +89,14 @@ class GroupNorm(Module):
         eps: float = 1e-5,
         affine: bool = True,
         *,
+        bias: bool = True,
         device: str = "cpu",
         dtype: Any = None,
     ):
-        if num_channels % num_groups:
+        if num_groups < 1 or num_channels % num_groups:
             raise ValueError(f"GroupNorm: {num_channels} channels do not part into {num_groups} equal groups")
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
-        self.weight, self.bias = channel_parameters(num_channels, affine, dtype, device)
+        self.weight, self.bias = scale_and_shift((num_channels,), affine, bias, dtype, device)
 
     def forward(self, input: Any) -> Tensor:
         """The shape of the input."""
@@ -68,15 +105,6 @@ class GroupNorm(Module):
     def extra_repr(self) -> str:
         """The sizes."""
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}"
-
-
-def channel_parameters(channels: int, affine: bool, dtype: Any, device: str) -> tuple[Tensor | None, Tensor | None]:
-    """A weight of 1s and a bias of 0s, or neither."""
-    if not affine:
-        return None, None
-    weight, bias = parameter((channels,), dtype, device), parameter((channels,), dtype, device)
-    init.ones_(weight)
-    return weight, bias
 
 
 class _ByChannel(Module):
@@ -97,11 +125,12 @@ class _ByChannel(Module):
         affine: bool = True,
         track_running_stats: bool = True,
         *,
+        bias: bool = True,
         device: str = "cpu",
         dtype: Any = None,
     ):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        self.weight, self.bias = channel_parameters(num_features, affine, dtype, device)
+        self.weight, self.bias = scale_and_shift((num_features,), affine, bias, dtype, device)
         kind = float if dtype is None else dtype
         start = [np.zeros(num_features), np.ones(num_features)]
         mean, variance = (tensor(x, dtype=kind, device=device) if track_running_stats else None for x in start)
@@ -135,14 +164,24 @@ class _BatchNorm(_ByChannel):
 
     def _share(self) -> float:
         """How far running statistics move: `momentum`, or with None as a mean of all batches so far."""
-        self.num_batches_tracked.assign(self.num_batches_tracked.detach() + 1)
+        if not is_recomputing():
+            self.num_batches_tracked.assign(self.num_batches_tracked.detach() + 1)
         return 1 / self.num_batches_tracked.item() if self.momentum is None else self.momentum
 
 
 class BatchNorm1d(_BatchNorm):
     """Each channel of (N, C) or (N, C, L) brought to mean 0 and variance 1, then scaled and moved by what is learned.
 
-    While training by the batch's own statistics, which the running ones follow; then by the running ones.
+    While training by the batch's own statistics, which the running ones follow; in use by the running ones (Ioffe and
+    Szegedy 2015).
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> layer = nn.BatchNorm1d(1, eps=0.0)
+    >>> layer(mg.tensor([[1.0], [3.0]])).tolist()
+    [[-1.0], [1.0]]
+    >>> layer.running_mean.tolist()
+    [0.2]
     """
 
     ndims, examples = (2, 3), "(N, C) or (N, C, L)"
@@ -152,6 +191,12 @@ class BatchNorm2d(_BatchNorm):
     """Each channel of images (N, C, H, W) brought to mean 0 and variance 1, as in `BatchNorm1d`."""
 
     ndims, examples = (4,), "(N, C, H, W)"
+
+
+class BatchNorm3d(_BatchNorm):
+    """Each channel of volumes (N, C, D, H, W) brought to mean 0 and variance 1, as in `BatchNorm1d`."""
+
+    ndims, examples = (5,), "(N, C, D, H, W)"
 
 
 class _InstanceNorm(_ByChannel):
@@ -165,10 +210,12 @@ class _InstanceNorm(_ByChannel):
         affine: bool = False,
         track_running_stats: bool = False,
         *,
+        bias: bool = True,
         device: str = "cpu",
         dtype: Any = None,
     ):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device=device, dtype=dtype)
+        place: dict[str, Any] = {"device": device, "dtype": dtype}
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias, **place)
 
     def forward(self, input: Any) -> Tensor:
         """The shape of the input."""
@@ -189,3 +236,9 @@ class InstanceNorm2d(_InstanceNorm):
     """Each channel of each image (N, C, H, W) brought to mean 0 and variance 1."""
 
     ndims, examples = (4,), "(N, C, H, W)"
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Each channel of each volume (N, C, D, H, W) brought to mean 0 and variance 1."""
+
+    ndims, examples = (5,), "(N, C, D, H, W)"

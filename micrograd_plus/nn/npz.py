@@ -1,5 +1,4 @@
-"""Reading and writing `.npz`: a zip file of NumPy's `.npy` entries, uncompressed, as `numpy.savez` writes
-it."""
+"""Reading and writing `.npz`: a zip file of NumPy's `.npy` entries, uncompressed, as `numpy.savez` writes it."""
 
 from __future__ import annotations
 

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from .. import ops
 from ..tensor import Tensor
-from . import functional, init
+from . import functional
 from .functional.shapes import constant_like
-from .layers import parameter
 from .module import Module
+from .parameters import Generator, parameter, start_by_hidden_size
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
-
-Generator = np.random.Generator
 
 
 class _Recurrent(Module):
     """What networks over whole sequences share: their parameters, layers and directions.
 
-    Shapes: input (T, N, in), or with `batch_first` (N, T, in), or (T, in) for a single sequence; states
-    (layers * directions, N, H).
+    `gates` is how many linear layers there are for each hidden unit, `states` how many states are carried along.
     """
 
     gates: int
@@ -97,7 +93,10 @@ class _Recurrent(Module):
                 f"{type(self).__name__}: input has shape {input.shape}, expected (time, examples, {self.input_size}), "
                 f"or (examples, time, {self.input_size}) with batch_first"
             )
-        return ops.swapaxes(input, axis1=0, axis2=1) if self.batch_first and input.ndim == 3 else input
+        x = ops.swapaxes(input, axis1=0, axis2=1) if self.batch_first and input.ndim == 3 else input
+        if x.shape[0] == 0:
+            raise ValueError(f"{type(self).__name__}: input has shape {input.shape}, a sequence of no steps at all")
+        return x
 
     def _starts(self, x: Tensor, hx: Any) -> tuple[Any, ...]:
         """The states to start from, 0 unless given."""
@@ -112,19 +111,21 @@ class _Recurrent(Module):
     def extra_repr(self) -> str:
         """The sizes, and what is not as usual."""
         usual = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0, "bidirectional": False}
-        unusual = [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
-        return ", ".join([str(self.input_size), str(self.hidden_size), *unusual])
-
-
-def start_by_hidden_size(module: Module, hidden_size: int, rng: Generator | None) -> None:
-    """PyTorch's start of recurrent networks: uniform within 1 / sqrt(H)."""
-    bound = 1 / sqrt(hidden_size)
-    for each in module.parameters():
-        init.uniform_(each, -bound, bound, rng)
+        return self._said(self.input_size, self.hidden_size, **usual)
 
 
 class RNN(_Recurrent):
-    """A recurrent network: hidden = tanh(W_ih x + b_ih + W_hh hidden + b_hh), all steps as one operation."""
+    """A recurrent network: hidden = tanh(W_ih x + b_ih + W_hh hidden + b_hh), all steps as one operation.
+
+    Shapes: input (T, N, in), or with `batch_first` (N, T, in), or (T, in) for a single sequence. Returns the hidden
+    states of the last layer, (T, N, directions * H), and the last one of every layer, (layers * directions, N, H).
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> out, last = nn.RNN(3, 5, num_layers=2, bidirectional=True)(mg.random.normal(size=(7, 4, 3)))
+    >>> out.shape, last.shape
+    ((7, 4, 10), (4, 4, 5))
+    """
 
     gates = 1
 
@@ -159,7 +160,15 @@ class RNN(_Recurrent):
 
 
 class LSTM(_Recurrent):
-    """Long short-term memories along a sequence; its states are (hidden, cell)."""
+    """Long short-term memories along a sequence (Hochreiter and Schmidhuber 1997); its states are (hidden, cell), each
+    shaped as in `RNN`.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> out, (hidden, cell) = nn.LSTM(3, 5, batch_first=True)(mg.random.normal(size=(4, 7, 3)))
+    >>> out.shape, hidden.shape, cell.shape
+    ((4, 7, 5), (1, 4, 5), (1, 4, 5))
+    """
 
     gates, states = 4, 2
 
@@ -173,7 +182,7 @@ class LSTM(_Recurrent):
 
 
 class GRU(_Recurrent):
-    """Gated recurrent units along a sequence."""
+    """Gated recurrent units along a sequence (Cho et al. 2014). Shapes as in `RNN`."""
 
     gates = 3
 
@@ -252,7 +261,16 @@ class RNNCell(_Cell):
 
 
 class LSTMCell(_Cell):
-    """One step of `LSTM`."""
+    """One step of `LSTM`.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> cell, state = nn.LSTMCell(3, 5), None
+    >>> for x in mg.unstack(mg.random.normal(size=(7, 4, 3))):
+    ...     state = cell(x, state)
+    >>> [each.shape for each in state]
+    [(4, 5), (4, 5)]
+    """
 
     gates = 4
 

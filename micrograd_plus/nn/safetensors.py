@@ -1,9 +1,8 @@
 """Reading and writing `.safetensors`, a format that cannot run anything.
 
-A file is: 8 bytes for the length of the header (little-endian), the header in JSON, and the bytes of all
-tensors. The header gives each tensor's dtype, shape, and first and last byte; "__metadata__" is a dict of
-text. This reader refuses whatever the format forbids: gaps, overlaps, bytes that nobody claims, sizes that do
-not agree, a header over 100 MB.
+A file is: 8 bytes for the length of the header (little-endian), the header in JSON, and the bytes of all tensors. The
+header gives each tensor's dtype, shape, and first and last byte; "__metadata__" is a dict of text. This reader refuses
+whatever the format forbids: gaps, overlaps, bytes that nobody claims, sizes that do not agree, a header over 100 MB.
 """
 
 from __future__ import annotations
@@ -36,17 +35,14 @@ LONGEST_HEADER = 100_000_000
 
 
 def write(file: BinaryIO, arrays: dict[str, np.ndarray], remarks: dict[str, str]) -> None:
-    """Write arrays by name, and remarks as metadata. Each tensor starts at a multiple of its size, the widest
-    first."""
+    """Write arrays by name, and remarks as metadata. Each tensor starts at a multiple of its size, the widest first."""
     header: dict[str, Any] = {METADATA: remarks} if remarks else {}
     chunks: list[bytes] = []
     start = 0
     for name, array in sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])):
         word = WORDS.get(array.dtype.newbyteorder("<"))
         if word is None or name == METADATA:
-            raise TypeError(
-                f"save: {name!r} of dtype {array.dtype} has no place in .safetensors; .npz may hold it"
-            )
+            raise TypeError(f"save: {name!r} of dtype {array.dtype} has no place in .safetensors; .npz may hold it")
         chunks.append(np.ascontiguousarray(array, DTYPES[word]).tobytes())
         header[name] = {
             "dtype": word,
@@ -101,18 +97,11 @@ def _place(path: Path, name: str, entry: Any) -> tuple[int, int]:
     if not isinstance(entry["dtype"], str) or entry["dtype"] not in DTYPES:
         raise _refused(path, f"{name!r} is of dtype {entry['dtype']}; known are {', '.join(DTYPES)}")
     shape, offsets = entry["shape"], entry["data_offsets"]
-    if (
-        not _whole_numbers(shape)
-        or not _whole_numbers(offsets)
-        or len(offsets) != 2
-        or offsets[0] > offsets[1]
-    ):
+    if not _whole_numbers(shape) or not _whole_numbers(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
         raise _refused(path, f"{name!r} has shape {shape} and data_offsets {offsets}")
     needed = prod(shape) * DTYPES[entry["dtype"]].itemsize
     if offsets[1] - offsets[0] != needed:
-        raise _refused(
-            path, f"{name!r} needs {needed} bytes and claims those from {offsets[0]} to {offsets[1]}"
-        )
+        raise _refused(path, f"{name!r} needs {needed} bytes and claims those from {offsets[0]} to {offsets[1]}")
     return offsets[0], offsets[1]
 
 

@@ -1,8 +1,7 @@
 """Keeping values in a file: `.npz`, which NumPy reads, or `.safetensors`, which many libraries read.
 
-What is kept is a dict with text for keys, whose values are tensors, arrays, dicts of the same kind, or
-anything plain that JSON can say (numbers, text, True, None, lists of these). Nothing in a file is ever run:
-no pickle.
+What is kept is a dict with text for keys, whose values are tensors, arrays, dicts of the same kind, or anything plain
+that JSON can say (numbers, text, True, None, lists of these). Nothing in a file is ever run: no pickle.
 
 In the file, keys of nested dicts are joined by "/"; what is not an array is text among the file's remarks.
 """
@@ -30,16 +29,25 @@ FORMATS = {".npz": npz, ".safetensors": safetensors}
 def save(state: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a state, such as `model.state_dict()`, to a file that ends in `.npz` or `.safetensors`.
 
-    The file appears whole or not at all. Tuples come back as lists, and tensors on the CPU without their
-    graph.
+    The file appears whole or not at all. Tuples come back as lists, and tensors on the CPU without their graph.
+
+    >>> import tempfile
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> net, other = nn.Linear(2, 1), nn.Linear(2, 1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mg.save({"net": net.state_dict(), "epoch": 3}, folder + "/state.safetensors")
+    ...     state = mg.load(folder + "/state.safetensors")
+    >>> _ = other.load_state_dict(state["net"])
+    >>> state["epoch"], other.weight.tolist() == net.weight.tolist()
+    (3, True)
     """
     arrays, remarks = taken_apart(state)
     write_whole(Path(path), lambda file: format_of(path).write(file, arrays, remarks))
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What `save` wrote. A file that is damaged, or made to do harm, is refused with a ValueError that says
-    why."""
+    """What `save` wrote. A file that is damaged, or made to do harm, is refused with a ValueError that says why."""
     arrays, remarks = format_of(path).read(Path(path))
     return put_together(arrays, remarks)
 
@@ -76,9 +84,7 @@ def taken_apart(state: Mapping[str, Any], prefix: str = "") -> tuple[Arrays, Rem
     remarks: Remarks = {}
     for key, value in state.items():
         if not isinstance(key, str) or "/" in key or not key:
-            raise ValueError(
-                f"save: the key {key!r} must be text without '/', which joins the keys of nested dicts"
-            )
+            raise ValueError(f"save: the key {key!r} must be text without '/', which joins the keys of nested dicts")
         name = prefix + key
         if isinstance(value, Mapping) and value:
             inner_arrays, inner_remarks = taken_apart(value, f"{name}/")
@@ -117,9 +123,7 @@ def put_together(arrays: Arrays, remarks: Remarks) -> dict[str, Any]:
         for key in above:
             inner = inner.setdefault(key, {})
             if not isinstance(inner, dict):
-                raise ValueError(
-                    f"the file holds a value {key!r} and values below it, as in {name!r}: it is damaged"
-                )
+                raise ValueError(f"the file holds a value {key!r} and values below it, as in {name!r}: it is damaged")
         if last in inner:
             raise ValueError(f"the file holds {name!r} twice: it is damaged")
         inner[last] = value

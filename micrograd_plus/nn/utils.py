@@ -18,8 +18,17 @@ def clip_grad_norm_(
 ) -> Tensor:
     """All gradients made shorter by one factor, so that together they are at most `max_norm` long.
 
-    Returns how long they were: the `norm_type`-norm of all their entries in a row. Gradients are replaced,
-    not overwritten.
+    Returns how long they were: the `norm_type`-norm of all their entries in a row. Gradients are replaced, not
+    overwritten.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> x = mg.tensor([1.0, 1.0], requires_grad=True)
+    >>> (x * mg.tensor([3.0, 4.0])).sum().backward()
+    >>> nn.utils.clip_grad_norm_([x], max_norm=1.0).item()
+    5.0
+    >>> x.grad.numpy().round(4).tolist()
+    [0.6, 0.8]
     """
     tensors = _with_gradients(parameters)
     if not tensors:
@@ -29,9 +38,7 @@ def clip_grad_norm_(
     lengths = library.stack([library.linalg.norm(gradient.ravel(), norm_type) for gradient in gradients])
     length = library.linalg.norm(lengths, norm_type)
     if error_if_nonfinite and not library.isfinite(length).item():
-        raise RuntimeError(
-            f"clip_grad_norm_: the norm of the gradients is {length.item()}: one of them is not finite"
-        )
+        raise RuntimeError(f"clip_grad_norm_: the norm of the gradients is {length.item()}: one of them is not finite")
     factor = library.minimum(max_norm / (length + 1e-6), 1.0)  # PyTorch's guard against a length of 0
     for tensor, gradient in zip(tensors, gradients, strict=True):
         tensor.grad = Tensor.of((gradient * factor).astype(gradient.dtype, copy=False))

@@ -11,11 +11,19 @@ from .optimizer import Group, Optimizer, zeros_like
 
 
 class Adam(Optimizer):
-    """A running mean of gradients, divided by the root of a running mean of their squares (Kingma and Ba
-    2015).
+    """A running mean of gradients, divided by the root of a running mean of their squares (Kingma and Ba 2015).
 
     `betas` say how slowly the two means forget. With `amsgrad` the divisor never shrinks (Reddi et al. 2018).
-    `weight_decay` is added to the gradient; `AdamW` keeps it apart.
+    `weight_decay` adds a share of the values to the gradient; `AdamW` keeps it apart.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import optim
+    >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
+    >>> adam = optim.Adam([x], lr=0.1)
+    >>> (x * x).sum().backward()
+    >>> adam.step()
+    >>> x
+    tensor([   0.9, -199.9], requires_grad=True)
     """
 
     def __init__(
@@ -39,9 +47,13 @@ class Adam(Optimizer):
             )
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """Means that start at 0 are too small at first; dividing by 1 - beta**step makes up for it."""
+        """A step of Adam by the gradient, with a share of the values added to it if weights decay."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values
+        return self.stepped(values, gradient, state, group)
+
+    def stepped(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
+        """Means that start at 0 are too small at first; dividing by 1 - beta**step makes up for it."""
         if not state:
             state.update(step=0, exp_avg=zeros_like(values), exp_avg_sq=zeros_like(values))
         state["step"] += 1
@@ -67,8 +79,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay shrinks the values themselves, by lr * weight_decay (Loshchilov and Hutter
-    2019)."""
+    """Adam whose weight decay shrinks the values themselves, by lr * weight_decay (Loshchilov and Hutter 2019)."""
 
     def __init__(
         self,
@@ -83,5 +94,4 @@ class AdamW(Adam):
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """First the values shrink, then Adam takes its step, knowing nothing of it."""
-        shrunk = values * (1 - group["lr"] * group["weight_decay"])
-        return super().updated(shrunk, gradient, state, {**group, "weight_decay": 0})
+        return self.stepped(values * (1 - group["lr"] * group["weight_decay"]), gradient, state, group)

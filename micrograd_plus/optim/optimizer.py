@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..readings import vocabulary
@@ -16,9 +16,21 @@ Group = dict[str, Any]
 class Optimizer:
     """Gives parameters new values, each from its gradient. A kind of optimiser says how, in `updated`.
 
-    `params` is an iterable of tensors, or of dicts that hold "params" and settings of their own.
-    `param_groups` is the list of such dicts, and `state` what is remembered for each parameter. Values are
-    replaced, never overwritten: a graph that was computed with the old ones keeps them.
+    `params` is an iterable of tensors, or of dicts that hold "params" and settings of their own. `param_groups` is the
+    list of such dicts, and `state` what is remembered for each parameter. Values are replaced, never overwritten: a
+    graph that was computed with the old ones keeps them.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import optim
+    >>> class Signs(optim.Optimizer):
+    ...     def updated(self, values, gradient, state, group):
+    ...         return values - group["lr"] * mg.sign(gradient).numpy()
+    >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
+    >>> signs = Signs([x], {"lr": 0.5})
+    >>> (x * x).sum().backward()
+    >>> signs.step()
+    >>> x.tolist()
+    [0.5, -199.5]
     """
 
     def __init__(self, params: Iterable[Any], defaults: Group):
@@ -26,9 +38,7 @@ class Optimizer:
         self.param_groups: list[Group] = []
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         if isinstance(params, Tensor):
-            raise TypeError(
-                "an optimiser takes an iterable of tensors: write [x] for one, or model.parameters()"
-            )
+            raise TypeError("an optimiser takes an iterable of tensors: write [x] for one, or model.parameters()")
         groups = list(params)
         if not groups:
             raise ValueError(
@@ -40,16 +50,18 @@ class Optimizer:
 
     def add_param_group(self, param_group: Group) -> None:
         """Add parameters with settings of their own; what is not set is as for the others."""
+        known, kind = ", ".join(self.defaults), type(self).__name__
         unknown = [name for name in param_group if name not in self.defaults and name != "params"]
         if unknown:
-            known = ", ".join(self.defaults)
-            raise ValueError(f"{type(self).__name__} has no setting {', '.join(unknown)}; it has {known}")
+            raise ValueError(f"{kind} has no setting {', '.join(unknown)}; it has {known}")
+        if "params" not in param_group:
+            raise ValueError(f"{kind}: a group is a dict with 'params', and any of {known}; got {param_group}")
         given = param_group["params"]
         tensors = [given] if isinstance(given, Tensor) else list(given)
-        known = {id(tensor) for tensor in self.parameters()}
+        taken = {id(tensor) for tensor in self.parameters()}
         for place, tensor in enumerate(tensors):
-            refuse_parameter(tensor, place, known)
-            known.add(id(tensor))
+            refuse_parameter(tensor, place, taken)
+            taken.add(id(tensor))
         group = {**self.defaults, **param_group, "params": tensors}
         self.check(group)
         self.param_groups.append(group)
@@ -60,42 +72,44 @@ class Optimizer:
 
     def check(self, group: Group) -> None:
         """Refuse settings that make no sense."""
-        for name in ("lr", "weight_decay", "eps", "momentum"):
+        for name in ("lr", "lr_decay", "weight_decay", "eps", "momentum", "initial_accumulator_value"):
             if group.get(name, 0) < 0:
                 raise ValueError(f"{type(self).__name__}: {name} must not be negative, got {group[name]}")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget all gradients, before the next walk adds up new ones; `set_to_none=False` makes them 0
-        instead."""
+        """Forget all gradients, before the next walk adds up new ones; `set_to_none=False` makes them 0 instead."""
         for tensor in self.parameters():
             if set_to_none or tensor.grad is None:
                 tensor.grad = None
             else:
                 tensor.grad = tensor.grad.detach() * 0
 
-    def step(self) -> None:
-        """Give every parameter that has a gradient its new values."""
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Give every parameter that has a gradient its new values. A `closure` is called before, to compute the loss
+        and walk back from it; what it returns is returned."""
+        loss = None if closure is None else closure()
         settle()
         for group in self.param_groups:
             for tensor in group["params"]:
-                leaf, before = tensor.node, tensor._data
-                gradient = None if leaf is None else leaf.grad
-                if gradient is not None:
-                    values = self.updated(before, gradient._data, self.state[tensor], group)
+                leaf = tensor.node
+                if leaf is not None and leaf.grad is not None:
+                    before = tensor._data
+                    values = self.updated(before, leaf.grad._data, self.state[tensor], group)
                     # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
                     replace(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))
+        return loss
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """The new values of one parameter, in an array of their own. `state` may be written, nothing else."""
         raise NotImplementedError(f"{type(self).__name__} has no updated(values, gradient, state, group)")
 
-    # State --------------------------------------------------------------------------------------------------
+    # State ------------------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on later: {"state": {"0": {...}}, "param_groups": [...]}.
 
-        Parameters go by their number. Arrays are copies. The names are PyTorch's; the numbers are text, so
-        that `mg.save` can keep them.
+        Parameters go by their number. Arrays are copies. The names are PyTorch's; the numbers are text, so that
+        `mg.save` can keep them.
         """
         numbers = {id(tensor): number for number, tensor in enumerate(self.parameters())}
         states = {
@@ -103,21 +117,20 @@ class Optimizer:
             for tensor, state in self.state.items()
             if state
         }
-        groups = [
-            {**group, "params": [numbers[id(tensor)] for tensor in group["params"]]}
-            for group in self.param_groups
-        ]
+        groups = [{**group, "params": [numbers[id(each)] for each in group["params"]]} for group in self.param_groups]
         return {"state": states, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from where `state_dict` was called, on parameters of the same number and shapes."""
-        given = state_dict["param_groups"]
-        sizes = [len(group["params"]) for group in self.param_groups]
-        if [len(group["params"]) for group in given] != sizes:
+        if not {"state", "param_groups"} <= state_dict.keys():
             raise ValueError(
-                f"load_state_dict: groups of {sizes} parameters here, of "
-                f"{[len(group['params']) for group in given]} in the state"
+                f"load_state_dict: the state of an optimiser holds state and param_groups, this one "
+                f"{', '.join(state_dict)}"
             )
+        given = state_dict["param_groups"]
+        sizes, others = ([len(group["params"]) for group in groups] for groups in (self.param_groups, given))
+        if sizes != others:
+            raise ValueError(f"load_state_dict: groups of {sizes} parameters here, of {others} in the state")
         tensors = self.parameters()
         state: dict[Tensor, dict[str, Any]] = {}
         for number, named in state_dict["state"].items():
@@ -134,7 +147,7 @@ class Optimizer:
         return f"{type(self).__name__}({count} parameters, {said})"
 
 
-def refuse_parameter(tensor: Any, place: int, known: set[int]) -> None:
+def refuse_parameter(tensor: Any, place: int, taken: set[int]) -> None:
     """Refuse what cannot be trained, or is trained already."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"parameter {place} is {type(tensor).__name__}; an optimiser trains tensors")
@@ -143,10 +156,8 @@ def refuse_parameter(tensor: Any, place: int, known: set[int]) -> None:
             f"parameter {place}, of shape {tensor.shape}, is a result, not a leaf: what it was computed from "
             f"can be trained, or a copy: nn.Parameter(x.detach())"
         )
-    if id(tensor) in known:
-        raise ValueError(
-            f"parameter {place}, of shape {tensor.shape}, is given twice: it would take two steps at once"
-        )
+    if id(tensor) in taken:
+        raise ValueError(f"parameter {place}, of shape {tensor.shape}, is given twice: it would take two steps at once")
 
 
 def zeros_like(values: Any) -> Any:
@@ -159,8 +170,7 @@ def _copied(value: Any) -> Any:
 
 
 def _restored(tensor: Tensor, number: str, name: str, value: Any) -> Any:
-    """What is remembered for a parameter, as an array on its device and of its dtype; a number stays a
-    number."""
+    """What is remembered for a parameter, as an array on its device and of its dtype; a number stays a number."""
     if not hasattr(value, "shape"):
         return value
     if tuple(value.shape) != tensor.shape:

@@ -1,4 +1,4 @@
-"""RMSprop."""
+"""RMSprop: a gradient measured by how large it usually is."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from .optimizer import Group, Optimizer, zeros_like
 class RMSprop(Optimizer):
     """The gradient, divided by the root of a running mean of its square (Hinton's lectures, 2012).
 
-    `alpha` says how slowly the mean forgets. `centered` takes the mean gradient's square off: a variance
-    remains.
+    `alpha` says how slowly the mean forgets. `centered` takes the mean gradient's square off: a variance remains.
     """
 
     def __init__(
@@ -26,15 +25,8 @@ class RMSprop(Optimizer):
         momentum: float = 0.0,
         centered: bool = False,
     ):
-        settings = {
-            "lr": lr,
-            "alpha": alpha,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "centered": centered,
-        }
-        super().__init__(params, settings)
+        settings = {"lr": lr, "alpha": alpha, "eps": eps}
+        super().__init__(params, settings | {"weight_decay": weight_decay, "momentum": momentum, "centered": centered})
 
     def check(self, group: Group) -> None:
         """A mean that forgets less than nothing is none."""

@@ -9,7 +9,10 @@ from .optimizer import Group, Optimizer
 
 
 class SGD(Optimizer):
-    """Down the gradient: values - lr * gradient; with momentum, on through a running sum of gradients.
+    """Down the gradient: values - lr * gradient; with `momentum`, on through a running sum of gradients.
+
+    `dampening` makes what is added to that sum smaller, `weight_decay` adds a share of the values to the gradient, and
+    `nesterov` looks one step ahead along the sum.
 
     >>> import micrograd_plus as mg
     >>> from micrograd_plus import optim
@@ -30,14 +33,8 @@ class SGD(Optimizer):
         weight_decay: float = 0.0,
         nesterov: bool = False,
     ):
-        settings = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-        }
-        super().__init__(params, settings)
+        settings = {"lr": lr, "momentum": momentum, "dampening": dampening}
+        super().__init__(params, settings | {"weight_decay": weight_decay, "nesterov": nesterov})
 
     def check(self, group: Group) -> None:
         """Nesterov's step looks ahead along the momentum, so there must be one."""
@@ -46,7 +43,8 @@ class SGD(Optimizer):
             raise ValueError("SGD: nesterov=True needs a momentum above 0 and a dampening of 0")
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """Two passes over memory when there is no momentum: scale the gradient, add the values."""
+        """A step against the gradient, or against the running sum of gradients; scaled and added in two passes over
+        memory."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values
         if group["momentum"]:
@@ -57,12 +55,12 @@ class SGD(Optimizer):
 
 
 def with_momentum(gradient: Any, state: dict[str, Any], group: Group) -> Any:
-    """The running sum of gradients, in which old ones fade; Nesterov's looks one step ahead (Sutskever et al.
-    2013)."""
-    if "momentum_buffer" not in state:
-        state["momentum_buffer"] = gradient.copy()
+    """The running sum of gradients, in which old ones fade; Nesterov's looks one step ahead (Sutskever et al. 2013)."""
+    if state:
+        running = state["momentum_buffer"]
+        running *= group["momentum"]
+        running += (1 - group["dampening"]) * gradient if group["dampening"] else gradient
     else:
-        state["momentum_buffer"] *= group["momentum"]
-        state["momentum_buffer"] += (1 - group["dampening"]) * gradient
-    ahead = state["momentum_buffer"]
-    return gradient + group["momentum"] * ahead if group["nesterov"] else ahead
+        running = gradient.copy()
+    state["momentum_buffer"] = running
+    return gradient + group["momentum"] * running if group["nesterov"] else running

@@ -158,7 +158,9 @@ def flat(results):
     ("ConvTranspose2d", (4, 6, (3, 2)), (2, 4, 5, 3), {"stride": 2, "padding": 1, "dilation": (1, 2)}),
     ("GroupNorm", (2, 6), (2, 6, 3, 4), {"eps": 1e-3}),
     ("RMSNorm", (4,), (2, 3, 4), {}),
+    ("GroupNorm", (3, 6), (2, 6, 4), {"bias": False}),
     ("InstanceNorm2d", (3,), (2, 3, 4, 5), {"affine": True}),
+    ("InstanceNorm3d", (3,), (2, 3, 2, 4, 5), {"affine": True, "bias": False}),
 ])  # fmt: skip
 def test_layers_agree_with_torch(torch, draw, name, args, shape, settings):
     modules_agree(torch, draw, *twins(torch, name, *args, **settings), draw.normal(size=shape))
@@ -166,7 +168,8 @@ def test_layers_agree_with_torch(torch, draw, name, args, shape, settings):
 
 @pytest.mark.parametrize("settings", [{}, {"momentum": None}, {"momentum": 0.3, "affine": False}])
 @pytest.mark.parametrize(("name", "shape"), [
-    ("BatchNorm1d", (5, 3)), ("BatchNorm1d", (4, 3, 5)), ("BatchNorm2d", (2, 3, 4, 5)), ("InstanceNorm1d", (4, 3, 5)),
+    ("BatchNorm1d", (5, 3)), ("BatchNorm1d", (4, 3, 5)), ("BatchNorm2d", (2, 3, 4, 5)),
+    ("BatchNorm3d", (2, 3, 2, 4, 5)), ("InstanceNorm1d", (4, 3, 5)),
 ])  # fmt: skip
 def test_running_statistics_agree_with_torch_while_training_and_after(torch, draw, name, shape, settings):
     if name == "InstanceNorm1d":
@@ -234,13 +237,48 @@ def test_a_transformer_layer_agrees_with_torch_under_masks(torch, draw):
     pair.must_agree([ours(*pair.ours)], [theirs(*pair.theirs)], draw)
 
 
+def test_a_stack_of_transformer_layers_agrees_with_torch(torch, draw):
+    libraries = {nn: {}, torch.nn: {"dtype": torch.float64}}
+    stacks = []
+    for library, place in libraries.items():
+        layer = library.TransformerEncoderLayer(4, 2, 6, dropout=0.0, norm_first=True, **place)
+        settings = {} if library is nn else {"enable_nested_tensor": False}
+        stacks.append(library.TransformerEncoder(layer, 3, library.LayerNorm(4, **place), **settings))
+    ours, theirs = stacks
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    ours.load_state_dict({key: value.numpy() for key, value in theirs.state_dict().items()})
+    hidden = np.triu(np.ones((5, 5), bool), 1)
+    pair = Pair(torch, draw.normal(size=(5, 3, 4)), hidden)
+    pair.must_agree([ours(*pair.ours)], [theirs(*pair.theirs)], draw)
+
+
+STATES = [
+    ("Linear", (2, 3)), ("Conv1d", (2, 4, 3)), ("Conv2d", (2, 4, 3)), ("Conv3d", (2, 4, 3)),
+    ("ConvTranspose1d", (2, 4, 3)), ("ConvTranspose2d", (2, 4, 3)), ("Embedding", (5, 3)), ("LayerNorm", (3,)),
+    ("RMSNorm", (3,)), ("GroupNorm", (2, 4)), ("BatchNorm1d", (3,)), ("BatchNorm2d", (3,)), ("BatchNorm3d", (3,)),
+    ("InstanceNorm1d", (3,)), ("PReLU", (3,)), ("MultiheadAttention", (4, 2)), ("TransformerEncoderLayer", (4, 2, 5)),
+    ("RNN", (2, 3, 2)), ("LSTM", (2, 3, 2)), ("GRU", (2, 3, 2)), ("RNNCell", (2, 3)), ("LSTMCell", (2, 3)),
+    ("GRUCell", (2, 3)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize(("name", "args"), STATES, ids=[name for name, _ in STATES])
+def test_states_have_the_names_order_and_shapes_of_torch(torch, name, args, bias):
+    settings = {} if name in {"Embedding", "RMSNorm", "PReLU"} else {"bias": bias}
+    states = [getattr(library, name)(*args, **settings).state_dict() for library in (nn, torch.nn)]
+    ours, theirs = ([(key, tuple(value.shape)) for key, value in state.items()] for state in states)
+    assert ours == theirs
+
+
 @pytest.mark.parametrize("settings", [{"scale_factor": 2}, {"size": (3, 4), "mode": "bilinear", "align_corners": True}])
 def test_modules_without_parameters_agree_with_torch(torch, draw, settings):
     image, line = draw.normal(size=(2, 4, 5, 6)), draw.normal(size=(2, 4, 7))
     for name, args, also, x in [
         ("Upsample", (), settings, image), ("PixelShuffle", (2,), {}, image),
         ("AdaptiveAvgPool2d", ((2, 3),), {}, image), ("AdaptiveAvgPool1d", (3,), {}, line),
-        ("MaxPool1d", (3, 2, 1), {}, line), ("AvgPool1d", (3,), {}, line),
+        ("MaxPool1d", (3, 2, 1), {}, line), ("AvgPool1d", (3,), {}, line), ("Unflatten", (1, (2, 2)), {}, image),
+        ("Unflatten", (-2, (-1,)), {}, line), ("Flatten", (1, 2), {}, image), ("PixelUnshuffle", (1,), {}, image),
     ]:  # fmt: skip
         ours, theirs = getattr(nn, name)(*args, **also), getattr(torch.nn, name)(*args, **also)
         modules_agree(torch, draw, ours, theirs, x)

@@ -46,10 +46,9 @@ def agree(ours, theirs, leaves, their_leaves, draw, close=CLOSE):
 
 
 def compare(draw, name, *arrays, theirs_also=None, close=CLOSE, **settings):
-    """A function of both libraries, on the same leaves. PyTorch calls an axis dim."""
+    """A function of both libraries, on the same leaves."""
     leaves, their_leaves = both(*arrays)
-    renamed = {"dim" if key == "axis" else key: value for key, value in settings.items()}
-    theirs = getattr(G, name)(*their_leaves, **renamed, **(theirs_also or {}))
+    theirs = getattr(G, name)(*their_leaves, **settings, **(theirs_also or {}))
     agree(getattr(F, name)(*leaves, **settings), theirs, leaves, their_leaves, draw, close)
 
 
@@ -60,10 +59,10 @@ def compare(draw, name, *arrays, theirs_also=None, close=CLOSE, **settings):
     ("softsign", {}), ("tanh", {}), ("tanhshrink", {}), ("hardtanh", {}),
     ("hardtanh", {"min_val": -0.5, "max_val": 2.0}), ("hardsigmoid", {}), ("hardswish", {}),
     ("hardshrink", {"lambd": 0.6}), ("softshrink", {"lambd": 0.6}),
-    ("threshold", {"threshold": 0.2, "value": -3.0}), ("softmax", {"axis": 0}), ("softmax", {"axis": -1}),
-    ("log_softmax", {"axis": 1}), ("softmin", {"axis": 1}), ("glu", {"axis": -1}), ("glu", {"axis": 1}),
-    ("normalize", {}), ("normalize", {"p": 1.0, "axis": -1}), ("normalize", {"p": 3.0, "axis": 0}),
-    ("normalize", {"p": float("inf"), "axis": 2}),
+    ("threshold", {"threshold": 0.2, "value": -3.0}), ("softmax", {"dim": 0}), ("softmax", {"dim": -1}),
+    ("log_softmax", {"dim": 1}), ("softmin", {"dim": 1}), ("glu", {"dim": -1}), ("glu", {"dim": 1}),
+    ("normalize", {}), ("normalize", {"p": 1.0, "dim": -1}), ("normalize", {"p": 3.0, "dim": 0}),
+    ("normalize", {"p": float("inf"), "dim": 2}),
 ])  # fmt: skip
 def test_activations_agree_with_torch(draw, name, settings):
     close = NEAR if name in ("celu", "hardsigmoid") else CLOSE
@@ -157,7 +156,7 @@ def test_pad_agrees_with_torch(draw, mode, pad):
 
 
 def test_cosine_similarity_agrees_with_torch(draw):
-    compare(draw, "cosine_similarity", draw.normal(size=(3, 4, 2)), draw.normal(size=(3, 4, 2)), axis=1)
+    compare(draw, "cosine_similarity", draw.normal(size=(3, 4, 2)), draw.normal(size=(3, 4, 2)), dim=1)
 
 
 REDUCTIONS = pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
@@ -414,7 +413,7 @@ def test_starts_are_spread_as_in_torch(draw, name, settings):
 
 
 @pytest.mark.parametrize(
-    "nonlinearity", ["linear", "conv2d", "sigmoid", "tanh", "relu", "selu", "leaky_relu"]
+    "nonlinearity", ["linear", "conv1d", "conv2d", "conv_transpose2d", "sigmoid", "tanh", "relu", "selu", "leaky_relu"]
 )
 def test_gains_agree_with_torch(nonlinearity):
     assert nn.init.calculate_gain(nonlinearity) == pytest.approx(

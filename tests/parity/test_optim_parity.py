@@ -60,6 +60,8 @@ OPTIMIZERS = [
     ("Adam", {"lr": 0.05, "amsgrad": True}), ("AdamW", {"lr": 0.02}),
     ("AdamW", {"lr": 0.02, "weight_decay": 0.3, "amsgrad": True}), ("RMSprop", {"lr": 0.01}),
     ("RMSprop", {"lr": 0.01, "momentum": 0.5, "centered": True, "weight_decay": 0.1, "alpha": 0.8}),
+    ("Adagrad", {"lr": 0.1}),
+    ("Adagrad", {"lr": 0.1, "lr_decay": 0.2, "weight_decay": 0.1, "initial_accumulator_value": 0.5, "eps": 1e-4}),
 ]  # fmt: skip
 
 
@@ -85,7 +87,11 @@ SCHEDULES = [
     ("StepLR", {"step_size": 4, "gamma": 0.5}), ("ExponentialLR", {"gamma": 0.9}),
     ("CosineAnnealingLR", {"T_max": 10}), ("CosineAnnealingLR", {"T_max": 10, "eta_min": 0.002}),
     ("LinearLR", {}), ("LinearLR", {"start_factor": 0.1, "end_factor": 0.8, "total_iters": 7}),
-    ("LambdaLR", {"lr_lambda": lambda n: 1 / (1 + n)}),
+    ("LambdaLR", {"lr_lambda": lambda n: 1 / (1 + n)}), ("MultiStepLR", {"milestones": [9, 3], "gamma": 0.5}),
+    ("ConstantLR", {}), ("ConstantLR", {"factor": 0.2, "total_iters": 9}),
+    ("PolynomialLR", {"total_iters": 11}), ("PolynomialLR", {"total_iters": 30, "power": 2.0}),
+    ("CosineAnnealingWarmRestarts", {"T_0": 4}),
+    ("CosineAnnealingWarmRestarts", {"T_0": 3, "T_mult": 2, "eta_min": 0.001}),
 ]  # fmt: skip
 
 
@@ -105,6 +111,34 @@ def test_schedules_give_the_rates_of_torch(draw, name, settings):
     ]
     np.testing.assert_allclose(results[0][1], results[1][1], **CLOSE)
     np.testing.assert_allclose(results[0][0], results[1][0], **CLOSE)
+
+
+@pytest.mark.parametrize(("name", "settings"), SCHEDULES)
+def test_schedules_have_the_defaults_of_torch(name, settings):
+    theirs = inspect.signature(getattr(torch.optim.lr_scheduler, name)).parameters
+    for parameter in inspect.signature(getattr(optim.lr_scheduler, name)).parameters.values():
+        assert theirs[parameter.name].default == parameter.default
+
+
+FIGURES = [5.0, 4.0, 3.9999, 3.9, 3.95, 4.0, 3.95, 3.91, 3.2, float("nan"), 3.3, 3.3, 3.3, 3.3, 3.3, 3.3, 3.3, 3.3]
+
+
+@pytest.mark.parametrize("settings", [
+    {"patience": 2}, {"patience": 1, "factor": 0.5, "cooldown": 2}, {"patience": 0, "min_lr": 0.02},
+    {"patience": 1, "threshold": 0.2, "threshold_mode": "abs"}, {"patience": 1, "mode": "max"},
+    {"patience": 1, "mode": "max", "threshold_mode": "abs"}, {"patience": 0, "eps": 0.01},
+])  # fmt: skip
+def test_a_plateau_lowers_the_rates_as_in_torch(settings):
+    rates = []
+    for library, rooms in ((mg, optim), (torch, torch.optim)):
+        optimizer = rooms.SGD([library.tensor(1.0, requires_grad=True)], lr=0.5)
+        schedule = rooms.lr_scheduler.ReduceLROnPlateau(optimizer, **settings)
+        rates.append([])
+        for figure in FIGURES:
+            schedule.step(figure)
+            rates[-1].append(optimizer.param_groups[0]["lr"])
+    assert rates[0] == rates[1]
+    assert len(set(rates[0])) > 1
 
 
 def test_schedules_one_after_the_other_give_the_rates_of_torch(draw):

@@ -1,23 +1,41 @@
-"""Layers, activations and losses as functions, under PyTorch's names and signatures; `axis` is its `dim`."""
+"""Layers, activations and losses as functions, under PyTorch's names and with its signatures."""
 
 from __future__ import annotations
 
 from ...hints import names_itself
-from . import activations, attention, classes, layers, losses, more
+from . import (
+    activations,
+    attention,
+    classification,
+    convolution,
+    images,
+    losses,
+    noise,
+    normalisation,
+    pooling,
+    products,
+    recurrent,
+    tables,
+)
 from .activations import *  # noqa: F403 - each subject lists its names once
 from .attention import *  # noqa: F403 - the same
-from .classes import *  # noqa: F403 - the same
-from .layers import *  # noqa: F403 - the same
+from .classification import *  # noqa: F403 - the same
+from .convolution import *  # noqa: F403 - the same
+from .images import *  # noqa: F403 - the same
 from .losses import *  # noqa: F403 - the same
-from .more import *  # noqa: F403 - the same
+from .noise import *  # noqa: F403 - the same
+from .normalisation import *  # noqa: F403 - the same
+from .pooling import *  # noqa: F403 - the same
+from .products import *  # noqa: F403 - the same
+from .recurrent import *  # noqa: F403 - the same
+from .tables import *  # noqa: F403 - the same
 
-__all__: list[str] = []
-__all__ += activations.__all__
-__all__ += attention.__all__
-__all__ += classes.__all__
-__all__ += layers.__all__
-__all__ += losses.__all__
-__all__ += more.__all__
+SUBJECTS = (
+    activations, attention, classification, convolution, images, losses, noise, normalisation, pooling, products,
+    recurrent, tables,
+)  # fmt: skip
+
+__all__ = [name for subject in SUBJECTS for name in subject.__all__]
 
 ONE_OPERATION = {
     "celu", "elu", "gelu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "linear", "log_softmax", "logsigmoid",

@@ -1,17 +1,14 @@
-"""The bends of neural networks, under PyTorch's names. `axis` is what PyTorch calls `dim`."""
+"""Activations: the bends between linear layers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ... import ops, random
+from ... import ops
 from ...tensor import Tensor
-from .shapes import constant_like
 
 __all__ = [
-    "celu", "elu", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "celu", "elu", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
     "leaky_relu", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "selu", "sigmoid",
     "silu", "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
 ]  # fmt: skip
@@ -38,8 +35,7 @@ def prelu(input: Any, weight: Any) -> Tensor:
         channels = input.shape[1] if input.ndim > 1 else input.shape[0]
         if weight.shape != (channels,):
             raise ValueError(
-                f"prelu: weight has shape {weight.shape}; it holds one slope, or one for each of {channels} "
-                f"channels"
+                f"prelu: weight has shape {weight.shape}; it holds one slope, or one for each of {channels} channels"
             )
         weight = ops.reshape(weight, shape=(-1,) + (1,) * max(input.ndim - 2, 0))
     return ops.where(input > 0, input, weight * input)
@@ -138,41 +134,24 @@ def threshold(input: Any, threshold: float, value: float) -> Tensor:
     return ops.where(input > threshold, input, value)
 
 
-def glu(input: Any, axis: int = -1) -> Tensor:
+def glu(input: Any, dim: int = -1) -> Tensor:
     """The first half of an axis, let through by the sigmoid of the second half (Dauphin et al. 2017)."""
-    if input.shape[axis] % 2:
-        raise ValueError(f"glu: the axis is cut in two halves, but axis {axis} of {input.shape} is odd")
-    first, second = ops.split(input, indices_or_sections=2, axis=axis)
+    if input.shape[dim] % 2:
+        raise ValueError(f"glu: the axis is cut in two halves, but axis {dim} of {input.shape} is odd")
+    first, second = ops.split(input, indices_or_sections=2, axis=dim)
     return first * ops.sigmoid(second)
 
 
-def softmax(input: Any, axis: int = -1) -> Tensor:
-    """Positive weights along `axis` that add up to one."""
-    return ops.softmax(input, axis=axis)
+def softmax(input: Any, dim: int = -1) -> Tensor:
+    """Positive weights along `dim` that add up to one."""
+    return ops.softmax(input, axis=dim)
 
 
-def log_softmax(input: Any, axis: int = -1) -> Tensor:
+def log_softmax(input: Any, dim: int = -1) -> Tensor:
     """The logarithm of the softmax, safe for large entries."""
-    return ops.log_softmax(input, axis=axis)
+    return ops.log_softmax(input, axis=dim)
 
 
-def softmin(input: Any, axis: int = -1) -> Tensor:
+def softmin(input: Any, dim: int = -1) -> Tensor:
     """Positive weights that add up to one, the largest for the smallest entry."""
-    return ops.softmax(ops.negative(input), axis=axis)
-
-
-def gumbel_softmax(
-    logits: Any, tau: float = 1.0, hard: bool = False, axis: int = -1, rng: np.random.Generator | None = None
-) -> Tensor:
-    """A draw from the classes that a gradient can pass through (Jang et al. 2017, Maddison et al. 2017).
-
-    The softmax of noisy scores, sharper for a smaller `tau`. `hard` gives a row with a single 1, and on the
-    way back the gradient of the soft one (straight-through).
-    """
-    noise = constant_like(random.beside(logits, rng).gumbel(size=logits.shape), logits)
-    soft = ops.softmax((logits + noise) / tau, axis=axis)
-    if not hard:
-        return soft
-    # Subtracting a number from itself leaves exactly 0: the row is hard to the last bit.
-    largest = soft == ops.max(soft, axis=axis, keepdims=True)
-    return soft - ops.stop_gradient(soft) + ops.astype(largest, dtype=soft.dtype)
+    return ops.softmax(ops.negative(input), axis=dim)

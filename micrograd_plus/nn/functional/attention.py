@@ -10,7 +10,7 @@ import numpy as np
 from ... import ops
 from ...readings import vocabulary
 from ...tensor import Tensor
-from .layers import dropout
+from .noise import dropout
 from .shapes import constant_like, plain
 
 __all__ = ["scaled_dot_product_attention"]
@@ -30,10 +30,10 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """softmax(query @ keyᵀ * scale + bias) @ value, with scale 1 / sqrt(E) unless given.
 
-    Shapes: query (..., L, E), key (..., S, E), value (..., S, V); the result is (..., L, V). `attn_mask`
-    broadcasts to (..., L, S): booleans are True where a query may look, numbers are added to the scores.
-    `is_causal` lets each query look up to its own place. A query that may look nowhere gathers 0.
-    `enable_gqa` lets several heads of queries (axis -3) share one of keys and values.
+    Shapes: query (..., L, E), key (..., S, E), value (..., S, V); the result is (..., L, V). `attn_mask` broadcasts to
+    (..., L, S): booleans are True where a query may look, numbers are added to the scores. `is_causal` lets each query
+    look up to its own place. A query that may look nowhere gathers 0. `enable_gqa` lets several heads of queries (axis
+    -3) share one of keys and values.
 
     >>> import micrograd_plus as mg
     >>> from micrograd_plus.nn import functional as F
@@ -53,8 +53,7 @@ def scaled_dot_product_attention(
 
 
 def attention_weights(query: Any, key: Any, bias: Any = None, scale: float | None = None) -> Tensor:
-    """How much each query looks at each key, (..., L, S): each row adds up to 1, or is 0 where it may look
-    nowhere."""
+    """How much each query looks at each key, (..., L, S): each row adds up to 1, or is 0 where it may look nowhere."""
     scores = ops.matmul(query, ops.mT(key)) * (1 / sqrt(query.shape[-1]) if scale is None else scale)
     if bias is None:
         return ops.softmax(scores)
@@ -63,12 +62,9 @@ def attention_weights(query: Any, key: Any, bias: Any = None, scale: float | Non
 
 
 def attention_bias(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any:
-    """A mask of either kind as numbers to be added to the scores, None where every query may look
-    everywhere."""
+    """A mask of either kind as numbers to be added to the scores, None where every query may look everywhere."""
     if is_causal and attn_mask is not None:
-        raise ValueError(
-            "attention: give attn_mask or is_causal=True, not both; put the causal part in the mask"
-        )
+        raise ValueError("attention: give attn_mask or is_causal=True, not both; put the causal part in the mask")
     library = vocabulary.device_of(plain(query)).library
     if is_causal:
         attn_mask = library.tri(query.shape[-2], key.shape[-2], dtype=bool)

@@ -103,8 +103,7 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """What a score makes of a yes (1) or no (0), safe for large scores of either sign.
 
-    `pos_weight` is how much more a yes counts than a no; it is broadcast: one for each entry of the last
-    axis, say.
+    `pos_weight` is how much more a yes counts than a no; it is broadcast: one for each entry of the last axis, say.
     """
     same_shape("binary_cross_entropy_with_logits", input, target)
     if pos_weight is None:
@@ -118,8 +117,8 @@ def binary_cross_entropy_with_logits(
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Tensor:
     """How far the probabilities of `target` are from those whose logarithms are `input`.
 
-    "batchmean" divides the sum by the length of the first axis, which is the divergence of mathematics when
-    each row is a distribution; "mean" divides by all entries.
+    "batchmean" divides the sum by the length of the first axis, which is the divergence of mathematics when each row is
+    a distribution; "mean" divides by all entries.
     """
     same_shape("kl_div", input, target)
     if log_target:

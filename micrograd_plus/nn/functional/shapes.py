@@ -8,13 +8,72 @@ from ...application import shape_of
 from ...readings import vocabulary
 from ...tensor import Tensor
 
+PLACES = {1: "length", 2: "height, width", 3: "depth, height, width"}
+EXAMPLES = {1: "lines", 2: "images", 3: "volumes"}
+"""What the axes behind the channels are, and what they make, by how many there are."""
 
-def pair(value: Any, name: str) -> tuple[int, int]:
-    """A whole number for both, or one along the height and one along the width."""
-    both = (value, value) if isinstance(value, int) else tuple(value)
-    if len(both) != 2:
-        raise ValueError(f"{name} is one number, or two (along the height and the width), got {value}")
-    return both
+
+def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tuple[Any, ...]:
+    """One number for all axes, or one for each; none below the least, where there is one."""
+    numbers = tuple(value) if hasattr(value, "__len__") else (value,) * axes
+    if len(numbers) != axes:
+        raise ValueError(f"{name} is one number, or {axes} (along {PLACES[axes]}), got {value!r}")
+    if least is not None and min(numbers) < least:
+        raise ValueError(f"{name} is a whole number of at least {least}, got {value!r}")
+    return numbers
+
+
+def refuse_places(name: str, axes: int, input: Any) -> None:
+    """Refuse what is not a batch of lines, images or volumes."""
+    if len(shape_of(input)) != axes + 2:
+        wanted = f"({EXAMPLES[axes]}, channels, {PLACES[axes]})"
+        raise ValueError(f"{name}: input has shape {shape_of(input)}, expected {wanted}")
+
+
+def windows(
+    name: str, input: Any, kernel: Any, stride: Any, padding: Any, dilation: Any = 1
+) -> dict[str, tuple[int, ...]]:
+    """How windows go over lines, images or volumes: a number for each axis. Refuses windows that do not fit."""
+    lengths = input.shape[2:]
+    steps = each_axis(stride, len(lengths), "stride", 1)
+    borders = each_axis(padding, len(lengths), "padding", 0)
+    apart = each_axis(dilation, len(lengths), "dilation", 1)
+    for length, size, border, between in zip(lengths, kernel, borders, apart, strict=True):
+        if between * (size - 1) >= length + 2 * border:
+            raise ValueError(
+                f"{name}: a window of {tuple(kernel)} (dilation {dilation}) is larger than the input {lengths} with "
+                f"padding {padding}"
+            )
+    return {"stride": steps, "padding": borders, "dilation": apart}
+
+
+def on_a_line(settings: dict[str, tuple[int, ...]]) -> dict[str, int]:
+    """Settings for a line, which has one axis: the numbers themselves."""
+    return {name: value for name, (value,) in settings.items()}
+
+
+def last_lengths(name: str, input: Any, normalized_shape: Any) -> tuple[int, ...]:
+    """The lengths of the last axes as a tuple; refuses an input that does not end in them."""
+    lengths = each_length(normalized_shape)
+    if not lengths or input.shape[-len(lengths) :] != lengths:
+        raise ValueError(f"{name}: input has shape {input.shape}, which does not end in {lengths}")
+    return lengths
+
+
+def each_length(normalized_shape: Any) -> tuple[int, ...]:
+    """One length for the last axis, or one for each of the last axes, as a tuple."""
+    return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+
+
+def same_shape(name: str, input: Any, target: Any) -> None:
+    """Refuse shapes that would silently broadcast: (n, 1) against (n,) compares everything with everything."""
+    if type(input) is Tensor is type(target) and input._data.shape == target._data.shape:
+        return
+    if shape_of(input) != shape_of(target):
+        raise ValueError(
+            f"{name}: input has shape {shape_of(input)} and target {shape_of(target)}; they must be equal, because "
+            f"broadcasting would compare entries that do not belong together: reshape one of them"
+        )
 
 
 def constant_like(values: Any, x: Any) -> Tensor:
@@ -26,21 +85,3 @@ def constant_like(values: Any, x: Any) -> Tensor:
 def plain(x: Any) -> Any:
     """The array of a tensor; an array as it is."""
     return x._data if isinstance(x, Tensor) else x
-
-
-def same_shape(name: str, input: Any, target: Any) -> None:
-    """Refuse shapes that would silently broadcast: (n, 1) against (n,) compares everything with
-    everything."""
-    if type(input) is Tensor is type(target) and input._data.shape == target._data.shape:
-        return
-    if shape_of(input) != shape_of(target):
-        raise ValueError(
-            f"{name}: input has shape {shape_of(input)} and target {shape_of(target)}; they must be equal, "
-            f"because broadcasting would compare entries that do not belong together: reshape one of them"
-        )
-
-
-def images(name: str, x: Any) -> None:
-    """Refuse what is not a batch of images."""
-    if x.ndim != 4:
-        raise ValueError(f"{name}: input has shape {x.shape}, expected (images, channels, height, width)")

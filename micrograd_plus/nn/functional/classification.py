@@ -1,7 +1,7 @@
 """Losses of scores for classes: cross-entropy, and the log-likelihood it is made of.
 
-PyTorch's layout: input (classes), (N, classes), or (N, classes, d1, d2 ...); a target of class numbers has
-the same shape without the axis of classes, a target of probabilities the same shape.
+PyTorch's layout: input (classes), (N, classes), or (N, classes, d1, d2 ...); a target of class numbers has the same
+shape without the axis of classes, a target of probabilities the same shape.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def cross_entropy(
 ) -> Tensor:
     """Minus the log of the probability that the softmax of scores gives to the target.
 
-    The target holds class numbers, or probabilities. `weight` says how much each class counts; with class
-    numbers a mean is taken with these weights. Targets equal to `ignore_index` count for nothing.
-    `label_smoothing` spreads that share of the target evenly over all classes.
+    The target holds class numbers, or probabilities. `weight` says how much each class counts; with class numbers a
+    mean is taken with these weights. Targets equal to `ignore_index` count for nothing. `label_smoothing` spreads that
+    share of the target evenly over all classes.
 
     >>> import micrograd_plus as mg
     >>> from micrograd_plus.nn import functional as F
@@ -51,9 +51,7 @@ def cross_entropy(
     return _reduced("cross_entropy", each, importance, reduction)
 
 
-def nll_loss(
-    input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
-) -> Tensor:
+def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> Tensor:
     """Minus the log-probability of each target's class, where `input` holds log-probabilities."""
     target = _as_tensor(target)
     importance = _importance("nll_loss", input, target, weight, ignore_index)
@@ -82,8 +80,7 @@ def _cross_entropy_of_probabilities(
 
 
 def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: int) -> Any:
-    """How much each target counts: None where all count as 1. Refuses shapes and class numbers that do not
-    fit."""
+    """How much each target counts: None where all count as 1. Refuses shapes and class numbers that do not fit."""
     classes = plain(target)
     count = input.shape[min(input.ndim - 1, 1)] if input.ndim else 0
     expected = input.shape[:1] * (input.ndim > 1) + input.shape[2:]
@@ -101,9 +98,7 @@ def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: i
     counts = classes != ignore_index
     wrong = classes[counts & ((classes < 0) | (classes >= count))]
     if wrong.size:
-        raise IndexError(
-            f"{name}: class {wrong[0].item()} is out of range: there are {count}, from 0 to {count - 1}"
-        )
+        raise IndexError(f"{name}: class {wrong[0].item()} is out of range: there are {count}, from 0 to {count - 1}")
     if weight is None:
         return counts.astype(input.dtype)
     return (counts * _class_weights(name, weight, count)[classes * counts]).astype(input.dtype)
@@ -114,9 +109,7 @@ def _class_weights(name: str, weight: Any, count: int) -> Any:
     if getattr(weight, "requires_grad", False):
         raise RuntimeError(f"{name}: weight is a setting and gets no gradient; pass weight.detach()")
     if weight.shape != (count,):
-        raise ValueError(
-            f"{name}: weight has shape {weight.shape}, expected one number for each of {count} classes"
-        )
+        raise ValueError(f"{name}: weight has shape {weight.shape}, expected one number for each of {count} classes")
     return plain(weight)
 
 

@@ -1,0 +1,66 @@
+"""Tables of vectors, one for each word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor
+from . import functional, init
+from .functional.shapes import constant_like
+from .module import Module
+from .parameters import Generator, parameter
+
+__all__ = ["Embedding"]
+
+
+class Embedding(Module):
+    """A table with one row for each word: whole numbers (...) to vectors (..., embedding_dim).
+
+    Rows start as a bell curve. The row `padding_idx` starts as 0 and stays 0: it stands for no word.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import nn
+    >>> table = nn.Embedding(100, 8)
+    >>> table(mg.tensor([[3, 1, 4], [1, 5, 9]])).shape
+    (2, 3, 8)
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        *,
+        device: str = "cpu",
+        dtype: Any = None,
+        rng: Generator | None = None,
+    ):
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise ValueError(f"Embedding: padding_idx {padding_idx} is not one of {num_embeddings} rows")
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.weight = parameter((num_embeddings, embedding_dim), dtype, device)
+        init.normal_(self.weight, rng=rng)
+        if self.padding_idx is not None:
+            used = np.arange(num_embeddings)[:, None] != self.padding_idx
+            self.weight.assign(self.weight.detach() * constant_like(used, self.weight))
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None) -> Embedding:
+        """A layer with a table that is there already, (words, width); unless `freeze` is false it is not trained."""
+        table = embeddings if isinstance(embeddings, Tensor) else Tensor.constant(embeddings, "from_pretrained")
+        words, width = table.shape
+        layer = cls(words, width, padding_idx, device=table.device, dtype=table.dtype)
+        layer.weight.assign(table.detach())
+        layer.requires_grad_(not freeze)
+        return layer
+
+    def forward(self, input: Any) -> Tensor:
+        """Shape (..., embedding_dim)."""
+        return functional.embedding(input, self.weight, self.padding_idx)
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return self._said(self.num_embeddings, self.embedding_dim, padding_idx=None)

@@ -1,0 +1,82 @@
+"""Layers, functions, optimisers and schedules take what PyTorch's take, under the same names and in the same order."""
+
+import inspect
+
+import pytest
+import torch
+
+from micrograd_plus import nn, optim
+
+pytestmark = pytest.mark.parity
+
+OURS_ALONE = {"rng", "device", "dtype"}
+"""Given by keyword: the generator that draws, and where and of what parameters are made."""
+OTHERWISE = {
+    "Parameter.data": "a parameter of nothing has no use",
+    "Softmax.dim": "PyTorch guesses the axis, and warns",
+    "LogSoftmax.dim": "the same",
+    "Softmin.dim": "the same",
+    "softmax.dim": "the same",
+    "log_softmax.dim": "the same",
+    "softmin.dim": "the same",
+    "TransformerEncoderLayer.activation": "the name of the function that is PyTorch's default",
+}
+"""Defaults that differ, each with the reason."""
+LEFT_BEHIND = {"size_average", "reduce"}
+"""What PyTorch warns of and calls deprecated; `reduction` says the same."""
+
+
+def parameters_of(function):
+    """Its parameters by name, or None where PyTorch does not tell them."""
+    try:
+        found = inspect.signature(function).parameters
+    except ValueError:
+        return None
+    return None if "args" in found else {name: each for name, each in found.items() if name not in LEFT_BEHIND}
+
+
+def pairs():
+    """Everything that both libraries have under one name."""
+    for ours, theirs in ((nn, torch.nn), (nn.functional, torch.nn.functional), (optim, torch.optim)):
+        yield from ((name, getattr(ours, name), getattr(theirs, name, None)) for name in ours.__all__)
+    for name, schedule in vars(optim.lr_scheduler).items():
+        if inspect.isclass(schedule) and schedule.__module__ == optim.lr_scheduler.__name__:
+            yield name, schedule, getattr(torch.optim.lr_scheduler, name)
+
+
+PAIRS = [
+    (name, ours, theirs)
+    for name, ours, theirs in pairs()
+    if callable(ours) and theirs is not None and parameters_of(ours) is not None and parameters_of(theirs) is not None
+]
+EVERY_PAIR = pytest.mark.parametrize(("name", "ours", "theirs"), PAIRS, ids=[name for name, *_ in PAIRS])
+
+
+def test_most_names_of_both_libraries_are_compared():
+    assert len(PAIRS) > 110
+
+
+@EVERY_PAIR
+def test_what_is_given_by_name_is_known_to_torch_and_has_its_default(name, ours, theirs):
+    mine, other = parameters_of(ours), parameters_of(theirs)
+    for each in mine.keys() - OURS_ALONE:
+        assert each in other
+        if f"{name}.{each}" not in OTHERWISE:
+            assert mine[each].default == other[each].default, each
+
+
+@EVERY_PAIR
+def test_what_is_given_by_place_stands_where_torch_has_it(name, ours, theirs):
+    by_place = [each for each, found in parameters_of(ours).items() if found.kind is found.POSITIONAL_OR_KEYWORD]
+    assert by_place == list(parameters_of(theirs))[: len(by_place)]
+
+
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
+def test_recurrent_networks_take_what_torch_writes_out_for_all_of_them(name):
+    mine = parameters_of(getattr(nn, name))
+    by_place = [each for each, found in mine.items() if found.kind is found.POSITIONAL_OR_KEYWORD]
+    other = parameters_of(torch.nn.RNNBase)
+    if name == "RNN":
+        assert by_place.pop(3) == "nonlinearity"
+    assert by_place == [each for each in other if each != "mode"][: len(by_place)]
+    assert all(mine[each].default == other[each].default for each in by_place)

@@ -1,0 +1,343 @@
+"""Checkpoints: the same numbers as without them, in less memory."""
+
+import weakref
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import nn, optim, random
+
+RNG = np.random.default_rng(0)
+W = RNG.normal(size=(3, 3))
+
+
+def leaf(values):
+    return mg.tensor(values, requires_grad=True)
+
+
+def gradients_of(loss, *inputs):
+    """The gradients that one walk leaves in these leaves."""
+    for each in inputs:
+        each.grad = None
+    loss().backward()
+    return [each.grad.numpy() for each in inputs]
+
+
+def test_a_checkpoint_gives_the_very_gradients_of_the_function():
+    w, x = leaf(W), leaf(RNG.normal(size=(2, 3)))
+
+    def layer(x):
+        return mg.tanh(x @ w) * x
+
+    plain = gradients_of(lambda: layer(layer(x)).sum(), w, x)
+    once = gradients_of(lambda: mg.checkpoint(layer, mg.checkpoint(layer, x)).sum(), w, x)
+    nested = gradients_of(lambda: mg.checkpoint(lambda x: mg.checkpoint(layer, layer(x)), x).sum(), w, x)
+    for a, b, c in zip(plain, once, nested, strict=True):
+        assert np.array_equal(a, b)
+        assert np.array_equal(a, c)
+
+
+def test_the_inside_of_a_checkpoint_is_freed():
+    inside = []
+
+    def f(x):
+        middle = mg.exp(x)
+        inside.append(weakref.ref(middle._data))
+        return mg.sin(middle)
+
+    x = leaf(np.ones(1000))
+    y = mg.checkpoint(f, x).sum()
+    assert inside[0]() is None
+    y.backward()
+    assert len(inside) == 2
+    assert inside[1]() is None
+
+
+def test_arguments_and_results_may_be_nested():
+    def f(pair, *, scale, name):
+        assert name == "given"
+        return {"sum": (pair[0] + pair[1]) * scale, "parts": [pair[0] * 2, 7]}
+
+    a, b, s = leaf(2.0), leaf(3.0), leaf(4.0)
+    out = mg.checkpoint(f, (a, b), scale=s, name="given")
+    assert out["parts"][1] == 7
+    (out["sum"] + out["parts"][0]).backward()
+    assert (a.grad.item(), b.grad.item(), s.grad.item()) == (6.0, 4.0, 5.0)
+
+
+def test_a_tensor_given_twice_or_also_read_from_outside_receives_all():
+    x = leaf(3.0)
+    mg.checkpoint(lambda a, b: a * b * x, x, x).backward()
+    assert x.grad.item() == 27.0
+
+
+def test_a_result_computed_before_may_be_read_from_outside():
+    x = leaf(2.0)
+    square = x * x
+    mg.checkpoint(lambda y: mg.sin(y * square), x).backward()
+    assert x.grad.item() == pytest.approx(3 * 4 * np.cos(8.0))
+
+
+def test_the_gradient_through_a_checkpoint_has_a_gradient():
+    values = RNG.normal(size=3)
+
+    def f(x):
+        outside = x * 2
+        return mg.checkpoint(lambda y: mg.sin(y) * outside + y * y * y, x).sum()
+
+    assert mg.gradcheck(f, (values,))
+    assert mg.gradcheck(lambda x: mg.grad(f)(x) * mg.tensor([1.0, -2.0, 0.5]), (values,))
+    assert mg.jvp(f, (values,), (values,))[1].item() == pytest.approx((mg.grad(f)(values) * values).sum().item())
+
+
+def test_random_numbers_are_drawn_again_as_they_were_and_the_draws_after_go_on():
+    def noisy(x):
+        return (x * random.normal(size=4)).sum()
+
+    x = leaf(np.ones(4))
+    random.seed(5)
+    value = mg.checkpoint(noisy, x)
+    after = random.normal(size=2).tolist()
+    value.backward()
+    random.seed(5)
+    drawn = random.normal(size=4).tolist()
+    assert x.grad.tolist() == drawn
+    assert random.normal(size=2).tolist() == after
+
+
+def test_a_walk_back_leaves_the_random_state_where_it_was():
+    y = mg.checkpoint(lambda x: x * random.normal(), leaf(1.0))
+    random.seed(1)
+    y.backward()
+    drawn = random.normal().item()
+    random.seed(1)
+    assert random.normal().item() == drawn
+
+
+def test_a_tensor_from_outside_that_changed_in_between_is_an_error():
+    w, x = leaf([2.0, 3.0]), leaf([1.0, 1.0])
+
+    def layer(x):
+        return mg.tanh(x * w)
+
+    y = mg.checkpoint(layer, x).sum()
+    with mg.no_grad():
+        w *= 2
+    with pytest.raises(RuntimeError, match=r"shape \(2,\) that layer reads from outside was changed.*version 0, now 1"):
+        y.backward()
+
+
+def test_looking_at_a_tensor_from_outside_is_no_change():
+    w, x = leaf([2.0, 3.0]), leaf([1.0, 1.0])
+    y = mg.checkpoint(lambda x: x * w, x).sum()
+    assert w.data[0] == 2.0
+    y.backward()
+    assert x.grad.tolist() == [2.0, 3.0]
+
+
+def test_an_argument_that_changed_in_between_gives_the_gradient_of_what_it_was():
+    x = leaf([1.0, 2.0])
+    y = mg.checkpoint(lambda x: x * x, x).sum()
+    x.data[0] = 100.0
+    y.backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
+def test_a_function_that_does_something_else_the_second_time_is_refused():
+    runs = []
+
+    def fickle(x):
+        runs.append(1)
+        return x * len(runs)
+
+    with pytest.raises(RuntimeError, match="fickle gave other results as it ran again"):
+        mg.checkpoint(fickle, leaf(2.0)).backward()
+
+
+def test_a_function_that_reads_something_else_the_second_time_is_refused():
+    a, b = leaf(1.0) * 2, leaf(2.0) * 1
+    sources = [a, b]
+    y = mg.checkpoint(lambda x: x * sources.pop(0), leaf(3.0))
+    with pytest.raises(RuntimeError, match="read another tensor from outside as it ran again"):
+        y.backward()
+
+
+def test_a_function_knows_that_it_runs_under_a_checkpoint_and_that_it_runs_again():
+    seen = []
+
+    def f(x):
+        seen.append((mg.is_checkpointing(), mg.is_recomputing()))
+        return x * 2
+
+    mg.checkpoint(f, leaf(1.0)).backward()
+    assert seen == [(True, False), (True, True)]
+    assert not mg.is_checkpointing()
+    assert not mg.is_recomputing()
+
+
+def test_where_no_gradient_is_wanted_the_function_runs_once():
+    calls = []
+    assert mg.checkpoint(lambda x: calls.append(1) or x + 1, mg.tensor(1.0)).item() == 2.0
+    with mg.no_grad():
+        assert not mg.checkpoint(lambda x: calls.append(1) or x + 1, leaf(1.0)).requires_grad
+    assert len(calls) == 2
+
+
+def test_in_a_record_the_inside_of_a_checkpoint_can_be_seen():
+    x = leaf(0.5)
+    with mg.record() as trace:
+        mg.checkpoint(lambda x: mg.sin(x) * 2, x).backward()
+    assert [step.rule for step in trace.steps] == ["multiply.a", "sin.x"]
+
+
+def test_a_record_of_the_walk_alone_shows_the_checkpoint_as_one_step():
+    x = leaf(0.5)
+    y = mg.checkpoint(lambda x: mg.sin(x) * 2, x)
+    with mg.record() as trace:
+        y.backward()
+    assert [step.rule for step in trace.steps] == ["checkpoint.parts"]
+    assert trace.steps[0].contribution == x.grad.item()
+
+
+def test_a_record_of_the_walk_alone_keeps_what_it_saw_when_the_weights_change_before_somebody_looks():
+    layer, x, runs = nn.Linear(2, 1), leaf([[1.0, -2.0]]), []
+
+    def counted(x):
+        runs.append(1)
+        return mg.tanh(layer(x))
+
+    y = mg.checkpoint(counted, x).sum()
+    descent = optim.SGD(layer.parameters(), lr=0.5)
+    with mg.record() as trace:
+        y.backward()
+    received = [each.grad.numpy() for each in (x, layer.weight, layer.bias)]
+    descent.step()
+    shown = [np.asarray(step.contribution) for step in trace.steps if step.rule == "checkpoint.parts"]
+    assert [each.tolist() for each in shown] == [each.tolist() for each in received]
+    assert len(runs) == 2
+
+
+def test_a_walk_that_freed_what_it_read_is_recorded_all_the_same():
+    x = leaf(0.5)
+    y = mg.checkpoint(lambda x: mg.sin(x) * 2, x)
+    with mg.record() as trace:
+        y.backward(retain_graph=False)
+    assert trace.steps[0].contribution == x.grad.item()
+
+
+def test_checkpoints_within_checkpoints_within_checkpoints_may_be_freed_as_they_go():
+    w, x = leaf(W), leaf(RNG.normal(size=3))
+
+    def layer(x):
+        return mg.tanh(x @ w)
+
+    def two(x):
+        return mg.checkpoint(layer, mg.checkpoint(layer, x))
+
+    def four(x):
+        return mg.checkpoint(two, mg.checkpoint(two, x))
+
+    plain = gradients_of(lambda: layer(layer(layer(layer(x)))).sum(), w, x)
+    x.grad = w.grad = None
+    mg.checkpoint(four, x).sum().backward(retain_graph=False)
+    np.testing.assert_allclose(w.grad.numpy(), plain[0], rtol=1e-12)
+    np.testing.assert_allclose(x.grad.numpy(), plain[1], rtol=1e-12)
+
+
+def test_a_function_without_arguments_may_read_all_it_needs_from_outside():
+    w = leaf([2.0, 3.0])
+    mg.checkpoint(lambda: mg.sum(w * w)).backward()
+    assert w.grad.tolist() == [4.0, 6.0]
+    assert mg.checkpoint(lambda: 5) == 5
+
+
+def test_a_result_may_be_an_argument_or_a_tensor_from_outside():
+    x, w = leaf(2.0), leaf(3.0)
+    same, outside = mg.checkpoint(lambda x: (x, w), x)
+    (same * 5 + outside * 7).backward()
+    assert (x.grad.item(), w.grad.item()) == (5.0, 7.0)
+
+
+def test_a_result_that_was_cut_from_the_graph_stays_cut():
+    x = leaf(2.0)
+    cut, kept = mg.checkpoint(lambda x: ((x * 2).detach(), x * 3), x)
+    assert (cut.requires_grad, kept.requires_grad) == (False, True)
+    (cut * kept).backward()
+    assert x.grad.item() == 12.0
+
+
+def test_a_part_without_gradients_inside_a_checkpoint_is_a_constant_both_times():
+    x = leaf(2.0)
+
+    def f(x):
+        with mg.no_grad():
+            scale = x * 3
+        return x * scale
+
+    mg.checkpoint(f, x).backward()
+    assert x.grad.item() == 6.0
+
+
+@pytest.mark.parametrize("momentum", [0.1, None])
+def test_running_statistics_count_a_batch_once_though_the_layer_runs_twice(momentum):
+    batch = RNG.normal(size=(5, 2)) + 3
+    plain, saved = nn.BatchNorm1d(2, momentum=momentum), nn.BatchNorm1d(2, momentum=momentum)
+    plain(leaf(batch)).sum().backward()
+    mg.checkpoint(saved, leaf(batch)).sum().backward()
+    assert saved.num_batches_tracked.item() == 1
+    assert saved.running_mean.tolist() == plain.running_mean.tolist()
+    assert saved.running_var.tolist() == plain.running_var.tolist()
+
+
+def test_retain_graph_false_frees_a_checkpoint_too():
+    y = mg.checkpoint(mg.sin, leaf(1.0))
+    y.backward(retain_graph=False)
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+
+
+def test_integers_and_complex_numbers_pass_through():
+    x = leaf(np.array([1 + 2j, 3 - 1j]))
+
+    def f(x):
+        return x * x, mg.argmax(abs(x))
+
+    square, place = mg.checkpoint(f, x)
+    assert place.item() == 1
+    (square.real.sum() + square.imag.sum()).backward()
+    expected = mg.grad(lambda x: (x * x).real.sum() + (x * x).imag.sum())(x.detach())
+    assert np.array_equal(x.grad.numpy(), expected.numpy())
+
+
+@pytest.mark.parametrize("segments", [1, 2, 3, 5])
+def test_functions_in_segments_do_what_they_do_in_a_row(segments):
+    functions = [mg.sin, lambda x: x * x, mg.exp, mg.tanh, lambda x: x + 1]
+    x = leaf(RNG.normal(size=4))
+
+    def in_a_row(x):
+        for f in functions:
+            x = f(x)
+        return x
+
+    (expected,) = gradients_of(lambda: in_a_row(x).sum(), x)
+    (received,) = gradients_of(lambda: mg.checkpoint_sequential(functions, segments, x).sum(), x)
+    assert np.array_equal(expected, received)
+
+
+def test_too_many_segments_are_refused():
+    with pytest.raises(ValueError, match="2 functions cannot be cut into 3 segments"):
+        mg.checkpoint_sequential([mg.sin, mg.cos], 3, 1.0)
+
+
+def test_the_layers_of_a_network_can_be_cut_into_segments():
+    random.seed(0)
+    model = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.5), nn.Tanh(), nn.Linear(8, 2))
+    x = mg.tensor(RNG.normal(size=(5, 3)))
+    plain, saved = [], []
+    for run, kept in ((model, plain), (lambda x: mg.checkpoint_sequential(list(model), 2, x), saved)):
+        random.seed(3)
+        model.zero_grad()
+        (run(x) ** 2).sum().backward()
+        kept.extend(p.grad.numpy() for p in model.parameters())
+    assert all(np.array_equal(a, b) for a, b in zip(plain, saved, strict=True))

@@ -1,0 +1,333 @@
+"""Modules: what they hold, how it is found, kept and printed, and what they say when they cannot."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import nn
+from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTorch's users give it
+
+
+class Block(nn.Module):
+    """A module with everything: a parameter, a buffer, a child, and settings that are nothing of the kind."""
+
+    def __init__(self):
+        self.scale = nn.Parameter([1.0, 2.0])
+        self.register_buffer("seen", mg.tensor(0.0))
+        self.register_buffer("passing", mg.tensor(1.0), persistent=False)
+        self.inner = nn.Linear(2, 3)
+        self.name, self.fixed = "block", mg.tensor([5.0])
+
+    def forward(self, x):
+        return self.inner(x * self.scale)
+
+
+def test_what_is_assigned_finds_its_place_even_without_a_call_to_super():
+    block = Block()
+    assert [name for name, _ in block.named_parameters()] == ["scale", "inner.weight", "inner.bias"]
+    assert [name for name, _ in block.named_buffers()] == ["seen", "passing"]
+    assert [name for name, _ in block.named_modules()] == ["", "inner"]
+    assert list(block.children()) == [block.inner]
+    assert block(mg.tensor([[1.0, 1.0]])).shape == (1, 3)
+
+
+def test_parameters_carry_the_full_name_that_the_root_gives_them():
+    net = nn.Sequential(nn.Linear(2, 2), Block())
+    assert net[0].weight.label == "weight"
+    labels = [parameter.label for parameter in net.parameters()]
+    assert labels == ["0.weight", "0.bias", "1.scale", "1.inner.weight", "1.inner.bias"]
+
+
+def test_a_parameter_used_in_two_places_is_one_parameter_and_has_both_names_in_the_state():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    net[1].weight = net[0].weight
+    assert [name for name, _ in net.named_parameters()] == ["0.weight", "0.bias", "1.bias"]
+    assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+    assert repr(net).endswith("8 parameters")
+
+
+def test_a_module_used_twice_is_met_once():
+    layer = nn.Linear(2, 2)
+    net = nn.Sequential(layer, nn.Tanh(), layer)
+    assert len(list(net.modules())) == 3
+    assert len(list(net.parameters())) == 2
+
+
+def test_a_result_cannot_take_the_place_of_a_parameter():
+    layer = nn.Linear(2, 2)
+    with pytest.raises(
+        TypeError, match=r"Linear.weight is a parameter and cannot become a result; .* weight.assign"
+    ):
+        layer.weight = layer.weight - 1
+    with pytest.raises(TypeError, match="cannot become ndarray"):
+        layer.weight = np.zeros((2, 2))
+    layer.bias = None
+    assert [name for name, _ in layer.named_parameters()] == ["weight"]
+
+
+def test_a_buffer_wants_no_gradient():
+    with pytest.raises(ValueError, match="buffer 'x' wants a gradient"):
+        nn.Module().register_buffer("x", nn.Parameter(1.0))
+
+
+def test_a_module_without_forward_says_so():
+    with pytest.raises(NotImplementedError, match=r"Module has no forward\(self, ...\)"):
+        nn.Module()(1)
+
+
+def test_training_and_freezing_reach_every_module():
+    net = nn.Sequential(nn.Dropout(), nn.Sequential(Block()))
+    assert not any(module.training for module in net.eval().modules())
+    assert all(module.training for module in net.train().modules())
+    net.requires_grad_(False)
+    assert not any(parameter.requires_grad for parameter in net.parameters())
+    assert len(list(net.parameters())) == 3
+
+
+def test_zero_grad_forgets_all_gradients():
+    net = Block()
+    net(mg.tensor([[1.0, 2.0]])).sum().backward()
+    assert all(parameter.grad is not None for parameter in net.parameters())
+    net.zero_grad()
+    assert all(parameter.grad is None for parameter in net.parameters())
+
+
+def test_apply_goes_from_the_leaves_to_the_root():
+    net, seen = nn.Sequential(nn.Sequential(nn.Tanh()), nn.ReLU()), []
+    net.apply(lambda module: seen.append(type(module).__name__))
+    assert seen == ["Tanh", "Sequential", "ReLU", "Sequential"]
+
+
+def test_a_state_is_a_copy_that_training_does_not_change():
+    net = Block()
+    state = net.state_dict()
+    assert list(state) == ["scale", "seen", "inner.weight", "inner.bias"]
+    before = state["scale"].tolist()
+    net.scale.assign([9.0, 9.0])
+    assert state["scale"].tolist() == before
+    assert net.load_state_dict(state) == ([], [])
+    assert net.scale.tolist() == before
+
+
+def test_a_state_that_does_not_fit_is_refused_by_name_and_shape_and_nothing_is_taken_over():
+    net = Block()
+    before = net.scale.tolist()
+    state = {
+        **net.state_dict(),
+        "scale": mg.tensor([7.0, 7.0]),
+        "inner.bias": np.zeros(4),
+        "odd": np.zeros(1),
+    }
+    del state["inner.weight"]
+    with pytest.raises(
+        ValueError,
+        match=r"Block: missing: inner.weight; unexpected: odd; inner.bias has shape \(3,\) here "
+        r"and \(4,\) in the state",
+    ):
+        net.load_state_dict(state)
+    assert net.scale.tolist() == before
+    del state["inner.bias"]
+    keys = net.load_state_dict(state, strict=False)
+    assert keys.missing_keys == ["inner.weight", "inner.bias"]
+    assert keys.unexpected_keys == ["odd"]
+    assert net.scale.tolist() == [7.0, 7.0]
+
+
+def test_loading_a_state_keeps_the_dtype_and_leaves_recorded_graphs_alone():
+    net = nn.Linear(2, 1, dtype="float32")
+    loss = net(mg.tensor(np.ones((1, 2), np.float32))).sum()
+    net.load_state_dict({"weight": np.zeros((1, 2)), "bias": np.zeros(1)})
+    assert net.weight.dtype == np.float32
+    loss.backward()
+    assert net.weight.grad.tolist() == [[1.0, 1.0]]
+
+
+def test_to_another_dtype_moves_floats_and_keeps_shared_parameters_shared():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    net[1].weight = net[0].weight
+    net.register_buffer("count", mg.tensor([1, 2]))
+    net.to("cpu", dtype="float32")
+    assert net[1].weight is net[0].weight
+    assert {str(p.dtype) for p in net.parameters()} == {"float32"}
+    assert net.count.dtype == np.int64
+    assert all(p.requires_grad and p.is_leaf for p in net.parameters())
+
+
+def test_hooks_see_what_a_module_receives_and_returns_and_may_change_it():
+    layer, seen = nn.Linear(2, 1, bias=False), []
+    layer.weight.assign([[1.0, 1.0]])
+    stop_before = layer.register_forward_pre_hook(lambda module, args: seen.append(args[0].tolist()))
+    layer.register_forward_pre_hook(lambda module, args: args[0] * 10)
+    stop = layer.register_forward_hook(lambda module, args, output: seen.append((module, output.item())))
+    layer.register_forward_hook(lambda module, args, output: output + 0.5)
+    assert layer(mg.tensor([1.0, 2.0])).tolist() == [30.5]
+    assert seen == [[1.0, 2.0], (layer, 30.0)]
+    stop_before()
+    stop()
+    stop()
+    assert layer(mg.tensor([1.0, 2.0])).tolist() == [30.5]
+    assert len(seen) == 2
+
+
+def test_a_part_is_found_by_its_dotted_name():
+    net = nn.Sequential(nn.Linear(2, 2), Block())
+    assert net.get_submodule("1.inner") is net[1].inner
+    assert net.get_submodule("") is net
+    assert net.get_parameter("1.inner.weight") is net[1].inner.weight
+    assert net.get_buffer("1.passing") is net[1].passing
+    with pytest.raises(AttributeError, match=r"Sequential has no parameter '1.seen'; there is 0.weight, 0.bias, 1.s"):
+        net.get_parameter("1.seen")
+    with pytest.raises(AttributeError, match=r"Linear has no buffer 'x'; there is none"):
+        net[0].get_buffer("x")
+
+
+def test_without_recurse_a_module_names_only_what_is_its_own():
+    block = Block()
+    assert [name for name, _ in block.named_parameters(recurse=False)] == ["scale"]
+    assert list(block.parameters(recurse=False)) == [block.scale]
+    net = nn.Sequential(block)
+    assert list(net.named_buffers(recurse=False)) == []
+    assert [name for name, _ in net.named_buffers(prefix="net")] == ["net.0.seen", "net.0.passing"]
+
+
+def test_a_child_that_stands_in_two_places_is_one_child_and_works_in_both():
+    layer = nn.Linear(1, 1, bias=False)
+    layer.weight.assign([[3.0]])
+    net = nn.Sequential(layer, layer)
+    assert list(net.children()) == [layer]
+    assert len(net) == 2
+    assert net(mg.tensor([1.0])).tolist() == [9.0]
+    assert nn.ModuleList([layer, layer])[-1] is layer
+
+
+def test_what_is_no_module_or_has_a_name_that_is_taken_is_no_child():
+    net = nn.Module()
+    net.add_module("first", nn.ReLU())
+    net.add_module("first", nn.Tanh())
+    assert isinstance(net.first, nn.Tanh)
+    with pytest.raises(TypeError, match=r"Module holds modules, got function; .*nn.ReLU"):
+        net.add_module("bend", F.relu)
+    for name in ("forward", "training", "a.b"):
+        with pytest.raises(KeyError, match=f"'{name}' cannot be a name: it is taken, or holds a dot"):
+            net.add_module(name, nn.ReLU())
+
+
+def test_gradients_are_forgotten_or_made_0():
+    net = Block()
+    net(mg.tensor([[1.0, 2.0]])).sum().backward()
+    net.zero_grad(set_to_none=False)
+    assert [parameter.grad.numpy().any() for parameter in net.parameters()] == [False] * 3
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("half", "float16"), ("float", "float32"), ("double", "float64")])
+def test_floats_change_their_precision_and_whole_numbers_do_not(name, dtype):
+    layer = getattr(nn.BatchNorm1d(2), name)()
+    kinds = {name: str(value.dtype) for name, value in layer.state_dict().items()}
+    assert kinds == dict.fromkeys(["weight", "bias", "running_mean", "running_var"], dtype) | {
+        "num_batches_tracked": "int64"
+    }
+    assert layer.cpu() is layer
+
+
+def test_modules_can_be_copied_and_pickled():
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh())
+    x = mg.tensor([[1.0, -1.0]])
+    for other in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):  # noqa: S301 - our own bytes
+        assert other(x).tolist() == net(x).tolist()
+        other[0].weight.assign(0.0)
+        assert [name for name, _ in other.named_parameters()] == ["0.weight", "0.bias"]
+    assert np.abs(net[0].weight.numpy()).max() > 0
+
+
+def test_a_network_prints_as_a_tree_with_shapes_and_counts():
+    net = nn.Sequential(
+        nn.Conv2d(1, 2, 3, padding=1), nn.Sequential(nn.Flatten(), nn.Linear(8, 1, bias=False))
+    )
+    assert repr(net) == (
+        "Sequential(\n"
+        "  (0): Conv2d(1, 2, kernel_size=(3, 3), padding=1): weight (2, 1, 3, 3), bias (2,); 20 parameters\n"
+        "  (1): Sequential(\n"
+        "    (0): Flatten(start_dim=1, end_dim=-1)\n"
+        "    (1): Linear(in_features=8, out_features=1, bias=False): weight (1, 8); 8 parameters\n"
+        "  ): 8 parameters\n"
+        "): 28 parameters"
+    )
+
+
+def test_containers_index_slice_and_name_their_modules():
+    net = nn.Sequential({"first": nn.Linear(2, 3), "bend": nn.ReLU()})
+    assert [name for name, _ in net.named_parameters()] == ["first.weight", "first.bias"]
+    assert net[-1] is net.bend
+    assert len(net[:1]) == 1
+    assert net[:1][0] is net.first
+    net[1] = nn.Tanh()
+    assert isinstance(net.bend, nn.Tanh)
+    with pytest.raises(IndexError, match="Sequential holds 2 modules, there is no number 2"):
+        net[2]
+    with pytest.raises(TypeError, match="Sequential holds modules, got function"):
+        nn.Sequential(F.relu)
+
+
+def test_modules_are_put_into_a_list_and_taken_out_and_numbered_anew():
+    first, second, third = nn.Linear(1, 2), nn.Tanh(), nn.Linear(2, 1)
+    net = nn.Sequential(first, third).insert(1, second)
+    assert list(net) == [first, second, third]
+    assert list(net.state_dict()) == ["0.weight", "0.bias", "2.weight", "2.bias"]
+    assert net.pop(1) is second
+    assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+    del net[:1]
+    assert list(net) == [third]
+    with pytest.raises(IndexError, match="Sequential holds 1 modules, there is no number 1"):
+        del net[1]
+
+
+def test_a_dict_of_modules_is_filled_and_emptied():
+    heads = nn.ModuleDict({"a": nn.Tanh()})
+    heads.update({"b": nn.ReLU(), "a": nn.Sigmoid()})
+    assert [type(head).__name__ for head in heads.values()] == ["Sigmoid", "ReLU"]
+    assert isinstance(heads.pop("a"), nn.Sigmoid)
+    assert list(heads) == ["b"]
+    heads.clear()
+    assert len(heads) == 0
+
+
+def test_lists_and_dicts_of_modules_are_searched_for_parameters():
+    class Heads(nn.Module):
+        def __init__(self):
+            self.layers = nn.ModuleList([nn.Linear(1, 1)]).append(nn.Linear(1, 1))
+            self.heads = nn.ModuleDict({"a": nn.Linear(1, 2, bias=False)})
+
+    net = Heads()
+    names = [name for name, _ in net.named_parameters()]
+    assert names == ["layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias", "heads.a.weight"]
+    assert "a" in net.heads
+    assert net.heads.items() == [("a", net.heads["a"])]
+    del net.heads["a"]
+    assert len(net.heads) == 0
+    with pytest.raises(KeyError, match="'keys' cannot be a name"):
+        net.heads["keys"] = nn.ReLU()
+
+
+def test_a_list_of_parameters_is_searched_and_takes_nothing_else():
+    class Steps(nn.Module):
+        def __init__(self):
+            self.scales = nn.ParameterList(nn.Parameter(float(i)) for i in range(3))
+
+    net = Steps()
+    assert [name for name, _ in net.named_parameters()] == ["scales.0", "scales.1", "scales.2"]
+    net.scales[1] = nn.Parameter(7.0)
+    assert [each.item() for each in net.scales] == [0.0, 7.0, 2.0]
+    assert list(net.state_dict()) == ["scales.0", "scales.1", "scales.2"]
+    for value, what in ((np.ones(2), "ndarray"), (net.scales[0] * 2, "a result")):
+        with pytest.raises(TypeError, match=f"ParameterList holds parameters, got {what}: pass nn.Parameter"):
+            net.scales.append(value)
+    assert len(net.scales) == 3
+
+
+def test_micrograds_own_networks_are_found_in_nn():
+    assert len(nn.MLP(2, [3, 1]).parameters()) == 13
+    with pytest.raises(AttributeError, match="has no attribute 'Lineer'"):
+        nn.Lineer  # noqa: B018 - the look itself is the test
