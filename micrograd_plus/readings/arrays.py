@@ -1,5 +1,6 @@
 """Words for arrays: NumPy's own, and those that need a loop, a stride or a write in place.
 
+Words of one subject stand in rooms beside this one: matrices, scans, windows and more.
 The file is read once for each array library: with NumPy here, and with CuPy in its place by `vocabulary.words_of`.
 Whatever is not defined below is the library's own function of that name.
 """
@@ -16,16 +17,20 @@ from typing import Any
 
 import numpy  # noqa: ICN001 - np is the library that this file is read with, which may be another
 
-from . import matrices, resampling, sequences, special, waves
+from . import matrices, resampling, scans, sequences, special, waves, windows
 from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
-from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced, windows_along
+from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced
 
 np: Any = globals().get("library", numpy)
 
 _add_up = np.add.reduce
 
-for _room in (matrices, resampling, sequences, waves):
+for _room in (matrices, resampling, scans, sequences, waves, windows):
     globals().update({word: partial(getattr(_room, word), np) for word in _room.__all__})
+
+composed: dict[str, Any] = {}
+"""Operations that are made of others, in the words of this file: what a word falls back on that is quicker only for
+some arrays."""
 
 # glibc gives freed blocks that are larger than any freed before back to the system, and the next step faults every page
 # in again; having seen one of 31 MB it keeps them. Elsewhere this does nothing.
@@ -108,6 +113,17 @@ def mean_square(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     if axis is None and not keepdims and 0 < x.size <= 4096 and x.dtype.kind == "f":
         return np.vdot(x, x) / x.size
     return mean(x * x, axis, keepdims)
+
+
+def product_of_others(x: Any, axis: Any = None) -> Any:
+    """For each entry, the product of all the others. Where no product is so small or so large that dividing would lose
+    anything, it is the whole product over the entry."""
+    if np is numpy and x.dtype.kind == "f":
+        with np.errstate(over="ignore", under="ignore"):
+            whole = np.prod(x, axis=axis, keepdims=True)
+        if (abs(whole) > np.finfo(x.dtype).tiny).all() and (abs(whole) < np.inf).all():
+            return whole / x
+    return composed["product_of_others"](x, axis=axis)
 
 
 def spread(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
@@ -400,203 +416,7 @@ def one_hot(indices: Any, num_classes: int) -> Any:
     return np.eye(num_classes)[indices]
 
 
-# Along an axis --------------------------------------------------------------------------------------------------------
-
-
-def _running(
-    accumulate: Any, x: Any, first: Any, axis: int | None, exclusive: bool, reverse: bool
-) -> Any:
-    """A running total, or product, from either end; `first` is where an exclusive one starts."""
-    line = x.reshape(-1) if axis is None else np.moveaxis(x, axis, -1)
-    line = line[..., ::-1] if reverse else line
-    out = accumulate(line, axis=-1)
-    if exclusive:
-        start = np.full_like(out[..., :1], first)
-        out = np.concatenate([start, out[..., :-1]], axis=-1)
-    out = out[..., ::-1] if reverse else out
-    return out if axis is None else np.moveaxis(out, -1, axis)
-
-
-def cumsum(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
-    """Running sums."""
-    return _running(np.cumsum, x, 0, axis, exclusive, reverse)
-
-
-def cumprod(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
-    """Running products."""
-    return _running(np.cumprod, x, 1, axis, exclusive, reverse)
-
-
-def product_of_others(x: Any, axis: Any = None) -> Any:
-    """For each entry, the product of all the others: the whole product over the entry, where no product is so small
-    or so large that dividing would lose anything; elsewhere those before it times those after it."""
-    if np is numpy and x.dtype.kind == "f":
-        with np.errstate(over="ignore", under="ignore"):
-            whole = np.prod(x, axis=axis, keepdims=True)
-        if (abs(whole) > np.finfo(x.dtype).tiny).all() and (abs(whole) < np.inf).all():
-            return whole / x
-    line = axes_to_last(x, axis)
-    before, after = cumprod(line, -1, exclusive=True), cumprod(line, -1, exclusive=True, reverse=True)
-    return axes_from_last(before * after, x.shape, axis)
-
-
-def recurrence(decay: Any, drive: Any, axis: int = -1, reverse: bool = False) -> Any:
-    """Each state is `decay * previous + drive`, starting from 0."""
-    decay, drive = np.broadcast_arrays(decay, drive)
-    decay, drive = np.moveaxis(decay, axis, 0), np.moveaxis(drive, axis, 0)
-    out = np.empty(drive.shape, np.result_type(decay, drive))
-    steps = range(len(drive))
-    state: Any = 0.0
-    for i in reversed(steps) if reverse else steps:
-        state = out[i] = decay[i] * state + drive[i]
-    return np.moveaxis(out, 0, axis)
-
-
-def shift(x: Any, axis: int = -1, reverse: bool = False) -> Any:
-    """Every entry moved one place on along an axis, a 0 moving in."""
-    out = np.zeros_like(x)
-    source, target = np.moveaxis(x, axis, 0), np.moveaxis(out, axis, 0)
-    if reverse:
-        target[:-1] = source[1:]
-    else:
-        target[1:] = source[:-1]
-    return out
-
-
-def cummax_with_indices(x: Any, axis: int = -1) -> tuple[Any, Any]:
-    """The largest entry so far, and the latest place where it stands."""
-    line = np.moveaxis(x, axis, -1)
-    values = _running_maximum(line)
-    places = _running_maximum(np.where(line == values, np.arange(line.shape[-1]), 0))
-    return np.moveaxis(values, -1, axis), np.moveaxis(places, -1, axis)
-
-
-def _running_maximum(line: Any) -> Any:
-    """The largest entry so far along the last axis, by looking 1, 2, 4, 8 ... places back; CuPy accumulates only sums
-    and products."""
-    out, back = line.copy(), 1
-    while back < line.shape[-1]:
-        out[..., back:] = np.maximum(out[..., back:], out[..., :-back])
-        back *= 2
-    return out
-
-
-def argsort(x: Any, axis: int | None = -1, descending: bool = False) -> Any:
-    """The places of the entries in order; equal entries keep the order they came in."""
-    if axis is None:
-        return argsort(x.reshape(-1), -1, descending)
-    if not descending:
-        return np.argsort(x, axis=axis, kind="stable")
-    backwards = np.argsort(np.flip(x, axis=axis), axis=axis, kind="stable")
-    return x.shape[axis] - 1 - np.flip(backwards, axis=axis)
-
-
-def topk(x: Any, k: int, axis: int = -1) -> tuple[Any, Any]:
-    """The `k` largest entries in descending order, and where they stand."""
-    if not 0 <= k <= x.shape[axis]:
-        raise ValueError(f"k={k} entries of an axis of length {x.shape[axis]}")
-    order = argsort(x, axis=axis, descending=True)
-    places = order[(slice(None),) * (axis % x.ndim) + (slice(k),)]
-    return np.take_along_axis(x, places, axis), places
-
-
-# Windows over images --------------------------------------------------------------------------------------------------
-
-
-def _images_last(x: Any) -> Any:
-    """(N, C, H, W) seen as (C, H, W, N), which is how images lie in memory here: a row of a window is then one run of
-    numbers, and a convolution one product of matrices. Elementwise operations keep the order."""
-    return x.transpose(1, 2, 3, 0)
-
-
-def _images_first(x: Any) -> Any:
-    """(C, H, W, N) seen as (N, C, H, W)."""
-    return x.transpose(3, 0, 1, 2)
-
-
-def _windows(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, border: float) -> Any:
-    """Every window as a view: (C, kh, kw, H', W', N)."""
-    (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel
-    high, wide = windows_along(x.shape, kernel, stride, padding, dilation)
-    if high < 1 or wide < 1:
-        raise ValueError(
-            f"a window of {kernel} (dilation {dilation}) is larger than the image {x.shape[-2:]} with padding {padding}"
-        )
-    n, channels, rows, columns = x.shape
-    framed = _images_last(x)
-    if ph or pw:
-        framed = np.full((channels, rows + 2 * ph, columns + 2 * pw, n), border, x.dtype)
-        framed[:, ph : ph + rows, pw : pw + columns] = _images_last(x)
-    framed = np.ascontiguousarray(framed)
-    c, h, w, each = framed.strides
-    return np.lib.stride_tricks.as_strided(
-        framed, (channels, kh, kw, high, wide, n), (c, h * dh, w * dw, h * sh, w * sw, each)
-    )
-
-
-def unfold(x: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1)) -> Any:
-    """Each window's entries as one column: (N, C * kernel, windows)."""
-    windows = _windows(x, kernel_size, stride, padding, dilation, 0.0)
-    places = windows.shape[3] * windows.shape[4]
-    return windows.reshape(x.shape[1] * kernel_size[0] * kernel_size[1], places, x.shape[0]).transpose(2, 0, 1)
-
-
-def fold(
-    x: Any, output_size: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1)
-) -> Any:
-    """Columns put back where their windows were, overlaps added up: (N, C, H, W)."""
-    (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel_size
-    high, wide = windows_along(output_size, kernel_size, stride, padding, dilation)
-    columns = x.transpose(1, 2, 0).reshape(x.shape[1] // (kh * kw), kh, kw, high, wide, x.shape[0])
-    size = (output_size[0] + 2 * ph, output_size[1] + 2 * pw)
-    if stride == kernel_size and dilation == (1, 1) and size == (high * sh, wide * sw):
-        framed = columns.transpose(0, 3, 1, 4, 2, 5).reshape(len(columns), *size, x.shape[0])  # nothing overlaps
-    else:
-        framed = np.zeros((len(columns), *size, x.shape[0]), x.dtype)
-        for i, j in numpy.ndindex(kh, kw):
-            top, left = i * dh, j * dw
-            framed[:, top : top + sh * high : sh, left : left + sw * wide : sw] += columns[:, i, j]
-    return _images_first(framed[:, ph : ph + output_size[0], pw : pw + output_size[1]])
-
-
-def kernel_rows(x: Any, groups: int = 1) -> Any:
-    """A kernel's weights as one row for each output channel: (groups, O / groups, entries)."""
-    return x.reshape(groups, x.shape[0] // groups, -1)
-
-
-def grouped(x: Any, groups: int = 1) -> Any:
-    """The columns of all images side by side, apart for each group: (groups, entries, windows * N)."""
-    return x.transpose(1, 2, 0).reshape(groups, x.shape[1] // groups, x.shape[2] * x.shape[0])
-
-
-def ungrouped(x: Any, images: int) -> Any:
-    """The reverse of `grouped`: (N, all entries, windows)."""
-    return x.reshape(x.shape[0] * x.shape[1], -1, images).transpose(2, 0, 1)
-
-
-def grouped_images(x: Any, groups: int = 1) -> Any:
-    """The places of all images in a row, apart for each group: (groups, C / groups, H * W * N)."""
-    return _images_last(x).reshape(groups, x.shape[1] // groups, -1)
-
-
-def as_images(x: Any, size: tuple[int, ...], images: int) -> Any:
-    """The reverse of `grouped_images`: (N, C, H, W)."""
-    return _images_first(x.reshape(x.shape[0] * x.shape[1], *size, images))
-
-
-def max_pool2d_with_chosen(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Any, Any]:
-    """The largest entry of each window, and which entry of its window it is: (C, kernel, windows * N)."""
-    windows = _windows(x, kernel_size, stride, padding, dilation, -np.inf)
-    entries = [windows[:, i, j] for i, j in numpy.ndindex(*kernel_size)]
-    largest = entries[0].copy()
-    for entry in entries[1:]:
-        np.maximum(largest, entry, out=largest)
-    chosen = np.empty((len(windows), len(entries), *largest.shape[1:]), bool)
-    free = np.ones(largest.shape, bool)
-    for place, entry in enumerate(entries):
-        np.logical_and(entry == largest, free, out=chosen[:, place])
-        free ^= chosen[:, place]
-    return _images_first(largest), chosen.reshape(*chosen.shape[:2], -1)
+# Arrays beside others -------------------------------------------------------------------------------------------------
 
 
 def zeros_beside(x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
@@ -612,30 +432,3 @@ def ones_beside(x: Any, shape: tuple[int, ...]) -> Any:
 def eye_beside(x: Any, n: int) -> Any:
     """The identity matrix where `x` lives."""
     return np.eye(n, dtype=x.dtype)
-
-
-def window_counts(x: Any, shape: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool) -> Any:
-    """How many entries each window of an image of `shape` takes together."""
-    if count_include_pad or not builtins.any(padding):
-        return np.array(kernel_size[0] * kernel_size[1], np.int16)  # small integers leave float32 as it is
-    ones = np.ones((1, 1, *shape[-2:]))
-    counts = unfold(ones, kernel_size, stride, padding).sum(axis=1).astype(np.int16)
-    return counts.reshape(windows_along(shape, kernel_size, stride, padding))
-
-
-def split_columns(x: Any, kernel_size: Any) -> Any:
-    """Columns of windows apart for each channel: (N, C, kernel, windows)."""
-    return x.reshape(x.shape[0], -1, kernel_size[0] * kernel_size[1], x.shape[-1])
-
-
-def window_sums(x: Any, x_shape: Any, kernel_size: Any, stride: Any, padding: Any) -> Any:
-    """Columns of windows added up, as images."""
-    total = split_columns(x, kernel_size).sum(axis=2)
-    return total.reshape(*x_shape[:2], *windows_along(x_shape, kernel_size, stride, padding))
-
-
-def window_columns(x: Any, kernel_size: Any) -> Any:
-    """Each entry of an image repeated as a column for its whole window."""
-    entries = kernel_size[0] * kernel_size[1]
-    line = x.reshape(*x.shape[:2], 1, -1)
-    return np.broadcast_to(line, (*line.shape[:2], entries, line.shape[-1])).reshape(x.shape[0], -1, line.shape[-1])
