@@ -90,6 +90,11 @@ def mT(x: Any) -> Any:
     return x.T if x.ndim == 2 else x.swapaxes(-1, -2)
 
 
+def mH(x: Any) -> Any:
+    """The last two axes exchanged, and all entries conjugated."""
+    return mT(x).conj() if x.dtype.kind == "c" else mT(x)
+
+
 def matmul(a: Any, b: Any) -> Any:
     """The matrix product; two plain matrices take the shorter way to BLAS, and many before one go as one."""
     if b.ndim != 2 or a.ndim < 2:
