@@ -256,7 +256,7 @@ def _(sample: Sample) -> None:
             if isinstance(value, (list, tuple)):
                 names.update({f"{name}[{i}]": part for i, part in enumerate(value)})
         value = symbols.evaluate(formula, words, names)
-        if is_complex(contribution.raw):
+        if is_complex(up):
             continue  # the formula is of the real case: over the complex numbers the engine conjugates
         value, raw = at_home(value), at_home(contribution.raw)
         must_equal(np.broadcast_to(value, raw.shape), raw, f"{sample}: the formula of {rule.name}")
