@@ -214,6 +214,7 @@ def axis_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "expand_dims": expand_dims,
         "transpose": transpose,
         "mT": lambda x: x.mT,
+        "mH": lambda x: x.mH,
         "swapaxes": swapaxes,
         "axes_to_last": axes_to_last,
         "broadcast_to": broadcast_to,
