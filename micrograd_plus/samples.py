@@ -193,6 +193,8 @@ def _samples_of_scans() -> None:
     sample(ops.topk, spaced(3, 5), k=2, axis=1)
     sample(ops.quantile, spaced(3, 5), q=0.3, axis=1)
     sample(ops.quantile, spaced(2, 5), q=0.8, keepdims=True)
+    sample(ops.quantile, spaced(3, 5), q=(0.8, 0.0, 0.3), axis=0)
+    sample(ops.quantile, spaced(2, 3, 4), q=(0.45,), axis=(0, 2), keepdims=True, method="hazen")
     sample(ops.median, spaced(3, 4), axis=1)
     sample(ops.median, spaced(5))
 

@@ -434,6 +434,11 @@ def ones_beside(x: Any, shape: tuple[int, ...]) -> Any:
     return np.ones(shape, x.dtype)
 
 
+def numbers_beside(x: Any, numbers: Any) -> Any:
+    """Plain numbers as an array where `x` lives."""
+    return np.asarray(numbers, x.dtype)
+
+
 def eye_beside(x: Any, n: int) -> Any:
     """The identity matrix where `x` lives."""
     return np.eye(n, dtype=x.dtype)
