@@ -95,7 +95,7 @@ def entry(op: Any) -> str:
         reference.details(op),
     ]
     parts.append(f"*{op.kind}*: {KINDS[op.kind]}.")
-    parts += [rule(each) for each in reference.rules(op)]
+    parts += [rule(each) for each in reference.shared_rules(op)]
     if not op.rules and op.kind != "constant":
         parts.append("It has no rule of its own: its forward is made of operations, and their rules run.")
     example = reference.example(op)
@@ -104,16 +104,20 @@ def entry(op: Any) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def rule(described: Any) -> str:
-    """One rule: what it reads, its formula twice, its reason and its source."""
+def rule(served: list[Any]) -> str:
+    """One rule: what it reads, its reason, the formula of each input that it serves, twice, and its source."""
+    described = served[0]
     reads = ", ".join(f"`{name}`" for name in described.reads) or "nothing"
-    parts = [f"**The rule for `{described.input}`** reads {reads}."]
+    parts = [f"**The rule for {', '.join(f'`{each.input}`' for each in served)}** reads {reads}."]
     if described.reason:
         parts.append(" ".join(described.reason.split()))
-    if described.text is None:
-        parts.append("It cannot be read on symbols, so it has no formula.")
-    else:
-        parts += [fenced("text", described.text), fenced("math", described.latex)]
+    for each in served:
+        if len(served) > 1:
+            parts.append(f"to `{each.input}`:")
+        if each.text is None:
+            parts.append("It cannot be read on symbols, so it has no formula.")
+        else:
+            parts += [fenced("text", each.text), fenced("math", each.latex)]
     parts.append(fenced("python", textwrap.dedent(described.source or "")))
     parts.append(f"in `{described.file}`")
     return "\n\n".join(parts)

@@ -63,7 +63,7 @@ def home(name: str) -> tuple[str, str]:
     if name in mg._WHEN_ASKED_FOR:
         room, _, inside = mg._WHEN_ASKED_FOR[name].partition(":")
         return room, inside
-    rooms = {room: vars(sys.modules[f"micrograd_plus.{room}"]) for room in ("op", "tensor", "variable")}
+    rooms = {room: vars(sys.modules[f"micrograd_plus.{room}"]) for room in ("op", "composites", "tensor", "variable")}
     return next(room for room, names in rooms.items() if name in names), name
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as _numpy  # noqa: F401, ICN001 - imported from here NumPy takes 44 ms, from deep within our own rooms 57
 
+from .composites import composite
 from .op import constant, elementwise, joining, linear, multilinear, op
 from .ops import *  # noqa: F403 - every operation is public, and listed where it is defined
 from .ops import __all__ as _operations
@@ -46,8 +47,8 @@ _WHEN_ASKED_FOR = {
 """Rooms, and names in them, that are imported the first time somebody asks."""
 
 __all__ = [  # noqa: PLE0604 - operations, and rooms by their keys: all of them are strings
-    *_operations, *_WHEN_ASKED_FOR, "Tensor", "constant", "elementwise", "enable_grad", "joining", "linear",
-    "multilinear", "no_grad", "op", "tensor", "unfuse",
+    *_operations, *_WHEN_ASKED_FOR, "Tensor", "composite", "constant", "elementwise", "enable_grad", "joining",
+    "linear", "multilinear", "no_grad", "op", "tensor", "unfuse",
 ]  # fmt: skip
 
 

@@ -268,9 +268,12 @@ def print_operation(reference: Any, op: Any) -> None:
     for paragraph in filter(None, reference.details(op).split("\n\n")):
         print(f"\n{textwrap.fill(paragraph, 100)}")
     print(f"\nKind: {op.kind} ({KINDS[op.kind]})")
-    for rule in reference.rules(op):
-        print(f"\nThe rule for {rule.input}, which reads {', '.join(rule.reads)}")
-        print(f"    {rule.text or 'has no formula: it cannot be read on symbols'}")
+    for served in reference.shared_rules(op):
+        rule = served[0]
+        print(f"\nThe rule for {', '.join(each.input for each in served)}, which reads {', '.join(rule.reads)}")
+        for each in served:
+            to = f"to {each.input}: " if len(served) > 1 else ""
+            print(f"    {to}{each.text or 'has no formula: it cannot be read on symbols'}")
         if rule.reason:
             print(textwrap.indent(textwrap.fill(" ".join(rule.reason.split()), 96), "    "))
         print(f"  {rule.file}, line {rule.line}:\n{textwrap.indent(rule.source or '', '    ')}")

@@ -45,7 +45,8 @@ class Op:
     rule_type: type[Rule] = Rule
     tangent_rule: Any = None
     """How results move when inputs do, where somebody has given that; else it is derived."""
-    may_be_written_out = True
+    may_be_written_out = False
+    """Whether `compiled` may write out its caller and its way back."""
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class Op:
         self.outputs, self.keeps = outputs, keeps
         self.constants = frozenset(constants)
         self.rules: list[Rule] = []
+        self.may_be_written_out = not outputs and kind not in ("joining", "constant")
         self.call: Any = None
 
     def __repr__(self) -> str:
@@ -290,7 +292,7 @@ class Op:
                 f"@{self.name}.rule({self.inputs[0]!r}), or pass mg.stop_gradient(...) of the input"
             )
 
-    @property
+    @cached_property
     def composite(self) -> bool:
         """True when the forward is a decomposition into other operations."""
         words = self.forward.__code__.co_names
@@ -447,8 +449,7 @@ def pull_by_name(op: Op) -> Callable[..., None]:
 
 def pull_of(op: Op, out: Any) -> Callable[..., None]:
     """How a node sends its gradient on: written out where it can be, else by name."""
-    by_name = op.outputs or op.kind == "joining" or not op.may_be_written_out
-    if by_name or out.dtype.kind == "c" or writer.room is None:
+    if not op.may_be_written_out or out.dtype.kind == "c" or writer.room is None:
         return pull_by_name(op)
     return writer.room.pull(op)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from . import ops, variable
 from .application import Op, is_complex
+from .composites import ChainRule
 from .readings import arrays, floats, symbols, vocabulary
 from .samples import Sample, samples
 from .tensor import Tensor, tensor
@@ -236,41 +237,66 @@ def _(sample: Sample) -> None:
 def _(sample: Sample) -> None:
     places = moving(sample)
     leaves = [tensor(sample.inputs[i], requires_grad=True) for i in places]
-    told, applied = [], {}
-    with _Listener(told, applied):
+    listener = _Listener()
+    with listener:
         scalar(sample, given(sample, places, leaves)).backward()
-    words = vocabulary.device(where.get()).words
-    mine = [step for step in told if step[0].op is sample.op]
+    mine = [step for step in listener.told if step[0].op is sample.op]
     if sample.op.rules and not mine:
         raise AssertionError(f"{sample}: no step of {sample.op.name} was recorded")
-    for node, contribution, upstream, _, _ in mine:
-        rule = contribution.rule
-        several = sample.op.outputs
-        up = sample.op.whole(words, upstream, {"outputs_like": node.saved[-1]}) if several else upstream
-        joins = rule.op.kind == "joining"
-        place = contribution.index if joins else rule.inputs.index(rule.op.inputs[contribution.index])
-        reads = at_hand(rule, *applied[node]) if rule.at_once else contribution.reads
-        formula = expression(rule, place, reads, up)
-        names = {**reads, "upstream": up}
-        for name, value in list(names.items()):
-            if isinstance(value, (list, tuple)):
-                names.update({f"{name}[{i}]": part for i, part in enumerate(value)})
-        value = symbols.evaluate(formula, words, names)
-        if is_complex(up):
-            continue  # the formula is of the real case: over the complex numbers the engine conjugates
+    for step in mine:
+        formula_holds(sample, step, listener)
+
+
+def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) -> None:
+    """See that what a step sent is what its formula comes to; with the chain rule, each formula of the steps inside."""
+    node, contribution, upstream, _, _ = step
+    rule, words = contribution.rule, vocabulary.device(where.get()).words
+    op = rule.op
+    if isinstance(rule, ChainRule):
+        steps_inside_hold(sample, step, listener)
+        return
+    up = op.whole(words, upstream, {"outputs_like": node.saved[-1]}) if op.outputs else upstream
+    place = contribution.index if op.kind == "joining" else rule.inputs.index(op.inputs[contribution.index])
+    reads = at_hand(rule, *listener.outcomes[node]) if rule.at_once else contribution.reads
+    formula = expression(rule, place, reads, up)
+    names = {**reads, "upstream": up}
+    for name, value in list(names.items()):
+        if isinstance(value, (list, tuple)):
+            names.update({f"{name}[{i}]": part for i, part in enumerate(value)})
+    value = symbols.evaluate(formula, words, names)
+    if not is_complex(up):  # the formula is of the real case; where upstream is complex the engine conjugates
         value, raw = at_home(value), at_home(contribution.raw)
         must_equal(np.broadcast_to(value, raw.shape), raw, f"{sample}: the formula of {rule.name}")
 
 
-class _Listener(variable.Recorder):
-    """A recorder that keeps what was applied, and the steps."""
+def steps_inside_hold(sample: Sample, step: tuple[Any, ...], listener: _Listener) -> None:
+    """The same inside a composite: the formula of each step there, and that together they send what it sent."""
+    node, contribution, upstream, _, _ = step
+    data, params, _ = listener.outcomes[node]
+    inputs = [value if value is None else Tensor.of(value) for value in data]
+    inputs[contribution.index].requires_grad = True
+    within = _Listener()
+    with within:
+        node.op.forward(vocabulary.tensors, *inputs, **params).backward(Tensor.of(upstream))
+    for each in within.told:
+        formula_holds(sample, each, within)
+    arrived = at_home(inputs[contribution.index].grad.numpy())
+    must_equal(arrived, at_home(contribution.raw), f"{sample}: the steps inside {contribution.rule.name}")
 
-    def __init__(self, told: list[Any], outcomes: dict[Any, Any]):
-        self.told, self.outcomes = told, outcomes
+
+class _Listener(variable.Recorder):
+    """A recorder that keeps what was applied, by node, and the steps."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[Any, ...]] = []
+        self.outcomes: dict[Any, Any] = {}
 
     def applied(self, op: Any, inputs: Any, data: Any, params: dict[str, Any], result: Any) -> None:
         """Keep an application under its node."""
-        self.outcomes[getattr(result, "node", None)] = (data, params, result)
+        outputs = result if op.outputs else (result,)
+        for output in outputs:
+            node = getattr(output, "node", None)
+            self.outcomes[node.parents[0] if op.outputs and node is not None else node] = (data, params, result)
 
     def observer(self, root: Any, upstream: Any, can_replay: bool) -> Any:
         """Write every step down."""

@@ -109,7 +109,6 @@ class CustomOp(Op):
     """The operation behind a function of tensors."""
 
     rule_type = CustomRule
-    may_be_written_out = False
 
     def __init__(self, f: Callable[..., Any], outputs: tuple[str, ...]):
         self.name = getattr(f, "__name__", type(f).__name__).strip("<>_")

@@ -40,7 +40,9 @@ class Source:
         self._op = op
 
     def __repr__(self) -> str:
-        return writer.room.source(self._op) if writer.room is not None else f"{self._op!r} is applied by name"
+        if writer.room is None or not self._op.may_be_written_out:
+            return f"{self._op!r} is applied by name"
+        return writer.room.source(self._op)
 
 
 class _Signature:
@@ -70,7 +72,7 @@ def _unwritten(*args: Any, **params: Any) -> Any:
 
 def first_call(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Write the caller out, where that room exists, and call."""
-    if writer.room is not None and op.rules and not op.outputs and op.kind not in ("joining", "constant"):
+    if writer.room is not None and op.rules and op.may_be_written_out:
         writer.room.write_caller(op)
         return op.call(*args, **params)
     return op.apply(*args, **params)

@@ -114,6 +114,14 @@ def rules(op: Op) -> list[Rule]:
     return [found[name] for name in op.inputs if name in found]
 
 
+def shared_rules(op: Op) -> list[list[Rule]]:
+    """The same, those of one function together: a rule may serve several inputs."""
+    together: dict[Any, list[Rule]] = {}
+    for rule in rules(op):
+        together.setdefault((rule.file, rule.line, rule.source), []).append(rule)
+    return list(together.values())
+
+
 def _recorded(sample: Sample) -> list[Rule]:
     """The rules of a sample's operation, as a recording of it shows them."""
     places = check.moving(sample)
@@ -129,8 +137,7 @@ def _is_complex(sample: Sample) -> bool:
 
 def written_out(op: Op) -> str | None:
     """The straight code that everyday calls run; None for what is always applied by name."""
-    straight = op.rules and not op.outputs and op.kind != "joining"
-    return compiled.source(op) if straight else None
+    return compiled.source(op) if op.rules and op.may_be_written_out else None
 
 
 # An example -------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from math import inf, log as ln, pi, sqrt as root
 
+from ..composites import composite
 from ..op import constant, elementwise, face, linear, mask, op, phrase
 from ..readings import vocabulary
 
@@ -63,18 +64,21 @@ def power(xp, base, exponent):
     return xp.power(base, exponent)
 
 
+@composite
 @elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1)
 def affine(xp, x, scale, shift):
     """A straight line: `scale * x + shift`."""
     return scale * x + shift
 
 
+@composite
 @elementwise(start=lambda weight: 1 - weight, end=lambda weight: weight, weight=lambda start, end: end - start)
 def lerp(xp, start, end, weight):
     """The point between `start` (weight 0) and `end` (weight 1)."""
     return start + weight * (end - start)
 
 
+@composite
 @elementwise(x=lambda: 1, a=lambda b, value: value * b, b=lambda a, value: value * a)
 def addcmul(xp, x, a, b, *, value=1.0):
     """A product added: `x + value * a * b`."""

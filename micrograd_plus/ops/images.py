@@ -6,12 +6,13 @@ says of images is not said again here: a line is an image of height 1, and a vol
 
 from __future__ import annotations
 
+from ..composites import composite
 from ..op import linear, op
 
 # Convolution ----------------------------------------------------------------------------------------------------------
 
 
-@op
+@composite
 def conv1d(xp, x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
     """A short line of weights compared with every window: (N, C, L) and (O, C / groups, k) to (N, O, L')."""
     out = xp.conv2d(
@@ -21,7 +22,7 @@ def conv1d(xp, x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=
     return xp.squeeze(out, -2)
 
 
-@op
+@composite
 def conv3d(xp, x, weight, bias=None, *, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
     """A small volume of weights compared with every window: (N, C, D, H, W) and (O, C / groups, kd, kh, kw) to
     (N, O, D', H', W').
@@ -76,7 +77,7 @@ def _(xp, upstream):
     return xp.sum(upstream, axis=(0, 2, 3))
 
 
-@op
+@composite
 def conv_transpose1d(xp, x, weight, bias=None, *, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
     """What `conv1d` does to a gradient, as a layer: (N, C, L) and (C, O / groups, k) to (N, O, L')."""
     out = xp.conv_transpose2d(
@@ -89,7 +90,7 @@ def conv_transpose1d(xp, x, weight, bias=None, *, stride=1, padding=0, output_pa
 # Pooling --------------------------------------------------------------------------------------------------------------
 
 
-@op
+@composite
 def max_pool1d(xp, x, *, kernel_size, stride, padding=0, dilation=1):
     """The largest entry of each window of a line; a border of padding never wins. Of several the first."""
     out = xp.max_pool2d(
@@ -99,7 +100,7 @@ def max_pool1d(xp, x, *, kernel_size, stride, padding=0, dilation=1):
     return xp.squeeze(out, -2)
 
 
-@op
+@composite
 def avg_pool1d(xp, x, *, kernel_size, stride, padding=0, count_include_pad=True):
     """The mean of each window of a line; `count_include_pad` says whether a border of padding counts as entries."""
     out = xp.avg_pool2d(
@@ -109,7 +110,7 @@ def avg_pool1d(xp, x, *, kernel_size, stride, padding=0, count_include_pad=True)
     return xp.squeeze(out, -2)
 
 
-@op
+@composite
 def adaptive_avg_pool2d(xp, x, *, output_size):
     """Means of windows that part an image into `output_size` (rows, columns): where the lengths do not divide,
     neighbouring windows share an entry."""
@@ -120,7 +121,7 @@ def adaptive_avg_pool2d(xp, x, *, output_size):
 # Another size ---------------------------------------------------------------------------------------------------------
 
 
-@op
+@composite
 def interpolate(xp, x, *, size, mode="nearest", steps=(None, None)):
     """An image of another size, first along its height and then along its width: `mode` and `steps` are those of
     `resample`. "linear" along both is what others call bilinear."""

@@ -6,6 +6,7 @@ number for each channel.
 
 from __future__ import annotations
 
+from ..composites import composite
 from ..op import op
 
 
@@ -32,7 +33,7 @@ def _(upstream, unit):
     return upstream * unit
 
 
-@op
+@composite
 def scaled_channels(xp, x, weight=None, bias=None):
     """`x * weight + bias`, with one number of each for each channel (axis 1)."""
     shape = xp.channel_shape(xp.shape(x))
@@ -73,7 +74,7 @@ def _(xp, upstream, x_shape):
     return xp.sum(upstream, axis=xp.all_but_channels(x_shape))
 
 
-@op
+@composite
 def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1e-5):
     """Each channel measured by a mean and a variance that were settled before: no example moves them any more."""
     shape = xp.channel_shape(xp.shape(x))
@@ -81,7 +82,7 @@ def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1
     return xp.scaled_channels((x - xp.reshape(mean, shape)) * scale, weight, bias)
 
 
-@op
+@composite
 def group_norm(xp, x, weight=None, bias=None, *, num_groups=1, eps=1e-5):
     """The channels of each example in `num_groups` groups, each brought to mean 0 and variance 1 as one row."""
     groups = xp.reshape(x, xp.group_shape(xp.shape(x), num_groups))
@@ -89,19 +90,19 @@ def group_norm(xp, x, weight=None, bias=None, *, num_groups=1, eps=1e-5):
     return xp.scaled_channels(unit, weight, bias)
 
 
-@op
+@composite
 def instance_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
     """Each channel of each example brought to mean 0 and variance 1: groups of one channel."""
     return xp.group_norm(x, weight, bias, num_groups=xp.shape(x)[1], eps=eps)
 
 
-@op
+@composite
 def residual_layer_norm(xp, x, residual, weight=None, bias=None, *, axes=1, eps=1e-5):
     """A layer's output beside what went past it, together brought to mean 0 and variance 1."""
     return xp.layer_norm(x + residual, weight, bias, axes=axes, eps=eps)
 
 
-@op
+@composite
 def residual_rms_norm(xp, x, residual, weight=None, *, axes=1, eps=1e-6):
     """A layer's output beside what went past it, together divided by the root of their mean square."""
     return xp.rms_norm(x + residual, weight, axes=axes, eps=eps)

@@ -10,6 +10,7 @@ points are constants unless an operation says that it learns them.
 
 from __future__ import annotations
 
+from ..composites import composite
 from ..op import constant, elementwise, face, op
 from .convolution import conv2d
 from .elementwise import astype
@@ -256,7 +257,7 @@ def _(xp, upstream, x, codes, scale, zero_point, scale_shape, block):
     return to_scale, -xp.sum_repeats(to_weights * steps, shape=scale_shape, repeats=block, axis=-2)
 
 
-@op
+@composite
 def dequantize_grouped_matmul(xp, x, codes, scale, experts, zero_point=None, *, block=32):
     """Each row multiplied by the stored matrix of its expert: x (R, K), codes (E, K, N), experts (R,)."""
     return xp.grouped_matmul(x, xp.dequantize_blocks(codes, scale, zero_point, block=block), experts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..composites import composite
 from ..op import constant, face, linear, op
 from ..readings.shapes import ndim, shape
 
@@ -107,7 +108,7 @@ def _(xp, upstream, indices, x_shape, axis):
     return xp.put_along_axis_add(upstream[0], indices, shape=x_shape, axis=axis)
 
 
-@op
+@composite
 def _quantile(xp, x, *, q, axis=None, keepdims=False, method="linear"):
     """The entry below which a share `q` of all lies, between its two neighbours in order."""
     line = xp.sort(xp.axes_to_last(x, axis=axis), axis=-1)
@@ -138,7 +139,7 @@ def quantile(x, q, axis=None, keepdims=False, method="linear"):
     return _quantile(x, q=tuple(shares) if ndim(shares) else shares, axis=axis, keepdims=keepdims, method=method)
 
 
-@op
+@composite
 def median(xp, x, *, axis=None, keepdims=False):
     """The entry in the middle; of an even number, the mean of the two in the middle, which receive half each."""
     return xp.quantile(x, q=0.5, axis=axis, keepdims=keepdims)

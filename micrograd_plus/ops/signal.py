@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..op import constant, linear, op
+from ..composites import composite
+from ..op import constant, linear
 from ..readings.shapes import shape
 from .elementwise import ones_beside
 from .shape import pad
@@ -39,7 +40,7 @@ def mel_filters(xp, x, *, n_mels, n_fft, sample_rate, fmin=0.0, fmax=None):
     return xp.mel_filters(x, n_mels, n_fft, sample_rate, fmin, fmax)
 
 
-@op
+@composite
 def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflect", normalized=False, onesided=True):
     """The Fourier transform of every frame of a signal, each frame as long as the window that it is seen
     through."""
@@ -85,7 +86,7 @@ def stft(
     )  # fmt: skip
 
 
-@op
+@composite
 def log_mel(xp, x, *, sample_rate=16000, n_fft=400, hop_length=160, n_mels=80, fmin=0.0, fmax=None, floor=1e-10):
     """How loud each pitch is at each time: (..., T) to (..., n_mels, frames).
 

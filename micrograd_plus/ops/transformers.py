@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..composites import composite
 from ..op import constant, elementwise, linear, multilinear, op
 
 
@@ -23,6 +24,7 @@ def rope_angles(xp, x, *, pairs, base=10000.0, offset=0):
     return xp.rope_angles(x, pairs, base, offset)
 
 
+@composite
 @elementwise(
     gate=lambda xp, gate, up: up * xp.sigmoid(gate) * (1 + gate * (1 - xp.sigmoid(gate))),
     up=lambda xp, gate: xp.silu(gate),
@@ -132,7 +134,7 @@ def _(xp, upstream, query, key, value, weights, capped, scale):
     )
 
 
-@op
+@composite
 def attention(xp, query, key, value, bias=None, allowed=None, *, scale=None, soft_cap=None, causal=False, window=None):
     """Attention with all its options: see `scaled_dot_product_attention`, `soft_capped_attention` and `attention_mask`.
 
@@ -151,7 +153,7 @@ def attention(xp, query, key, value, bias=None, allowed=None, *, scale=None, sof
     return xp.soft_capped_attention(query, key, value, bias, scale=scale, soft_cap=soft_cap)
 
 
-@op
+@composite
 def attention_block(xp, x, in_weight, in_bias, out_weight, out_bias, *, heads, causal=False):
     """Self-attention in `heads` smaller spaces at once, and a linear layer over what they gathered.
 
@@ -166,7 +168,7 @@ def attention_block(xp, x, in_weight, in_bias, out_weight, out_bias, *, heads, c
     return xp.linear_layer(xp.reshape(gathered, (n, length, width)), out_weight, out_bias)
 
 
-@op
+@composite
 def transformer_layer(
     xp, x, in_weight, in_bias, out_weight, out_bias, weight1, bias1, weight2, bias2,
     norm1_weight, norm1_bias, norm2_weight, norm2_bias, *, heads, causal=False, norm_first=False, eps=1e-5,

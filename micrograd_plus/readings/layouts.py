@@ -142,6 +142,13 @@ def divide(writer: Writer, expression: Expression) -> Piece:
     return Piece(writer.marks.fraction(top, bottom), POWER)
 
 
+def derivative(writer: Writer, expression: Expression) -> Piece:
+    """How one thing, called by its name, moves with another."""
+    marks = writer.marks
+    top, bottom = (marks.row(marks.mark("∂"), marks.upright(name)) for name in expression.args)
+    return Piece(marks.row(top, "/", bottom) if marks.flat else marks.fraction(top, bottom), POWER)
+
+
 def negative(writer: Writer, expression: Expression) -> Piece:
     """A minus before a product, or before what holds more tightly."""
     of = writer.piece(expression.args[0])
@@ -342,6 +349,7 @@ LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
     **dict.fromkeys(("mT", "mH", "matrix_transpose", "transpose"), transposed),
     **dict.fromkeys(("conj", "conjugate"), conjugate),
     **dict.fromkeys(("sqrt", "cbrt"), root),
+    "derivative": derivative,
     "divide": divide,
     "exp": exp,
     "getitem": getitem,

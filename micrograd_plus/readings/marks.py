@@ -123,7 +123,7 @@ class Latex:
         "·": r"\cdot", "−": "-", "@": r"\mathbin{@}", "≠": r"\ne", "≤": r"\le", "≥": r"\ge", "∧": r"\land",
         "∨": r"\lor", "⊻": r"\veebar", "¬": r"\lnot", "Σ": r"\sum", "Π": r"\prod", "π": r"\pi",
         "∞": r"\infty", "…": r"\ldots", "⌊": r"\lfloor", "⌋": r"\rfloor", "⌈": r"\lceil", "⌉": r"\rceil",
-        "‖": r"\|",
+        "‖": r"\|", "∂": r"\partial",
         "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\varepsilon", "η": r"\eta",
         "θ": r"\theta", "λ": r"\lambda", "μ": r"\mu", "ρ": r"\rho", "σ": r"\sigma", "τ": r"\tau",
         "φ": r"\varphi", "ω": r"\omega",

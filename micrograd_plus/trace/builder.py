@@ -261,14 +261,14 @@ class Builder:
 def inside(told: Applied, upstream: Any) -> Callable[[], Trace | None] | None:
     """How to tell an application as a smaller program, when somebody asks."""
     op = told.op
-    whole = all(value is None or isinstance(value, Variable) for value in told.inputs)
+    whole = all(value is None or isinstance(value, (Variable, Number)) for value in told.inputs)
     if op.outputs or not op.composite or upstream is None or not whole:
         return None
 
     def tell() -> Trace:
         trace, recorder = Trace(), Recorder(within=op.forward.__code__)
         inputs = [
-            None if value is None else again(value, data, name)
+            again(value, data, name) if isinstance(value, Variable) else getattr(value, "_data", None)
             for value, data, name in zip(told.inputs, told.data, told.names, strict=True)
         ]
         with variable.enable_grad(), recorder:

@@ -1,0 +1,133 @@
+"""Composites: one application and one rule in the walk, many inside; the same gradient either way."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus.check import check
+from micrograd_plus.composites import Composite
+from micrograd_plus.op import operations
+
+COMPOSITES = [name for name, op in operations.items() if isinstance(op, Composite)]
+
+
+def draw(*shape, seed=0, **options):
+    return mg.tensor(np.random.default_rng(seed).normal(size=shape), **options)
+
+
+def test_a_composite_is_one_application_with_a_step_for_each_input():
+    x, past = draw(2, 3, requires_grad=True), draw(2, 3, seed=1, requires_grad=True)
+    with mg.record() as trace:
+        mg.residual_layer_norm(x, past).sum().backward()
+    assert [node.op for node in trace.nodes if node.op] == ["residual_layer_norm", "sum"]
+    assert [step.rule for step in trace] == ["sum.x", "residual_layer_norm.x", "residual_layer_norm.residual"]
+    rule = trace.rules["residual_layer_norm.x"]
+    assert rule.text == "contribution = upstream · ∂residual_layer_norm/∂x"
+    assert rule.reason.startswith("The chain rule")
+    assert "return xp.layer_norm(x + residual" in rule.source
+
+
+def test_stepping_inside_shows_the_steps_whose_contributions_are_those_of_the_whole():
+    x, weight = draw(2, 4, 3, requires_grad=True), draw(4, seed=1, requires_grad=True)
+    with mg.record() as trace:
+        (mg.group_norm(x, weight, num_groups=2) ** 2).sum().backward()
+    place = next(step.index for step in trace if step.rule == "group_norm.x")
+    within = trace.inside(place)
+    assert {"reshape", "layer_norm", "scaled_channels"} <= {node.op for node in within.nodes}
+    arrived = {within.nodes[node].label: gradient for node, gradient in within.gradients.items()}
+    for name in ("x", "weight"):
+        whole = next(step.contribution for step in trace if step.rule == f"group_norm.{name}")
+        np.testing.assert_allclose(arrived[name], whole, rtol=1e-12)
+
+
+def test_a_composite_inside_a_composite_can_be_stepped_into_as_well():
+    rng = np.random.default_rng(0)
+    shapes = [(1, 3, 4), (12, 4), (12,), (4, 4), (4,), (5, 4), (5,), (4, 5), (4,), (4,), (4,), (4,), (4,)]
+    given = [mg.tensor(rng.normal(size=shape), requires_grad=True) for shape in shapes]
+    with mg.record() as trace:
+        mg.transformer_layer(*given, heads=2).sum().backward()
+    assert [node.op for node in trace.nodes if node.op] == ["transformer_layer", "sum"]
+    layer = trace.inside(1)
+    block = layer.inside(next(step for step in layer if step.rule == "attention_block.x"))
+    attention = block.inside(next(step for step in block if step.rule == "attention.query"))
+    assert "scaled_dot_product_attention.query" in attention.rules
+
+
+def test_one_tensor_given_twice_is_sent_a_contribution_at_each_place():
+    x = draw(2, 3, requires_grad=True)
+    with mg.record() as trace:
+        (mg.lerp(mg.residual_layer_norm(x, x), 0.0, 0.5) ** 2).sum().backward()
+    first, second = (step for step in trace if step.rule.startswith("residual_layer_norm"))
+    np.testing.assert_allclose(first.contribution, second.contribution)
+    np.testing.assert_allclose(second.after, first.contribution + second.contribution)
+
+
+@pytest.mark.parametrize("name", COMPOSITES)
+def test_unfused_a_composite_leaves_no_application_of_its_own(name):
+    sample = mg.samples.samples[name][0]
+    inputs = [mg.tensor(x, requires_grad=True) if getattr(x, "dtype", "") == "float64" else x for x in sample.inputs]
+    with mg.unfuse(), mg.record() as trace:
+        sample.op.given(inputs, sample.params).sum().backward()
+    assert name not in {node.op for node in trace.nodes}
+    assert len(trace.steps) > 1
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: mg.affine(x, 2.0, x), lambda x: mg.lerp(x, 1.0, x),
+    lambda x: mg.addcmul(x, x, x), lambda x: mg.swiglu(x, x),
+])  # fmt: skip
+def test_a_chain_entry_by_entry_is_one_step_or_its_primitives(call):
+    fused, apart = draw(3, requires_grad=True), draw(3, requires_grad=True)
+    with mg.record() as one:
+        call(fused).sum().backward()
+    with mg.unfuse(), mg.record() as several:
+        call(apart).sum().backward()
+    np.testing.assert_allclose(fused.grad.numpy(), apart.grad.numpy(), rtol=1e-14)
+    assert len([node for node in one.nodes if node.op]) == 2 < len([node for node in several.nodes if node.op])
+
+
+def test_a_gradient_through_a_composite_has_a_gradient():
+    x = draw(2, 4, 3)
+    weight = draw(4, seed=1)
+    assert mg.gradcheck(mg.grad(lambda x, w: (mg.group_norm(x, w, num_groups=2) ** 3).sum()), (x, weight))
+
+
+def test_an_input_that_the_result_does_not_depend_on_receives_zeros():
+    @mg.composite
+    def first_alone(xp, a, b):
+        return xp.tanh(a) + 0 * xp.stop_gradient(b)
+
+    a, b = draw(3, requires_grad=True), draw(3, requires_grad=True)
+    first_alone(a, b).sum().backward()
+    assert b.grad.tolist() == [0, 0, 0]
+    del operations["first_alone"]
+
+
+def test_what_a_composite_keeps_is_freed_when_the_graph_is_not_retained():
+    x = draw(2, 3, requires_grad=True)
+    y = mg.residual_rms_norm(x, x)
+    y.backward(mg.tensor(np.ones((2, 3))), retain_graph=False)
+    with pytest.raises(RuntimeError, match="backward through residual_rms_norm a second time"):
+        y.backward(mg.tensor(np.ones((2, 3))))
+
+
+def test_an_error_names_the_composite_that_was_called():
+    with pytest.raises(ValueError, match=r"group_norm\(x: \(2, 5\) float64"):
+        mg.group_norm(draw(2, 5, requires_grad=True), num_groups=2)
+
+
+def test_a_rule_for_a_composite_is_refused_with_what_to_write_instead():
+    with pytest.raises(TypeError, match=r"attention is a composite: its rule is the chain rule; .* define it by @op"):
+        mg.attention.rule("query")(lambda upstream: upstream)
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_a_composite_of_ones_own_keeps_every_promise():
+    @mg.composite
+    def log_distance(xp, a, b, *, shift=1.0):
+        """The logarithm of a squared distance, shifted."""
+        return xp.log(shift + xp.sum(xp.square(a - b), axis=-1))
+
+    rng = np.random.default_rng(5)
+    mg.samples.sample(log_distance, rng.normal(size=(2, 3)), rng.normal(size=(1, 3)))
+    assert set(check(log_distance).values()) == {1}
