@@ -627,7 +627,7 @@ def _plain(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple(_plain(part) for part in index)
     if isinstance(index, list):
-        return np.asarray([_plain(part) for part in index])
+        return np.asarray([_plain(part) for part in index], None if index else int)  # of nothing, NumPy makes floats
     index = index._data if isinstance(index, Variable) else index
     return index.copy() if hasattr(index, "shape") else index
 

@@ -7,9 +7,10 @@ from math import ceil, floor, prod, sqrt
 from typing import Any, TypeGuard
 
 __all__ = [
-    "all_but_channels", "attention_scale", "border_at_end", "channel_shape", "count_along", "cuts", "diagonal_shape",
-    "group_shape", "heads_sharing", "image_size", "inverse_order", "joined_last", "last_axes", "ndim", "opposite",
-    "other_norm", "quantile_places", "reduced", "shape", "size", "size_before_windows", "windows_along",
+    "all_but_channels", "attention_scale", "bias_of_numbers", "border_at_end", "channel_shape", "count_along", "cuts",
+    "diagonal_shape", "group_shape", "heads_sharing", "image_size", "inverse_order", "joined_last", "last_axes",
+    "ndim", "opposite", "other_norm", "quantile_places", "reduced", "shape", "size", "size_before_windows",
+    "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
@@ -110,6 +111,16 @@ def last_axes(count: int) -> tuple[int, ...]:
 def attention_scale(query: Any, scale: float | None) -> float:
     """The scale that was asked for, or one over the root of the length of a query."""
     return 1 / sqrt(query.shape[-1]) if scale is None else scale
+
+
+def bias_of_numbers(bias: Any) -> Any:
+    """What is added to the scores of attention, as it is. True and False would be added as 1 and 0: a TypeError."""
+    if bias.dtype.kind == "b":
+        raise TypeError(
+            "bias is numbers, which are added to the scores; where a query may look, as True and False, is allowed= of "
+            "mg.attention"
+        )
+    return bias
 
 
 QUANTILES: dict[str, Callable[[int, float], float]] = {
