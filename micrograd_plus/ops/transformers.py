@@ -89,8 +89,7 @@ def expert_products(xp, a, b, experts, *, count):
 @op
 def masked_softmax(xp, x, *, axis=-1):
     """The softmax, in which a row of nothing but minus infinity weighs nothing: 0 everywhere."""
-    top = xp.max(x, axis=axis, keepdims=True)
-    e = xp.exp(x - xp.where(xp.isfinite(top), top, 0.0))
+    e = xp.exp(x - xp.top(x, axis=axis, finite=True))
     total = xp.sum(e, axis=axis, keepdims=True)
     return e / xp.where(total == 0, 1.0, total)
 
