@@ -19,7 +19,7 @@ import numpy  # noqa: ICN001 - np is the library that this file is read with, wh
 
 from . import matrices, resampling, scans, sequences, special, waves, windows
 from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
-from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced
+from .shapes import axes_of, count_along, diagonal_shape, inverse_order, is_sequence, reduced
 
 np: Any = globals().get("library", numpy)
 
@@ -63,6 +63,14 @@ def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         largest = np.maximum.reduce(np.ascontiguousarray(rows(x).T))
         return largest.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
     return np.max(x, axis=axis, keepdims=keepdims)
+
+
+def top(x: Any, axis: Any = -1, finite: bool = False) -> Any:
+    """The largest entry, its axes kept with length 1; of no entries 0, and with `finite` also instead of infinity."""
+    if not x.size:
+        return np.zeros(reduced(x.shape, axis, length_one=True), x.dtype)
+    largest = max(x, axis, keepdims=True)
+    return np.where(np.isfinite(largest), largest, 0) if finite else largest
 
 
 def _along_short_rows(x: Any, axis: Any) -> bool:
@@ -360,13 +368,20 @@ def put_diagonal(x: Any, shape: tuple[int, ...], offset: int, axis1: int, axis2:
     out = np.zeros(shape, x.dtype)
     places = np.arange(x.shape[-1])
     matrices = np.moveaxis(out, (axis1, axis2), (-2, -1))
+    if x.shape != diagonal_shape(matrices.shape, offset):
+        raise ValueError(f"x must have the shape of that diagonal, {diagonal_shape(matrices.shape, offset)}")
     matrices[..., places - builtins.min(offset, 0), places + builtins.max(offset, 0)] = x
     return out
 
 
 def undiag(x: Any, shape: tuple[int, ...], k: int) -> Any:
     """The reverse of `diag` of an array of `shape`."""
-    return np.diag(x, k) if len(shape) == 1 else put_diagonal(x, shape, k, 0, 1)
+    if len(shape) == 2:
+        return put_diagonal(x, shape, k, 0, 1)
+    side = shape[0] + abs(k)
+    if x.shape != (side, side):
+        raise ValueError(f"x must have the shape of what diag makes of {shape}, {(side, side)}")
+    return np.diag(x, k)
 
 
 # Writing in place ---------------------------------------------------------------------------------------------------
@@ -405,19 +420,19 @@ def put_along_axis_add(x: Any, indices: Any, shape: tuple[int, ...], axis: int |
     """Zeros of `shape` with each entry of `x` added at its number along `axis`; with None, of all entries in a row."""
     if axis is None:
         return put_add(x, joined_shape(shape), (indices,)).reshape(shape)
-    return put_add(x, shape, _along(indices, axis))
+    return put_add(x, shape, _along(indices, axis, shape))
 
 
-def _along(indices: Any, axis: int) -> tuple[Any, ...]:
-    """An index that picks `indices` along `axis`, and every other axis as it is."""
-    grid = np.ogrid[tuple(slice(n) for n in indices.shape)]
+def _along(indices: Any, axis: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """An index that picks `indices` along `axis`, and every other axis of `shape` as it is."""
+    grid = np.ogrid[tuple(slice(n) for n in shape)]
     return tuple(indices if i == axis % indices.ndim else places for i, places in enumerate(grid))
 
 
 def scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
     """`x` with each entry of `src` added at its number along `axis`."""
     out = x.astype(np.result_type(x, src), copy=True)
-    np.add.at(out, _along(index, axis), src)
+    np.add.at(out, _along(index, axis, index.shape), src)
     return out
 
 

@@ -67,11 +67,12 @@ def cofactors(np: Any, a: Any) -> Any:
     From the singular values, since det(a) inv(a)ᵀ would divide by 0 where a is singular.
     """
     _square(a)
-    u, s, vh = np.linalg.svd(a)
+    known = np.isfinite(a).all(axis=(-2, -1), keepdims=True)
+    u, s, vh = np.linalg.svd(np.where(known, a, 0))
     itself = np.eye(a.shape[-1], dtype=bool)
     others = np.prod(np.where(itself, 1, s[..., None, :]), axis=-1)
     sign = np.linalg.det(u @ vh)
-    return sign[..., None, None] * ((u.conj() * others[..., None, :]) @ vh.conj())
+    return np.where(known, sign[..., None, None] * ((u.conj() * others[..., None, :]) @ vh.conj()), math.nan)
 
 
 def trace(np: Any, x: Any, offset: int = 0) -> Any:
@@ -115,7 +116,9 @@ def _to_real_pivots(np: Any, vectors: Any) -> Any:
 
 
 def qr(np: Any, a: Any) -> tuple[Any, Any]:
-    """Orthonormal columns, and the upper triangle that makes `a` of them."""
+    """Orthonormal columns, and the upper triangle that makes `a` of them; `a` has no more columns than rows."""
+    if a.shape[-1] > a.shape[-2]:
+        raise ValueError(f"a must have no more columns than rows; it has shape {a.shape}")
     return tuple(np.linalg.qr(a))
 
 
@@ -137,7 +140,7 @@ def resolution(np: Any, x: Any, shape: tuple[int, ...] | None = None, rtol: floa
     """
     longest = max((shape or x.shape)[-2:])
     share = float(np.finfo(x.dtype).eps) * longest if rtol is None else rtol
-    return share * np.max(np.abs(x), axis=-1, keepdims=True)
+    return share * np.max(np.abs(x), axis=-1, keepdims=True, initial=0)
 
 
 # Functions of matrices --------------------------------------------------------------------------------------
@@ -184,7 +187,7 @@ def expm(np: Any, a: Any) -> Any:
     Matrix Analysis and Applications 26 (2005), pages 1179-1193. A norm beyond 9e7 gives nan.
     """
     _square(a)
-    size = np.max(np.sum(np.abs(a), axis=-2), axis=-1)[..., None, None]
+    size = np.max(np.sum(np.abs(a), axis=-2), axis=-1, initial=0)[..., None, None]
     halvings = np.ceil(np.log2(np.maximum(size / LARGEST, 1)))
     small = a * (0.5**halvings).astype(size.dtype)
     square = small @ small

@@ -7,7 +7,7 @@ from math import ceil, floor, prod, sqrt
 from typing import Any, TypeGuard
 
 __all__ = [
-    "all_but_channels", "attention_scale", "bias_of_numbers", "border_at_end", "channel_shape", "count_along", "cuts",
+    "all_but_channels", "attention_scale", "bias_of_numbers", "border_at_end", "channel_shape", "corner", "count_along", "cuts",
     "diagonal_shape", "group_shape", "heads_sharing", "image_size", "inverse_order", "joined_last", "last_axes",
     "ndim", "opposite", "other_norm", "quantile_places", "reduced", "shape", "size", "size_before_windows",
     "windows_along",
@@ -103,6 +103,11 @@ def diagonal_shape(shape: Shape, offset: int) -> Shape:
     return (*shape[:-2], max(0, min(rows + min(offset, 0), columns - max(offset, 0))))
 
 
+def corner(shape: Shape, axis: int) -> tuple[slice, ...]:
+    """An index of the first entries along every axis but one, as many as `shape` has, and of all along that one."""
+    return tuple(slice(None) if i == axis % len(shape) else slice(n) for i, n in enumerate(shape))
+
+
 def last_axes(count: int) -> tuple[int, ...]:
     """The last `count` axes, counted from the end."""
     return tuple(range(-count, 0))
@@ -110,7 +115,7 @@ def last_axes(count: int) -> tuple[int, ...]:
 
 def attention_scale(query: Any, scale: float | None) -> float:
     """The scale that was asked for, or one over the root of the length of a query."""
-    return 1 / sqrt(query.shape[-1]) if scale is None else scale
+    return 1 / sqrt(max(query.shape[-1], 1)) if scale is None else scale
 
 
 def bias_of_numbers(bias: Any) -> Any:
@@ -208,7 +213,7 @@ def group_shape(shape: Shape, num_groups: int) -> Shape:
 def heads_sharing(query: Shape, key: Shape) -> int:
     """How many heads of queries (third axis from the end) share one of keys; a single head broadcasts by itself."""
     heads, given = (shape[-3] if len(shape) > 2 else 1 for shape in (query, key))
-    if 1 in (heads, given):
+    if 1 in (heads, given) or heads == given:
         return 1
     if heads % given:
         raise ValueError(f"{heads} heads of queries cannot share {given} of keys: no divisor")

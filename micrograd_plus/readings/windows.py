@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy import ndindex
 
-from .shapes import windows_along
+from .shapes import count_along, windows_along
 
 __all__ = [
     "as_images", "fold", "grouped", "grouped_images", "kernel_rows", "max_pool2d_with_chosen", "split_columns",
@@ -28,14 +28,21 @@ def _images_first(x: Any) -> Any:
     return x.transpose(3, 0, 1, 2)
 
 
+def _counts(shape: tuple[int, ...], kernel: Any, stride: Any, padding: Any, dilation: Any) -> tuple[int, ...]:
+    """How many windows there are along the height and the width: at least one."""
+    if min(kernel) < 1:
+        raise ValueError(f"a window has at least one entry along each axis, got {kernel}")
+    counts = windows_along(shape, kernel, stride, padding, dilation)
+    if min(counts) < 1:
+        size = tuple(shape[-2:])
+        raise ValueError(f"a window of {kernel} (dilation {dilation}) is larger than the image {size} with padding {padding}")
+    return counts
+
+
 def _windows(np: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, border: float) -> Any:
     """Every window as a view: (C, kh, kw, H', W', N)."""
     (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel
-    high, wide = windows_along(x.shape, kernel, stride, padding, dilation)
-    if high < 1 or wide < 1:
-        raise ValueError(
-            f"a window of {kernel} (dilation {dilation}) is larger than the image {x.shape[-2:]} with padding {padding}"
-        )
+    high, wide = _counts(x.shape, kernel, stride, padding, dilation)
     n, channels, rows, columns = x.shape
     framed = _images_last(x)
     if ph or pw:
@@ -63,7 +70,7 @@ def fold(
 ) -> Any:  # fmt: skip
     """Columns put back where their windows were, overlaps added up: (N, C, H, W)."""
     (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel_size
-    high, wide = windows_along(output_size, kernel_size, stride, padding, dilation)
+    high, wide = _counts(output_size, kernel_size, stride, padding, dilation)
     columns = x.transpose(1, 2, 0).reshape(x.shape[1] // (kh * kw), kh, kw, high, wide, x.shape[0])
     size = (output_size[0] + 2 * ph, output_size[1] + 2 * pw)
     if stride == kernel_size and dilation == (1, 1) and size == (high * sh, wide * sw):
@@ -78,7 +85,7 @@ def fold(
 
 def kernel_rows(np: Any, x: Any, groups: int = 1) -> Any:
     """A kernel's weights as one row for each output channel: (groups, O / groups, entries)."""
-    return x.reshape(groups, x.shape[0] // groups, -1)
+    return x.reshape(groups, x.shape[0] // groups, count_along(x.shape[1:], None))
 
 
 def grouped(np: Any, x: Any, groups: int = 1) -> Any:
@@ -88,12 +95,13 @@ def grouped(np: Any, x: Any, groups: int = 1) -> Any:
 
 def ungrouped(np: Any, x: Any, images: int) -> Any:
     """The reverse of `grouped`: (N, all entries, windows)."""
-    return x.reshape(x.shape[0] * x.shape[1], -1, images).transpose(2, 0, 1)
+    return x.reshape(x.shape[0] * x.shape[1], x.shape[2] // max(images, 1), images).transpose(2, 0, 1)
 
 
 def grouped_images(np: Any, x: Any, groups: int = 1) -> Any:
     """The places of all images in a row, apart for each group: (groups, C / groups, H * W * N)."""
-    return _images_last(x).reshape(groups, x.shape[1] // groups, -1)
+    n, channels, high, wide = x.shape
+    return _images_last(x).reshape(groups, channels // groups, high * wide * n)
 
 
 def as_images(np: Any, x: Any, size: tuple[int, ...], images: int) -> Any:
@@ -115,7 +123,7 @@ def max_pool2d_with_chosen(
     for place, entry in enumerate(entries):
         np.logical_and(entry == largest, free, out=chosen[:, place])
         free ^= chosen[:, place]
-    return _images_first(largest), chosen.reshape(*chosen.shape[:2], -1)
+    return _images_first(largest), chosen.reshape(*chosen.shape[:2], count_along(largest.shape[1:], None))
 
 
 def window_counts(
@@ -131,7 +139,8 @@ def window_counts(
 
 def split_columns(np: Any, x: Any, kernel_size: Any) -> Any:
     """Columns of windows apart for each channel: (N, C, kernel, windows)."""
-    return x.reshape(x.shape[0], -1, kernel_size[0] * kernel_size[1], x.shape[-1])
+    entries = kernel_size[0] * kernel_size[1]
+    return x.reshape(x.shape[0], x.shape[1] // entries, entries, x.shape[-1])
 
 
 def window_sums(np: Any, x: Any, x_shape: Any, kernel_size: Any, stride: Any, padding: Any) -> Any:
@@ -142,6 +151,6 @@ def window_sums(np: Any, x: Any, x_shape: Any, kernel_size: Any, stride: Any, pa
 
 def window_columns(np: Any, x: Any, kernel_size: Any) -> Any:
     """Each entry of an image repeated as a column for its whole window."""
-    entries = kernel_size[0] * kernel_size[1]
-    line = x.reshape(*x.shape[:2], 1, -1)
-    return np.broadcast_to(line, (*line.shape[:2], entries, line.shape[-1])).reshape(x.shape[0], -1, line.shape[-1])
+    (n, channels, high, wide), entries = x.shape, kernel_size[0] * kernel_size[1]
+    line = x.reshape(n, channels, 1, high * wide)
+    return np.broadcast_to(line, (n, channels, entries, high * wide)).reshape(n, channels * entries, high * wide)
