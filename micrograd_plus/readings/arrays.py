@@ -10,22 +10,20 @@ from __future__ import annotations
 import builtins
 import math
 import sys
-import typing
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy  # noqa: ICN001 - np is the library that this file is read with, which may be another
 
-from . import matrices, resampling, scans, sequences, special, waves, windows
+from . import matrices, placing, resampling, scans, sequences, special, waves, windows
 from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
-from .shapes import axes_of, count_along, diagonal_shape, inverse_order, is_sequence, reduced
+from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced
 
 np: Any = globals().get("library", numpy)
 
 _add_up = np.add.reduce
 
-for _room in (matrices, resampling, scans, sequences, waves, windows):
+for _room in (matrices, placing, resampling, scans, sequences, waves, windows):
     globals().update({word: partial(getattr(_room, word), np) for word in _room.__all__})
 
 composed: dict[str, Any] = {}
@@ -328,117 +326,9 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Any, ...]:
     return tuple(np.split(x, places, axis=axis))
 
 
-def sum_repeats(x: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) -> Any:
-    """The copies that `repeat` made of each entry, added up."""
-    line, along = (joined_shape(shape), 0) if axis is None else (shape, axis % len(shape))
-    origin = np.repeat(np.arange(line[along]), repeats)
-    return put_add(x, line, (slice(None),) * along + (origin,)).reshape(shape)
-
-
-def joined_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """All axes as one."""
-    return (count_along(shape, None),)
-
-
-def sum_tiles(x: Any, shape: tuple[int, ...], reps: int | Sequence[int]) -> Any:
-    """The tiles that `tile` made, added up."""
-    reps = reps if isinstance(reps, Sequence) else (reps,)
-    length = builtins.max(len(reps), len(shape))
-    times = (1,) * (length - len(reps)) + tuple(reps)
-    sides = (1,) * (length - len(shape)) + tuple(shape)
-    pairs = [n for pair in zip(times, sides, strict=True) for n in pair]
-    return _add_up(x.reshape(pairs), axis=tuple(range(0, 2 * length, 2))).reshape(shape)
-
-
 def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0.0) -> Any:
     """A border round an array."""
     return np.pad(x, pad_width, mode, **({"constant_values": constant_values} if mode == "constant" else {}))
-
-
-def unpad(x: Any, shape: tuple[int, ...], pad_width: Any, mode: str = "constant") -> Any:
-    """A border folded back onto the entries it was made of; a constant one is cut off."""
-    places = np.arange(count_along(shape, None)).reshape(shape)
-    origin = np.pad(places, pad_width, mode, **({"constant_values": -1} if mode == "constant" else {}))
-    inside = origin >= 0
-    return put_add(x[inside], joined_shape(shape), (origin[inside],)).reshape(shape)
-
-
-def put_diagonal(x: Any, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
-    """Zeros of `shape` with `x` on the diagonal of two axes."""
-    out = np.zeros(shape, x.dtype)
-    places = np.arange(x.shape[-1])
-    matrices = np.moveaxis(out, (axis1, axis2), (-2, -1))
-    if x.shape != diagonal_shape(matrices.shape, offset):
-        raise ValueError(f"x must have the shape of that diagonal, {diagonal_shape(matrices.shape, offset)}")
-    matrices[..., places - builtins.min(offset, 0), places + builtins.max(offset, 0)] = x
-    return out
-
-
-def undiag(x: Any, shape: tuple[int, ...], k: int) -> Any:
-    """The reverse of `diag` of an array of `shape`."""
-    if len(shape) == 2:
-        return put_diagonal(x, shape, k, 0, 1)
-    side = shape[0] + abs(k)
-    if x.shape != (side, side):
-        raise ValueError(f"x must have the shape of what diag makes of {shape}, {(side, side)}")
-    return np.diag(x, k)
-
-
-# Writing in place ---------------------------------------------------------------------------------------------------
-
-
-def put_add(x: Any, shape: tuple[int, ...], index: Any) -> Any:
-    """Zeros of `shape` with `x` added at `index`: places named twice receive both."""
-    out = np.zeros(shape, x.dtype)
-    if _names_no_place_twice(index):
-        out[index] = x
-    else:
-        np.add.at(out, index, x)
-    return out
-
-
-def _names_no_place_twice(index: Any) -> bool:
-    """True for slices, single integers and boolean masks: no entry is met a second time."""
-    parts = typing.cast("tuple[Any, ...]", index) if type(index) is tuple else (index,)
-    return builtins.all(
-        part is None
-        or part is Ellipsis
-        or isinstance(part, (slice, int, numpy.integer))
-        or getattr(part, "dtype", None) == "bool"
-        for part in parts
-    )
-
-
-def put_take(x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = None) -> Any:
-    """Zeros of `shape` with each slice of `x` added at its number along `axis`."""
-    if axis is None:
-        return put_add(x, joined_shape(shape), (indices,)).reshape(shape)
-    return put_add(x, shape, (slice(None),) * (axis % len(shape)) + (indices,))
-
-
-def put_along_axis_add(x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = -1) -> Any:
-    """Zeros of `shape` with each entry of `x` added at its number along `axis`; with None, of all entries in a row."""
-    if axis is None:
-        return put_add(x, joined_shape(shape), (indices,)).reshape(shape)
-    return put_add(x, shape, _along(indices, axis, shape))
-
-
-def _along(indices: Any, axis: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """An index that picks `indices` along `axis`, and every other axis of `shape` as it is."""
-    grid = np.ogrid[tuple(slice(n) for n in shape)]
-    return tuple(indices if i == axis % indices.ndim else places for i, places in enumerate(grid))
-
-
-def scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
-    """`x` with each entry of `src` added at its number along `axis`."""
-    out = x.astype(np.result_type(x, src), copy=True)
-    np.add.at(out, _along(index, axis, index.shape), src)
-    return out
-
-
-def one_hot(indices: Any, num_classes: int) -> Any:
-    """A row of zeros with a single 1, for each number."""
-    return np.eye(num_classes)[indices]
 
 
 # Arrays beside others -------------------------------------------------------------------------------------------------

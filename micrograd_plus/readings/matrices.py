@@ -14,8 +14,8 @@ from numpy import broadcast_shapes, errstate
 from numpy.linalg import LinAlgError
 
 __all__ = [
-    "block_triangle", "cholesky", "cofactors", "det", "eigh", "expm", "inv", "matrix_power", "pivots", "qr", "resolution",
-    "slogdet", "solve", "svd", "trace",
+    "block_triangle", "cholesky", "cofactors", "det", "eigh", "expm", "inv", "matrix_power", "pivots", "qr",
+    "resolution", "slogdet", "solve", "svd", "trace",
 ]  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def cummax_with_indices(np: Any, x: Any, axis: int = -1) -> tuple[Any, Any]:
     """The largest entry so far, and the latest place where it stands."""
     line = np.moveaxis(x, axis, -1)
     values = _running_maximum(np, line)
-    reached = (line == values) | (line != line)  # what is no number equals nothing, and is the largest from there on
+    reached = (line == values) | np.isnan(line)  # what is no number equals nothing, and is the largest from there on
     places = _running_maximum(np, np.where(reached, np.arange(line.shape[-1]), 0))
     return np.moveaxis(values, -1, axis), np.moveaxis(places, -1, axis)
 

@@ -7,10 +7,10 @@ from math import ceil, floor, prod, sqrt
 from typing import Any, TypeGuard
 
 __all__ = [
-    "all_but_channels", "attention_scale", "bias_of_numbers", "border_at_end", "channel_shape", "corner", "count_along", "cuts",
-    "diagonal_shape", "group_shape", "heads_sharing", "image_size", "inverse_order", "joined_last", "last_axes",
-    "ndim", "opposite", "other_norm", "quantile_places", "reduced", "shape", "size", "size_before_windows",
-    "windows_along",
+    "all_but_channels", "attention_scale", "bias_of_numbers", "border_at_end", "channel_shape", "corner",
+    "count_along", "cuts", "diagonal_shape", "group_shape", "heads_sharing", "image_size", "inverse_order",
+    "joined_last", "last_axes", "ndim", "opposite", "other_norm", "quantile_places", "reduced", "shape", "size",
+    "size_before_windows", "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]

@@ -34,8 +34,8 @@ def _counts(shape: tuple[int, ...], kernel: Any, stride: Any, padding: Any, dila
         raise ValueError(f"a window has at least one entry along each axis, got {kernel}")
     counts = windows_along(shape, kernel, stride, padding, dilation)
     if min(counts) < 1:
-        size = tuple(shape[-2:])
-        raise ValueError(f"a window of {kernel} (dilation {dilation}) is larger than the image {size} with padding {padding}")
+        image = f"the image {tuple(shape[-2:])} with padding {padding}"
+        raise ValueError(f"a window of {kernel} (dilation {dilation}) is larger than {image}")
     return counts
 
 
