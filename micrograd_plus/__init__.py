@@ -13,21 +13,28 @@ Operations have NumPy's names (`mg.exp`, `mg.concatenate`), training has PyTorch
 
 from __future__ import annotations
 
+import gc as _gc
 from contextlib import suppress as _suppress
 from importlib import import_module as _import_module
 from typing import Any
 
 import numpy as _numpy  # noqa: F401, ICN001 - imported from here NumPy takes 44 ms, from deep within our own rooms 57
 
-from .composites import composite
-from .op import constant, elementwise, joining, linear, multilinear, op
-from .ops import *  # noqa: F403 - every operation is public, and listed where it is defined
-from .ops import __all__ as _operations
-from .tensor import Tensor, tensor
-from .variable import enable_grad, no_grad, unfuse
+_collects = _gc.isenabled()
+try:
+    _gc.disable()  # what is made below is no garbage, and looking for some takes a fifth of the import
+    from .composites import composite
+    from .op import constant, elementwise, joining, linear, multilinear, op
+    from .ops import *  # noqa: F403 - every operation is public, and listed where it is defined
+    from .ops import __all__ as _operations
+    from .tensor import Tensor, tensor
+    from .variable import enable_grad, no_grad, unfuse
 
-with _suppress(ImportError):  # without this room the same rules run by name
-    from . import compiled as _compiled  # noqa: F401 - importing it is what makes operations fast
+    with _suppress(ImportError):  # without this room the same rules run by name
+        from . import compiled as _compiled  # noqa: F401 - importing it is what makes operations fast
+finally:
+    if _collects:
+        _gc.enable()
 
 __version__ = "0.1.0"
 

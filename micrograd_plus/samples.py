@@ -278,6 +278,9 @@ def _samples_of_indexing() -> None:
 def _samples_of_products() -> None:
     sample(ops.matmul, real(2, 3), real(3, 4))
     sample(ops.matmul, real(5, 1, 2, 3), real(4, 3, 2))
+    sample(ops.sum_outer, real(4, 3), real(4, 2))
+    sample(ops.sum_outer, real(2, 5, 3), real(2, 5, 4))
+    sample(ops.sum_outer, real(3), real(2))
     sample(ops.linear_layer, real(4, 3), real(2, 3), real(2))
     sample(ops.linear_layer, real(2, 4, 3), real(5, 3))
     sample(ops.linear_layer, real(3), real(2, 3), real(2))

@@ -37,8 +37,8 @@ __all__ = [
     "scaled_dot_product_attention", "scatter_add", "searchsorted", "selective_scan", "selu", "shift", "sigmoid", "sign",
     "silu", "sin", "sinh", "soft_capped_attention", "softmax", "softmax_cross_entropy", "softplus", "softsign", "sort",
     "split", "split_columns", "spread", "sqrt", "square", "squeeze", "squeeze_axes", "stack", "std", "stop_gradient",
-    "subtract", "sum", "sum_repeats", "sum_tiles", "swapaxes", "swiglu", "take", "take_along_axis", "tan", "tanh",
-    "tensordot", "tile", "to_device", "top", "topk", "transformer_layer", "transpose", "tril", "triu", "trunc",
+    "subtract", "sum", "sum_outer", "sum_repeats", "sum_tiles", "swapaxes", "swiglu", "take", "take_along_axis", "tan",
+    "tanh", "tensordot", "tile", "to_device", "top", "topk", "transformer_layer", "transpose", "tril", "triu", "trunc",
     "unbroadcast", "undiag", "unfold", "ungrouped", "unpad", "unresample", "unstack", "var", "where", "window_columns",
     "window_counts", "window_sums", "zeros_beside",
 ]
@@ -574,6 +574,9 @@ def matmul(a: Any, b: Any) -> Tensor:
 
 def rows(x: Any) -> Tensor:
     """All leading axes joined in one: a plain matrix of rows."""
+
+def sum_outer(a: Any, b: Any) -> Tensor:
+    """The outer products of each row of `a` with that of `b`, added up over all leading axes."""
 
 def linear_layer(x: Any, weight: Any, bias: Any = None) -> Tensor:
     """`x @ weightᵀ + bias`: rows of `weight` are compared with the last axis of `x` (PyTorch's layout: out, in)."""

@@ -41,6 +41,16 @@ def rows(x):
     return x if ndim(x) == 2 else _rows(x)
 
 
+@multilinear(
+    a=lambda xp, upstream, b: xp.linear_layer(b, upstream),
+    b=lambda xp, upstream, a: xp.matmul(a, upstream),
+)
+def sum_outer(xp, a, b):
+    """The outer products of each row of `a` with that of `b`, added up over all leading axes. Shapes: a (..., m),
+    b (..., n), result (m, n): what the weight of a linear layer receives."""
+    return xp.sum_outer(a, b)
+
+
 @op
 def linear_layer(xp, x, weight, bias=None):
     """`x @ weightᵀ + bias`: rows of `weight` are compared with the last axis of `x` (PyTorch's layout: out, in)."""
@@ -59,7 +69,7 @@ def _(xp, upstream, weight):
 @linear_layer.rule("weight")
 def _(xp, upstream, x):
     """Each output's row collects the inputs it saw, as strongly as it was asked to change; over all of the batch."""
-    return xp.matmul(xp.mT(xp.rows(upstream)), xp.rows(x))
+    return xp.sum_outer(upstream, x)
 
 
 @linear_layer.rule("bias")

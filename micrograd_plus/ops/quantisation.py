@@ -253,7 +253,7 @@ _to_scale, _to_zero_point = (rule.function for rule in dequantize_blocks.op.rule
 @dequantize_matmul.rule("scale", "zero_point")
 def _(xp, upstream, x, codes, scale, zero_point, scale_shape, block):
     """What each weight receives, added up over its block."""
-    to_weights = xp.matmul(xp.mT(xp.rows(x)), xp.rows(upstream))
+    to_weights = xp.sum_outer(x, upstream)
     to_scale = _to_scale(xp, to_weights, codes, zero_point, scale_shape, block)
     return to_scale, _to_zero_point(xp, to_weights, scale, scale_shape, block)
 

@@ -24,9 +24,9 @@ def _(xp, upstream, weight, out, start, nonlinearity):
     slope = 1 - out * out if nonlinearity == "tanh" else 1.0 * (out > 0)
     to_drive = xp.gated_recurrence(slope, upstream, weight, reverse=True)
     to_first = xp.sum(to_drive[:1], axis=0)
-    to_weight = xp.matmul(xp.mT(xp.rows(to_drive[1:])), xp.rows(out[:-1]))
+    to_weight = xp.sum_outer(to_drive[1:], out[:-1])
     if start is not None:
-        to_weight = to_weight + xp.matmul(xp.mT(xp.rows(to_first)), xp.rows(start))
+        to_weight = to_weight + xp.sum_outer(to_first, start)
     return to_drive, to_weight, xp.matmul(to_first, weight)
 
 
@@ -46,7 +46,7 @@ def _(xp, upstream, gate, drive, weight, out, reverse):
     previous = xp.shift(out, axis=0, reverse=reverse)
     later = xp.shift(to_drive, axis=0, reverse=not reverse)
     to_gate = (upstream + xp.matmul(later, xp.mT(weight))) * (drive + xp.matmul(previous, weight))
-    return to_gate, to_drive, xp.matmul(xp.mT(xp.rows(previous)), xp.rows(to_drive))
+    return to_gate, to_drive, xp.sum_outer(previous, to_drive)
 
 
 @op(outputs=("hidden", "cell_after"), keeps=("enter", "forget", "candidate", "show", "squashed"))

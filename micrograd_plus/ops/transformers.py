@@ -52,15 +52,14 @@ def _(xp, upstream, weight, a, b, scale):
 @lora_matmul.rule("weight")
 def _(xp, upstream, x):
     """As in a linear layer alone."""
-    return xp.matmul(xp.mT(xp.rows(upstream)), xp.rows(x))
+    return xp.sum_outer(upstream, x)
 
 
 @lora_matmul.rule("a", "b")
 def _(xp, upstream, x, a, b, scale):
     """Each of the two narrow matrices collects what it saw, as the other passes it on."""
-    x_rows, upstream_rows = xp.rows(x), scale * xp.rows(upstream)
-    to_narrow = xp.matmul(upstream_rows, b)
-    return xp.matmul(xp.mT(to_narrow), x_rows), xp.matmul(xp.mT(upstream_rows), xp.linear_layer(x_rows, a))
+    to_narrow = scale * xp.matmul(upstream, b)
+    return xp.sum_outer(to_narrow, x), scale * xp.sum_outer(upstream, xp.linear_layer(x, a))
 
 
 @multilinear(

@@ -112,6 +112,11 @@ def matmul(a: Any, b: Any) -> Any:
     return out
 
 
+def sum_outer(a: Any, b: Any) -> Any:
+    """The outer products of each row of `a` with that of `b`, added up: the product of two matrices, one transposed."""
+    return a.T.dot(b) if a.ndim == 2 else rows(a).T.dot(rows(b))
+
+
 def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """A sum shared out among its entries; of no entries at all it is not a number."""
     count = x.size if axis is None else count_along(x.shape, axis)
@@ -139,10 +144,14 @@ def product_of_others(x: Any, axis: Any = None) -> Any:
 
 def spread(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
     """The results of a reduction repeated along the axes it took away."""
-    x = x if keepdims or axis is None else x.reshape(reduced(shape, axis, length_one=True))
-    if math.prod(shape) > 4096:
+    return broadcast_to(x if keepdims or axis is None else x.reshape(reduced(shape, axis, length_one=True)), shape)
+
+
+def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Repeated along new axes and axes of length 1; of few numbers a new array is made more quickly than a view."""
+    if type(shape) is not tuple or x.ndim > len(shape) or math.prod(shape) > 4096:
         return np.broadcast_to(x, shape)
-    out = np.empty(shape, x.dtype)  # of few numbers a new array is made more quickly than a view
+    out = np.empty(shape, x.dtype)
     out[...] = x
     return out
 

@@ -66,7 +66,7 @@ INFIX["logical_and"] = INFIX["bitwise_and"]
 INFIX["logical_or"] = INFIX["bitwise_or"]
 INFIX["logical_xor"] = INFIX["bitwise_xor"]
 
-REPHRASED: dict[str, Callable[[Any], Any]] = {
+REPHRASED: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "exp2": lambda x: 2**x,
     "linalg.inv": lambda x: x**-1,
@@ -74,6 +74,7 @@ REPHRASED: dict[str, Callable[[Any], Any]] = {
     "reciprocal": lambda x: 1 / x,
     "rsqrt": lambda x: 1 / Word("sqrt")(x),
     "square": lambda x: x**2,
+    "sum_outer": lambda a, b: Word("mT")(Word("rows")(a)) @ Word("rows")(b),
 }
 """Words that say what other words say."""
 
@@ -229,7 +230,7 @@ def where(writer: Writer, expression: Expression) -> Piece:
 
 def rephrased(writer: Writer, expression: Expression) -> Piece:
     """A word that says what other words say, written as those."""
-    return writer.piece(REPHRASED[expression.word](expression.args[0]))
+    return writer.piece(REPHRASED[expression.word](*expression.args))
 
 
 def spread(writer: Writer, expression: Expression) -> Piece:

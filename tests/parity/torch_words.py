@@ -310,6 +310,7 @@ def network_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     return {
         "matmul": lambda a, b: torch.matmul(a.to(b.dtype), b),
         "linear_layer": F.linear,
+        "sum_outer": lambda a, b: torch.einsum("...m,...n->mn", a, b),
         "einsum": lambda *parts, subscripts: torch.einsum(subscripts, *parts),
         "unfold": F.unfold,
         "fold": F.fold,
