@@ -129,6 +129,13 @@ def test_the_first_large_entry_of_a_complex_vector_is_real_and_positive(a):
         assert (pivots.real > 0.2).all()
 
 
+def test_an_adjoint_is_the_transpose_conjugated():
+    a = complex_numbers(2, 3, 4)
+    assert mg.tensor(a).mH.tolist() == mg.mH(a).tolist() == adjoint(a).tolist()
+    assert mg.mH(drawn(2, 3)).tolist() == drawn(2, 3).T.tolist()
+    assert mg.gradcheck(lambda a: a.mH @ a, [a])
+
+
 def test_the_sign_of_a_complex_determinant_turns_and_its_size_grows():
     a = complex_numbers(3, 3)
     sign, size = la.slogdet(a)

@@ -5,11 +5,12 @@ Shapes are (images, channels, height, width), in short (N, C, H, W). `np` is Num
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from numpy import ndindex
 
-from .shapes import count_along, windows_along
+from .shapes import windows_along
 
 __all__ = [
     "as_images", "fold", "grouped", "grouped_images", "kernel_rows", "max_pool2d_with_chosen", "split_columns",
@@ -28,15 +29,15 @@ def _images_first(x: Any) -> Any:
     return x.transpose(3, 0, 1, 2)
 
 
-def _counts(shape: tuple[int, ...], kernel: Any, stride: Any, padding: Any, dilation: Any) -> tuple[int, ...]:
+def _counts(shape: tuple[int, ...], kernel: Any, stride: Any, padding: Any, dilation: Any) -> tuple[int, int]:
     """How many windows there are along the height and the width: at least one."""
-    if min(kernel) < 1:
+    if kernel[0] < 1 or kernel[1] < 1:
         raise ValueError(f"a window has at least one entry along each axis, got {kernel}")
-    counts = windows_along(shape, kernel, stride, padding, dilation)
-    if min(counts) < 1:
+    high, wide = windows_along(shape, kernel, stride, padding, dilation)
+    if high < 1 or wide < 1:
         image = f"the image {tuple(shape[-2:])} with padding {padding}"
         raise ValueError(f"a window of {kernel} (dilation {dilation}) is larger than {image}")
-    return counts
+    return high, wide
 
 
 def _windows(np: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, border: float) -> Any:
@@ -85,7 +86,7 @@ def fold(
 
 def kernel_rows(np: Any, x: Any, groups: int = 1) -> Any:
     """A kernel's weights as one row for each output channel: (groups, O / groups, entries)."""
-    return x.reshape(groups, x.shape[0] // groups, count_along(x.shape[1:], None))
+    return x.reshape(groups, x.shape[0] // groups, prod(x.shape[1:]))
 
 
 def grouped(np: Any, x: Any, groups: int = 1) -> Any:
@@ -95,7 +96,7 @@ def grouped(np: Any, x: Any, groups: int = 1) -> Any:
 
 def ungrouped(np: Any, x: Any, images: int) -> Any:
     """The reverse of `grouped`: (N, all entries, windows)."""
-    return x.reshape(x.shape[0] * x.shape[1], x.shape[2] // max(images, 1), images).transpose(2, 0, 1)
+    return x.reshape(x.shape[0] * x.shape[1], x.shape[2] // (images or 1), images).transpose(2, 0, 1)
 
 
 def grouped_images(np: Any, x: Any, groups: int = 1) -> Any:
@@ -123,7 +124,7 @@ def max_pool2d_with_chosen(
     for place, entry in enumerate(entries):
         np.logical_and(entry == largest, free, out=chosen[:, place])
         free ^= chosen[:, place]
-    return _images_first(largest), chosen.reshape(*chosen.shape[:2], count_along(largest.shape[1:], None))
+    return _images_first(largest), chosen.reshape(*chosen.shape[:2], prod(largest.shape[1:]))
 
 
 def window_counts(
