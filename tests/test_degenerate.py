@@ -71,7 +71,6 @@ def test_of_nothing_an_operation_gives_or_refuses_something_and_every_input_rece
 def test_of_nothing_the_exponentials_add_up_to_nothing():
     nothing = mg.tensor(np.zeros((2, 0)), requires_grad=True)
     assert mg.logsumexp(nothing, axis=1).tolist() == [-np.inf, -np.inf]
-    assert mg.softmax(nothing).shape == mg.log_softmax(nothing).shape == (2, 0)
     query, none = np.ones((3, 2)), np.ones((0, 2))
     assert mg.scaled_dot_product_attention(query, none, none).tolist() == np.zeros((3, 2)).tolist()
 

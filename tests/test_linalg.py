@@ -166,8 +166,8 @@ def test_what_is_put_together_again_from_complex_factors_has_its_gradient():
 def test_complex_singular_values_have_their_gradient_where_they_are_equal():
     a = np.linalg.qr(complex_numbers(4, 2))[0] * 2
     exact = gradient(lambda a: mg.real(mg.sum(mg.square(mg.abs(a @ mg.mH(a))))), a)
-    np.testing.assert_allclose(gradient(lambda a: mg.sum(la.svdvals(a) ** 4), a), exact, atol=1e-12)
     with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(gradient(lambda a: mg.sum(la.svdvals(a) ** 4), a), exact, atol=1e-12)
         assert np.isnan(gradient(lambda a: mg.real(mg.sum(la.svd(a)[0] * drawn(4, 2))), a)).any()
 
 

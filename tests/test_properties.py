@@ -223,8 +223,8 @@ def test_the_largest_so_far_and_the_largest_few_are_found_along_any_axis(data, s
 @given(data=st.data(), shape=filled_shapes, seed=seeds, keepdims=st.booleans(), q=shares | st.lists(shares, max_size=3))
 def test_a_quantile_is_numpys_over_any_axes(data, shape, seed, keepdims, q):
     x, axis = drawn(shape, seed), data.draw(axes_of(shape))
-    same(mg.quantile(mg.tensor(x), q, axis, keepdims), np.quantile(x, q, axis, keepdims=keepdims))
-    must_be_adjoint(lambda x: mg.quantile(x, q, axis, keepdims), x)
+    same(mg.quantile(mg.tensor(x), q, axis, keepdims=keepdims), np.quantile(x, q, axis, keepdims=keepdims))
+    must_be_adjoint(lambda x: mg.quantile(x, q, axis, keepdims=keepdims), x)
 
 
 @pytest.mark.parametrize("method", QUANTILES)

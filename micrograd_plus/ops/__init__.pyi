@@ -367,7 +367,7 @@ def norm(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
 def logsumexp(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """log(sum(exp(x))), safe for large entries: the largest is taken out first."""
 
-def top(x: Any, axis: Any = -1, finite: Any = False) -> Tensor:
+def top(x: Any, axis: Any = -1) -> Tensor:
     """The largest entry, its axes kept with length 1: what is taken out before exponentials, and makes no difference
     after them."""
 
@@ -415,7 +415,7 @@ def argsort(x: Any, axis: Any = -1, descending: Any = False) -> Tensor:
 def topk(x: Any, k: Any, axis: Any = -1) -> tuple[Tensor, Tensor]:
     """The `k` largest entries in descending order, and where they stand."""
 
-def quantile(x: Any, q: Any, axis: Any = None, keepdims: Any = False, method: Any = "linear") -> Tensor:
+def quantile(x: Any, q: Any, axis: Any = None, method: Any = "linear", keepdims: Any = False) -> Tensor:
     """The entry below which a share `q` of all lies, on the straight line between its two neighbours in order."""
 
 def median(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:

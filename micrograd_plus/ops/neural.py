@@ -8,7 +8,7 @@ from ..op import elementwise, op
 @op
 def softmax(xp, x, *, axis=-1):
     """Positive weights that add up to one."""
-    e = xp.exp(x - xp.top(x, axis=axis))
+    e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return e / xp.sum(e, axis=axis, keepdims=True)
 
 
@@ -21,7 +21,7 @@ def _(xp, upstream, out, axis):
 @op
 def log_softmax(xp, x, *, axis=-1):
     """The logarithm of the softmax, safe for large entries."""
-    distance = x - xp.top(x, axis=axis)
+    distance = x - xp.stop_gradient(xp.max(x, axis=axis, keepdims=True))
     return distance - xp.log(xp.sum(xp.exp(distance), axis=axis, keepdims=True))
 
 
@@ -80,7 +80,7 @@ def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None
     """
     scores = xp.matmul(query * xp.attention_scale(query, scale), xp.mT(key))
     scores = scores if bias is None else scores + xp.bias_of_numbers(bias)
-    scores -= xp.top(scores, finite=True)
+    scores -= xp.top(scores)
     weights = xp.exp(scores)
     total = xp.sum(weights, axis=-1, keepdims=True)
     weights /= xp.where(total == 0, 1.0, total)

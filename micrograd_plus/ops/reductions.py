@@ -132,7 +132,7 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
 @op
 def logsumexp(xp, x, *, axis=None, keepdims=False):
     """log(sum(exp(x))), safe for large entries: the largest is taken out first."""
-    top = xp.top(x, axis=axis, finite=True)
+    top = xp.top(x, axis=axis)
     total = xp.log(xp.sum(xp.exp(x - top), axis=axis, keepdims=True)) + top
     return total if keepdims else xp.squeeze_axes(total, axis=axis)
 
@@ -147,10 +147,10 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
 
 
 @constant
-def top(xp, x, *, axis=-1, finite=False):
+def top(xp, x, *, axis=-1):
     """The largest entry, its axes kept with length 1: what is taken out before exponentials, and makes no difference
-    after them. Of no entries at all, and with `finite` in the place of an infinite one, 0."""
-    return xp.top(x, axis, finite)
+    after them. Of no entries at all, and in the place of an infinite one, 0."""
+    return xp.top(x, axis)
 
 
 @constant

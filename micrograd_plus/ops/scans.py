@@ -109,7 +109,7 @@ def _(xp, upstream, indices, x_shape, axis):
 
 
 @composite
-def _quantile(xp, x, *, q, axis=None, keepdims=False, method="linear"):
+def _quantile(xp, x, *, q, axis=None, method="linear", keepdims=False):
     """The entry below which a share `q` of all lies, between its two neighbours in order."""
     line = xp.sort(xp.axes_to_last(x, axis=axis), axis=-1)
     low, high, weight = xp.quantile_places(xp.shape(line)[-1], q, method)
@@ -122,7 +122,7 @@ def _quantile(xp, x, *, q, axis=None, keepdims=False, method="linear"):
 
 
 @face(_quantile, word=True)
-def quantile(x, q, axis=None, keepdims=False, method="linear"):
+def quantile(x, q, axis=None, method="linear", keepdims=False):
     """The entry below which a share `q` of all lies, on the straight line between its two neighbours in order. Several
     shares give an axis of their own, the first. One entry that is not a number makes the result none.
 
@@ -136,7 +136,7 @@ def quantile(x, q, axis=None, keepdims=False, method="linear"):
     shares = q.tolist() if hasattr(q, "tolist") else q
     if ndim(shares) > 1:
         raise ValueError(f"quantile: q is one share or a row of them, got shape {shape(shares)}")
-    return _quantile(x, q=tuple(shares) if ndim(shares) else shares, axis=axis, keepdims=keepdims, method=method)
+    return _quantile(x, q=tuple(shares) if ndim(shares) else shares, axis=axis, method=method, keepdims=keepdims)
 
 
 @composite

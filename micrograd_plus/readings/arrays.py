@@ -63,12 +63,12 @@ def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return np.max(x, axis=axis, keepdims=keepdims)
 
 
-def top(x: Any, axis: Any = -1, finite: bool = False) -> Any:
-    """The largest entry, its axes kept with length 1; of no entries 0, and with `finite` also instead of infinity."""
+def top(x: Any, axis: Any = -1) -> Any:
+    """The largest entry, its axes kept with length 1; of no entries, and in the place of infinity, 0."""
     if not x.size:
         return np.zeros(reduced(x.shape, axis, length_one=True), x.dtype)
     largest = max(x, axis, keepdims=True)
-    return np.where(np.isfinite(largest), largest, 0) if finite else largest
+    return np.where(np.isfinite(largest), largest, 0)
 
 
 def _along_short_rows(x: Any, axis: Any) -> bool:
