@@ -57,6 +57,8 @@ class Op:
         keeps: tuple[str, ...] = (),
         constants: tuple[str, ...] = (),
     ):
+        if not hasattr(forward, "__code__"):
+            raise TypeError(f"an operation is made from a function forward(xp, inputs, *, parameters), got {forward!r}")
         code = forward.__code__
         names = code.co_varnames[1 : code.co_argcount]
         self.name = forward.__name__.strip("_")
@@ -92,6 +94,8 @@ class Op:
             if name not in self.inputs:
                 known = ", ".join(self.inputs)
                 raise TypeError(f"{self.name} has no input {name!r} to give a rule for; it has {known}")
+        if not hasattr(function, "__code__"):
+            raise TypeError(f"the rule {self.name}.{'+'.join(inputs)} is a function of what it reads, got {function!r}")
         rule = self.rule_type(self, inputs, function)
         self._hold_to_promise(rule)
         self.rules = [other for other in self.rules if not set(other.inputs) & set(inputs)] + [rule]
@@ -175,15 +179,15 @@ class Op:
         """Apply the operation: compute, and note what a walk will need."""
         variable.settle()
         inputs, bound = self.bind(args, params)
-        if variable.unfusing.get() and self.composite:
-            unfused = self.forward(vocabulary.tensors, *inputs, **bound)
-            return unfused[0] if self.keeps else unfused
         flat = self.parts_of(inputs[0]) if self.kind == "joining" else inputs
-        if not self.rules and self.composite and any_wants_gradient(flat):
-            return self.forward(vocabulary.tensors, *inputs, **bound)
         names = self.flat_names(len(flat))
         numbers_only = not any(isinstance(value, Variable) for value in flat)
         flat = [admit(value, self, name, numbers_only) for value, name in zip(flat, names, strict=True)]
+        if variable.unfusing.get() and self.composite:
+            unfused = self.read(vocabulary.tensors, flat, bound)
+            return unfused[0] if self.keeps else unfused
+        if not self.rules and self.composite and any_wants_gradient(flat):
+            return self.read(vocabulary.tensors, flat, bound)
         data = [value._data if isinstance(value, Variable) else value for value in flat]
         xp = common_device(self, data).words
         out, kept = self.compute(xp, data, bound)
@@ -216,12 +220,16 @@ class Op:
         return [f"{self.inputs[0]}[{i}]" for i in range(count)]
 
     def compute(self, xp: Any, data: list[Any], params: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
-        """The output and what the forward kept; an error says which operation and which shapes."""
-        try:
-            result = self.forward(xp, *([data] if self.kind == "joining" else data), **params)
-        except Exception as error:
-            raise explained(self, error, data, params) from error
+        """The output and what the forward kept."""
+        result = self.read(xp, data, params)
         return (result[0], result[1:]) if self.keeps else (result, ())
+
+    def read(self, xp: Any, inputs: list[Any], params: dict[str, Any]) -> Any:
+        """The forward in a reading; an error says which operation and which shapes."""
+        try:
+            return self.forward(xp, *([inputs] if self.kind == "joining" else inputs), **params)
+        except Exception as error:
+            raise explained(self, error, inputs, params) from error
 
     def wrap(
         self, xp: Any, out: Any, kept: Any, nodes: list[Node | None], data: list[Any], params: dict[str, Any]

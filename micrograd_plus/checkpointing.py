@@ -17,6 +17,7 @@ from typing import Any
 from . import ops, random, variable
 from .apart import walk_apart
 from .application import Op
+from .arguments import name_of, wants_count, wants_function
 from .outside import Outside, holding
 from .readings import symbols, vocabulary
 from .structures import leaves, mapped
@@ -53,6 +54,7 @@ def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> mg.gradcheck(lambda x: mg.checkpoint(lambda x: mg.exp(mg.sin(x)), x), (x,))
     True
     """
+    wants_function("checkpoint", f)
     recorded = any(not isinstance(each, Outside) for each in recorders.get())
     if recorded or not variable.recording_gradients.get():
         with holding(_running, "once"):
@@ -70,6 +72,9 @@ def checkpoint_sequential(functions: Sequence[Callable[..., Any]], segments: int
     """Functions (or layers) one after the other, in so many segments with a checkpoint round each. The last segment is
     kept: the walk begins there at once."""
     functions = list(functions)
+    for f in functions:
+        wants_function("checkpoint_sequential", f)
+    wants_count("checkpoint_sequential: segments", segments, 1)
     if not 1 <= segments <= max(len(functions), 1):
         raise ValueError(f"checkpoint_sequential: {len(functions)} functions cannot be cut into {segments} segments")
     cuts = [len(functions) * i // segments for i in range(segments + 1)]
@@ -100,7 +105,7 @@ class Program:
     @property
     def name(self) -> str:
         """The function, as errors call it."""
-        return getattr(self.f, "__name__", type(self.f).__name__)
+        return name_of(self.f)
 
     def run(self, given: Sequence[Any]) -> Any:
         """The function on these tensors in the places of those it was given."""

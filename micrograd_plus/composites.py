@@ -20,7 +20,6 @@ from typing import Any
 from . import variable
 from .apart import walk_apart
 from .application import Op, admit, any_wants_gradient, pull_by_name, result
-from .hints import explained
 from .op import register
 from .outside import holding
 from .readings import vocabulary
@@ -114,11 +113,8 @@ class Composite(Op):
         data = [None if value is None else value._data for value in given]
         nodes = [None if value is None else value.node for value in given]
         seen = [x if n is None else as_seen_from_inside(x) for x, n in zip(given, nodes, strict=True)]
-        try:
-            with holding(variable.recorders, ()):
-                out = self.forward(vocabulary.tensors, *seen, **bound)
-        except Exception as error:
-            raise explained(self, error, data, bound) from error
+        with holding(variable.recorders, ()):
+            out = self.read(vocabulary.tensors, seen, bound)
         node = None
         if out.node is not None:
             node = object.__new__(Node)

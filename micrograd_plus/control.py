@@ -8,11 +8,13 @@ can trade memory for time. What is carried along may be a tensor, or lists, tupl
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from . import ops
+from .arguments import wants_count, wants_function
 from .checkpointing import checkpoint
-from .structures import leaves, mapped, rebuilt
+from .structures import leaves, leaves_beside, mapped, rebuilt
 from .tensor import Tensor
 from .variable import Variable
 
@@ -42,13 +44,14 @@ def scan(
     >>> total.item(), products.tolist()
     (6.0, [0.0, 2.0, 9.0])
     """
+    wants_function("scan", f)
     if outputs not in ("every", "last"):
         raise ValueError(f"scan: outputs is 'every' or 'last', got {outputs!r}")
-    if checkpoint_every is not None and checkpoint_every < 1:
-        raise ValueError(f"scan: checkpoint_every is a number of steps, at least 1; got {checkpoint_every}")
+    if checkpoint_every is not None:
+        wants_count("scan: checkpoint_every", checkpoint_every, 1)
     steps = _steps(xs, length)
     steps = steps[::-1] if reverse else steps
-    carry = mapped(carry, _tensor)
+    carry = _tensors(carry, "scan: the carry")
     ys: list[Any] = []
     if checkpoint_every is None:
         carry, ys = _run(f, carry, steps, outputs)
@@ -65,7 +68,9 @@ def scan(
 
 def _steps(xs: Any, length: int | None) -> list[Any]:
     """What each step is given."""
-    xs = mapped(xs, lambda value: None if value is None else _tensor(value))
+    if length is not None:
+        wants_count("scan: length", length, 0)
+    xs = mapped(xs, lambda value: None if value is None else _tensors(value, "scan: xs"))
     lengths = {_length(value) for value in leaves(xs) if value is not None}
     lengths |= set() if length is None else {length}
     if len(lengths) != 1:
@@ -90,7 +95,7 @@ def _run(f: Callable[[Any, Any], tuple[Any, Any]], carry: Any, steps: list[Any],
         if not isinstance(result, tuple) or len(result) != 2:
             got = type(result).__name__
             raise TypeError(f"scan: f returns (carry, y), got {got}; without outputs return (carry, None)")
-        after, y = mapped(result[0], _tensor), result[1]
+        after, y = _tensors(result[0], "scan: the carry"), result[1]
         _refuse_another_form(carry, after)
         carry = after
         if outputs == "last":
@@ -113,8 +118,17 @@ def _form(value: Any) -> Any:
 
 def _stacked(ys: list[Any]) -> Any:
     """The outputs of all steps, side by side along a new first axis."""
-    rows = zip(*(list(leaves(y)) for y in ys), strict=True)
-    return rebuilt(ys[0], iter([None if row[0] is None else ops.stack(row) for row in rows]))
+    rows = zip(*(leaves_beside(y, ys[0], "scan: each y") for y in ys), strict=True)
+    return rebuilt(ys[0], iter([_side_by_side(row) for row in rows]))
+
+
+def _side_by_side(row: tuple[Any, ...]) -> Any:
+    """The outputs of all steps at one place; where there are none, None."""
+    if any(part is None for part in row):
+        if not all(part is None for part in row):
+            raise ValueError("scan: y is None in some steps and a value in others; return one in all or in none")
+        return None
+    return ops.stack(row)
 
 
 def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *args: Any) -> Any:
@@ -126,6 +140,8 @@ def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *args: Any) ->
     >>> mg.grad(root)(-1.0).item(), mg.grad(root)(4.0).item()
     (0.0, 0.25)
     """
+    wants_function("cond", f)
+    wants_function("cond", g)
     return f(*args) if _truth("cond", pred) else g(*args)
 
 
@@ -137,7 +153,10 @@ def while_loop(cond: Callable[[Any], Any], f: Callable[[Any], Any], x: Any, max_
     >>> mg.while_loop(lambda x: x < 100, lambda x: x * x, mg.tensor(3.0), max_iterations=10).item()
     6561.0
     """
-    x = mapped(x, _tensor)
+    wants_function("while_loop", cond)
+    wants_function("while_loop", f)
+    wants_count("while_loop: max_iterations", max_iterations, 0)
+    x = _tensors(x, "while_loop: x")
     for _ in range(max_iterations):
         if not _truth("while_loop", cond(x)):
             return x
@@ -151,13 +170,14 @@ def while_loop(cond: Callable[[Any], Any], f: Callable[[Any], Any], x: Any, max_
 
 def _truth(name: str, pred: Any) -> bool:
     """A condition as yes or no."""
-    if getattr(pred, "size", 1) != 1:
-        raise ValueError(
-            f"{name}: a condition is one yes or no, got shape {pred.shape}; to choose entry by entry use mg.where"
-        )
+    shape = getattr(pred, "shape", () if isinstance(pred, (bool, int, float)) else None)
+    if shape is None:
+        raise TypeError(f"{name}: a condition is one yes or no, got {type(pred).__name__}")
+    if prod(shape) != 1:
+        raise ValueError(f"{name}: a condition is one yes or no, got shape {shape}; for each entry use mg.where")
     return bool(pred)
 
 
-def _tensor(value: Any) -> Any:
-    """A value as a tensor; one stays what it is."""
-    return value if isinstance(value, Variable) else Tensor.constant(value, "scan")
+def _tensors(value: Any, name: str) -> Any:
+    """The same structure, numbers and arrays in it as tensors; a tensor stays what it is."""
+    return mapped(value, lambda leaf: leaf if isinstance(leaf, Variable) else Tensor.constant(leaf, name))

@@ -23,6 +23,7 @@ from typing import Any
 from . import variable
 from .apart import walk_apart
 from .application import Op
+from .arguments import wants_function
 from .outside import Outside, holding
 from .readings import symbols, vocabulary
 from .rule import REQUIRED, Rule
@@ -48,7 +49,10 @@ def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
     >>> mg.grad(lambda x: 5 * limited(x))(2.0).item()
     1.0
     """
-    return CustomFunction(f, outputs) if f is not None else lambda f: CustomFunction(f, outputs)
+    if f is None:
+        return lambda f: custom_vjp(f, outputs=outputs)
+    wants_function("custom_vjp or custom_jvp", f)
+    return CustomFunction(f, outputs)
 
 
 def custom_jvp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:

@@ -127,7 +127,10 @@ operations: dict[str, Op] = {}
 
 
 def _kind(kind: str, **options: Any) -> Callable[..., Any]:
-    def with_rules(**rules: FunctionType) -> Callable[[FunctionType], Callable[..., Any]]:
+    def with_rules(*forgotten: Any, **rules: FunctionType) -> Callable[[FunctionType], Callable[..., Any]]:
+        if forgotten:
+            raise TypeError(f"@{kind} takes rules by the names of the inputs: @{kind}(x=lambda ...), then the function")
+
         def define(forward: FunctionType) -> Callable[..., Any]:
             made = Op(forward, kind, **options)
             for name, function in rules.items():

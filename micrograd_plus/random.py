@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from .arguments import wants_count
 from .counting import CountingGenerator, Shape
+from .hints import names_itself
 from .readings import vocabulary
 from .tensor import Tensor
 
@@ -25,6 +27,7 @@ _seed = int(_generator.integers(2**63))
 Generator = np.random.Generator
 
 
+@names_itself
 def seed(number: int) -> None:
     """Start the generators of all devices anew: the same number gives the same draws.
 
@@ -36,6 +39,7 @@ def seed(number: int) -> None:
     >>> random.normal(size=3).tolist() == first
     True
     """
+    wants_count("random.seed: number", number, 0)
     global _seed  # noqa: PLW0603 - a generator that is made later starts from it too
     _generator.bit_generator.state = type(_generator.bit_generator)(number).state
     _seed = number
@@ -60,6 +64,7 @@ def state() -> dict[str, Any]:
     return {"seed": _seed, "cpu": dict(_generator.bit_generator.state), "others": others}
 
 
+@names_itself
 def set_state(state: dict[str, Any]) -> None:
     """Put the generators back to where `state()` was called."""
     global _seed
@@ -85,6 +90,7 @@ def beside(x: Any, rng: Generator | None = None) -> Any:
     return chosen(rng, vocabulary.device_of(getattr(x, "_data", x)).name)
 
 
+@names_itself
 def normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -98,6 +104,7 @@ def normal(
     return _tensor(chosen(rng, device).normal(loc, scale, size), device, dtype)
 
 
+@names_itself
 def uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -111,6 +118,7 @@ def uniform(
     return _tensor(chosen(rng, device).uniform(low, high, size), device, dtype)
 
 
+@names_itself
 def integers(
     low: int,
     high: int | None = None,
@@ -121,14 +129,18 @@ def integers(
     rng: Generator | None = None,
 ) -> Tensor:
     """Whole numbers from `low` up to, but without, `high`; with one bound, from 0 up to it."""
+    if isinstance(low, float) or isinstance(high, float):
+        raise TypeError("low and high are whole numbers; for draws between floats take random.uniform")
     return _tensor(chosen(rng, device).integers(low, high, size), device, dtype)
 
 
+@names_itself
 def permutation(x: Any, *, device: str = "cpu", rng: Generator | None = None) -> Tensor:
     """The slices of `x` along its first axis in random order; of a whole number n, those from 0 to n - 1."""
     return _tensor(chosen(rng, device).permutation(_values(x, rng, device)), device)
 
 
+@names_itself
 def choice(
     a: Any,
     size: Shape = None,
@@ -146,6 +158,7 @@ def choice(
     return _tensor(chosen(rng, device).choice(_values(a, rng, device), size, replace, shares), device)
 
 
+@names_itself
 def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) -> Tensor:
     """One class for each row of scores, drawn with the probabilities of their softmax, where the scores are.
 
@@ -154,7 +167,7 @@ def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) ->
     """
     device = logits.device if isinstance(logits, Tensor) else "cpu"
     library = vocabulary.device(device).library
-    scores = library.asarray(logits._data if isinstance(logits, Tensor) else logits)
+    scores = logits._data if isinstance(logits, Tensor) else Tensor.constant(logits, "logits")._data
     if (library.isnan(scores).any() | (scores.max(axis=axis) == -np.inf).any()).item():
         raise ValueError(
             "categorical: a row of scores has a NaN, or minus infinity everywhere: nothing to draw"
@@ -172,7 +185,5 @@ def _values(given: Any, rng: Generator | None, device: str) -> Any:
     """An array where it is drawn from: on the device, or with an `rng` on the CPU. A whole number stays one."""
     if isinstance(given, int):
         return given
-    there = "cpu" if rng is not None else device
-    if isinstance(given, Tensor):
-        return given.to(there)._data
-    return vocabulary.device(there).library.asarray(given)
+    given = given if isinstance(given, Tensor) else Tensor.constant(given, "what is drawn from")
+    return given.to("cpu" if rng is not None else device)._data

@@ -18,6 +18,25 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
+def leaves_beside(value: Any, pattern: Any, name: str) -> Iterator[Any]:
+    """The values of what has the form of `pattern`, in the order of that: dictionaries go by their keys, and lists and
+    tuples are alike. Another form is an error, in which `name` is what was given."""
+    if isinstance(pattern, dict):
+        if not isinstance(value, dict) or value.keys() != pattern.keys():
+            got = f"the keys {', '.join(map(repr, value))}" if isinstance(value, dict) else type(value).__name__
+            raise ValueError(f"{name} must be a dictionary with the keys {', '.join(map(repr, pattern))}, got {got}")
+        for key, part in pattern.items():
+            yield from leaves_beside(value[key], part, name)
+    elif isinstance(pattern, (list, tuple)):
+        if not isinstance(value, (list, tuple)) or len(value) != len(pattern):
+            got = str(len(value)) if isinstance(value, (list, tuple)) else type(value).__name__
+            raise ValueError(f"{name} must be a list or tuple of {len(pattern)}, got {got}")
+        for part, beside in zip(value, pattern, strict=True):
+            yield from leaves_beside(part, beside, name)
+    else:
+        yield value
+
+
 def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     """The same nested structure, with a function applied to each value."""
     if isinstance(value, dict):

@@ -7,12 +7,17 @@ from typing import Any
 from weakref import ref
 
 from . import backward, ops, variable
+from .arguments import wants_function
 from .readings import vocabulary
+from .results import ResultArray
+from .structures import leaves, mapped
+from .values import cast, dtype_named, numbers, plain_index, refuse_other_device
 from .variable import Leaf, Node, Variable, after_accumulation, hooks, lend, recording_gradients, replace
 
 np = vocabulary.device("cpu").library
-_ORDINARY = (np.ndarray, np.generic)
 _new, _ndarray = object.__new__, np.ndarray
+_ABOUT_FORM = {np.shape, np.ndim, np.size, np.result_type, np.zeros_like, np.ones_like, np.empty_like, np.full_like}
+"""NumPy's functions that ask for shape and dtype alone: no graph is lost in them."""
 
 
 def tensor(data: Any, requires_grad: bool = False, dtype: Any = None, device: str = "cpu") -> Tensor:
@@ -27,50 +32,10 @@ def tensor(data: Any, requires_grad: bool = False, dtype: Any = None, device: st
             [3., 4.]], dtype=float32, requires_grad=True)
     """
     where = vocabulary.device(device)
-    out = Tensor.of(where.library.array(_values(data, dtype, "mg.tensor")))
+    out = Tensor.of(where.library.array(numbers(data, dtype, "mg.tensor")))
     if requires_grad:
         out.requires_grad = True
     return out
-
-
-def _values(data: Any, dtype: Any, name: str) -> Any:
-    """An array of numbers, or an error that says what cannot become one."""
-    if isinstance(data, Variable):
-        data = data._data
-    if vocabulary.device_of(data).name == "cpu" and not isinstance(data, _ORDINARY):
-        if isinstance(data, (list, tuple)) and any(isinstance(part, Variable) for part in data):
-            raise TypeError(f"{name}: a list of tensors is joined by mg.stack (a new axis) or mg.concatenate")
-        try:
-            data = np.array(data)
-        except ValueError as error:
-            raise ValueError(f"{name}: the rows of a nested list must be equally long ({error})") from error
-    _refuse_other_than_numbers(data.dtype, name)
-    return data if dtype is None else _cast(data, dtype, name)
-
-
-def _refuse_other_than_numbers(dtype: Any, name: str) -> None:
-    if dtype.kind not in "biufc":
-        kind = {"U": "text", "S": "bytes", "O": "objects", "M": "dates", "m": "times"}.get(dtype.kind, "records")
-        raise TypeError(f"{name}: expected numbers, got {kind} (dtype {dtype}); convert them first, e.g. with float()")
-
-
-def _dtype(dtype: Any, name: str) -> Any:
-    """A dtype of numbers, by any of its names."""
-    try:
-        wanted = np.dtype(dtype)
-    except TypeError:
-        instead = "write float, complex, int, bool, or e.g. 'float32'"
-        raise TypeError(f"{name}: there is no dtype {dtype!r}; {instead}") from None
-    _refuse_other_than_numbers(wanted, name)
-    return wanted
-
-
-def _cast(data: Any, dtype: Any, name: str) -> Any:
-    """`data` in another dtype of numbers; complex numbers do not silently lose their imaginary parts."""
-    wanted = _dtype(dtype, name)
-    if data.dtype.kind == "c" and wanted.kind != "c":
-        raise TypeError(f"{name}: {data.dtype} as {wanted} would lose the imaginary parts; take x.real first")
-    return data.astype(wanted)
 
 
 class Tensor(Variable):
@@ -94,7 +59,7 @@ class Tensor(Variable):
     def constant(value: Any, name: str) -> Tensor:
         """A tensor of anything array-like that an operation was given: a copy, so that no later write reaches the
         graph."""
-        array = _values(value, None, name)
+        array = numbers(value, None, name)
         return Tensor.of(array.copy() if array is value else array)
 
     # Looking ----------------------------------------------------------------------------------------------------------
@@ -112,11 +77,7 @@ class Tensor(Variable):
             self._data = np.asarray(self._data)
         if self.node is None or isinstance(self.node, Leaf):
             return lend(self)
-        if not isinstance(self._data, np.ndarray):
-            return self._data.copy()
-        view = self._data.view()
-        view.flags.writeable = False
-        return view
+        return ResultArray.of(self._data) if isinstance(self._data, np.ndarray) else self._data.copy()
 
     @data.setter
     def data(self, values: Any) -> None:
@@ -199,15 +160,14 @@ class Tensor(Variable):
 
     @grad.setter
     def grad(self, value: Any) -> None:
-        if self.node is None:
-            if value is not None:
-                raise RuntimeError("this tensor wants no gradient; make it with requires_grad=True")
+        if value is None:
+            if self.node is not None:
+                self.node.grad = None
             return
-        if value is not None:
-            value = value if isinstance(value, Tensor) else Tensor.constant(value, "grad")
-            if value.shape != self.shape:
-                raise ValueError(f"grad must have the tensor's shape {self.shape}, got {value.shape}")
-        self.node.grad = value
+        value = value if isinstance(value, Tensor) else Tensor.constant(value, "grad")
+        if value.shape != self.shape:
+            raise ValueError(f"grad must have the tensor's shape {self.shape}, got {value.shape}")
+        self._tracked("grad").grad = value
 
     @property
     def T(self) -> Tensor:
@@ -278,8 +238,8 @@ class Tensor(Variable):
         if create_graph and isinstance(gradient, Tensor):
             given: Any = gradient
         else:
-            given = _values(gradient, None, "backward: gradient")
-            _refuse_other_device(self, given)
+            given = numbers(gradient, None, "backward: gradient")
+            refuse_other_device(self, given)
             if given.dtype.kind == "c" and data.dtype.kind != "c":
                 raise TypeError(f"the upstream gradient is {given.dtype}, the tensor {data.dtype}; take its real part")
             given = library.array(given, data.dtype)
@@ -292,10 +252,16 @@ class Tensor(Variable):
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Callable[[], None]:
         """Call `hook(gradient)` when this tensor's gradient is complete; it may return another. Returns a function that
         removes the hook."""
+        wants_function("register_hook", hook)
         return hooks.add(self._tracked("register_hook"), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Callable[[], None]:
         """Call `hook(tensor)` each time this leaf's `.grad` has grown. Returns a function that removes the hook."""
+        wants_function("register_post_accumulate_grad_hook", hook)
+        if not self.is_leaf:
+            raise RuntimeError(
+                "register_post_accumulate_grad_hook is for leaves, whose .grad grows; for a result use register_hook"
+            )
         held = ref(self)  # a hook that held its own tensor would keep both for ever
 
         def call() -> None:
@@ -347,19 +313,21 @@ class Tensor(Variable):
 
     def assign(self, values: Any) -> Tensor:
         """Give this tensor new values of the same shape, cast to its dtype. Graphs that used the old ones keep them."""
-        if not self.is_leaf:
-            raise RuntimeError(
-                "a result cannot be assigned to: it is what its inputs make it; make a new tensor, or x.detach() first"
-            )
-        data = _values(values, None, "assign")
+        self._refuse_result("make a new tensor, or x.detach() first")
+        data = numbers(values, None, "assign")
         if data.shape != self.shape:
             try:
                 data = vocabulary.device_of(data).library.broadcast_to(data, self.shape)
             except ValueError:
                 raise ValueError(f"values of shape {data.shape} do not fit a tensor of shape {self.shape}") from None
+        data = cast(data, self.dtype, "assign")
         variable.settle()
-        replace(self, data.astype(self.dtype))
+        replace(self, data)
         return self
+
+    def _refuse_result(self, instead: str) -> None:
+        if not self.is_leaf:
+            raise RuntimeError(f"a result cannot be assigned to: it is what its inputs make it; {instead}")
 
     def _in_place(self, symbol: str, outcome: Callable[[], Any]) -> Tensor:
         """What `x -= y` means: a write in `no_grad`, a new tensor in a graph, and never a leaf lost by accident."""
@@ -386,11 +354,7 @@ class Tensor(Variable):
         return self._in_place("/=", lambda: ops.divide(self, other))
 
     def __setitem__(self, index: Any, values: Any) -> None:
-        if not self.is_leaf:
-            raise RuntimeError(
-                "a result cannot be assigned to: it is what its inputs make it; compute a changed copy with "
-                "mg.where(...), or write into x.detach()"
-            )
+        self._refuse_result("compute a changed copy with mg.where(...), or write into x.detach()")
         if self.node is not None and recording_gradients.get():
             raise RuntimeError(
                 "x[...] = ... on a tensor that wants a gradient: write `with mg.no_grad(): x[...] = ...` to change its "
@@ -398,7 +362,7 @@ class Tensor(Variable):
             )
         data = self._data.copy()
         try:
-            data[_plain(index)] = values._data if isinstance(values, Variable) else values
+            data[plain_index(index)] = cast(numbers(values, None, "values"), self.dtype, "values")
         except (IndexError, TypeError, ValueError) as error:
             said = f"x[{index!r}] = {values!r} does not fit a tensor of shape {self.shape}: {error}"
             raise type(error)(said) from error
@@ -450,7 +414,7 @@ class Tensor(Variable):
         return iter(ops.unstack(self))
 
     def __getitem__(self, index: Any) -> Tensor:
-        return ops.getitem(self, index=_plain(index))
+        return ops.getitem(self, index=plain_index(index))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if self.node is not None:
@@ -469,6 +433,18 @@ class Tensor(Variable):
                 f"and not in place (array += tensor), or x.numpy() for the values"
             )
         return getattr(ops, name)(*inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        """np.sum(tensor): NumPy's own, of the values alone."""
+        tracked = any(getattr(leaf, "node", None) is not None for leaf in leaves((args, options)))
+        if tracked and function not in _ABOUT_FORM:
+            name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
+            raise TypeError(
+                f"{name} would lose the graph of a tensor: use the mg function of that name, or x.numpy() for the "
+                f"values"
+            )
+        args, options = mapped((args, options), lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf)
+        return function(*args, **options)
 
     def __copy__(self) -> Tensor:
         return self.__deepcopy__({})
@@ -583,7 +559,7 @@ class Tensor(Variable):
     def astype(self, dtype: Any) -> Tensor:
         """The values in another dtype; the gradient is cast back. Through whole numbers and truths nothing goes
         back."""
-        return ops.astype(self, dtype=_dtype(dtype, "astype"))
+        return ops.astype(self, dtype=dtype_named(dtype, "astype"))
 
     def reshape(self, *shape: Any) -> Tensor:
         """The same entries in another shape; one length may be -1."""
@@ -612,29 +588,11 @@ def _walk_on(workers: int) -> Any:
     return walk_on(workers)
 
 
-def _refuse_other_device(where: Tensor, given: Any) -> None:
-    """Refuse an upstream gradient that lives on another device; one from the host is sent along."""
-    found = vocabulary.device_of(given).name
-    if found not in ("cpu", where.device):
-        wanted = where.device
-        raise RuntimeError(f"the upstream gradient is on {found}, the tensor on {wanted}: gradient.to({wanted!r})")
-
-
 def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """`f(2, 3)` and `f((2, 3))` mean the same."""
     if len(values) == 1 and isinstance(values[0], (tuple, list)):
         return tuple(values[0])
     return values
-
-
-def _plain(index: Any) -> Any:
-    """An index without tensors in it, and in memory that no later write reaches."""
-    if isinstance(index, tuple):
-        return tuple(_plain(part) for part in index)
-    if isinstance(index, list):
-        return np.asarray([_plain(part) for part in index], None if index else int)  # of nothing, NumPy makes floats
-    index = index._data if isinstance(index, Variable) else index
-    return index.copy() if hasattr(index, "shape") else index
 
 
 def _accumulate(leaf: Any, received: Any) -> None:

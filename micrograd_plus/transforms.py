@@ -16,9 +16,10 @@ from typing import Any
 
 from . import ops, variable
 from .application import Op, is_complex
+from .arguments import argument_numbers, name_of, value_and_aux, wants_arguments, wants_function, wants_tuple
 from .backward import lifted
 from .readings import vocabulary
-from .structures import leaves, mapped, rebuilt
+from .structures import leaves, leaves_beside, mapped, rebuilt
 from .tensor import Tensor, tensor
 from .variable import Leaf, Node, Upstreams
 
@@ -38,6 +39,7 @@ def grad(
     >>> mg.grad(mg.grad(lambda x: x ** 3))(2.0).item()
     12.0
     """
+    wants_function("grad", f)
     both = value_and_grad(f, argnums, has_aux=has_aux, missing=missing)
 
     @wraps(f)
@@ -60,23 +62,21 @@ def value_and_grad(
     >>> value.item(), gradient.tolist()
     (5.0, [2.0, 4.0])
     """
+    wants_function("value_and_grad", f)
+    chosen = argument_numbers(argnums)
     if missing not in ("zeros", "error"):
         raise ValueError(f"missing is 'zeros' or 'error', got {missing!r}")
 
     @wraps(f)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        chosen = (argnums,) if isinstance(argnums, int) else argnums
-        for i in chosen:
-            if not -len(args) <= i < len(args):
-                given = f"{len(args)} were given by position"
-                raise TypeError(f"the gradient of {_name(f)} is wanted for argument {i}; {given}")
+        wants_arguments(f, chosen, args)
         with _differentiating() as nested:
-            inputs = [_variables(args[i], f"argument {i} of {_name(f)}") for i in chosen]
+            inputs = [_variables(args[i], f"argument {i} of {name_of(f)}") for i in chosen]
             given = list(args)
             for i, made in zip(chosen, inputs, strict=True):
                 given[i] = made
             result = f(*given, **kwargs)
-            value, aux = result if has_aux else (result, None)
+            value, aux = value_and_aux(f, result) if has_aux else (result, None)
             _one_number(f, value)
             flat = [leaf for made in inputs for leaf in leaves(made)]
             received = _pull(value, None, flat, differentiable=nested or _have_nodes(args))
@@ -98,8 +98,9 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     >>> pull(mg.tensor([1.0, 10.0]))[0].tolist()
     [2.0, 40.0]
     """
+    wants_function("vjp", f)
     with _differentiating() as nested:
-        inputs = [_variables(value, f"argument {i} of {_name(f)}") for i, value in enumerate(primals)]
+        inputs = [_variables(value, f"argument {i} of {name_of(f)}") for i, value in enumerate(primals)]
         out = f(*inputs)
     flat = [leaf for made in inputs for leaf in leaves(made)]
     differentiable = nested or _have_nodes(primals)
@@ -121,24 +122,31 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     >>> mg.jvp(lambda x: x * x, (3.0,), (1.0,))[1].item()
     6.0
     """
+    wants_function("jvp", f)
+    wants_tuple("jvp: primals", primals)
+    wants_tuple("jvp: tangents", tangents)
     with _differentiating():
-        inputs = [_variables(value, f"argument {i} of {_name(f)}") for i, value in enumerate(primals)]
+        inputs = [_variables(value, f"argument {i} of {name_of(f)}") for i, value in enumerate(primals)]
         applied = Applications()
         with applied:
             out = f(*inputs)
         moving: dict[Node, Any] = {}
         flat = [leaf for made in inputs for leaf in leaves(made)]
-        moves = [leaf for made in tangents for leaf in leaves(made)]
-        if len(flat) != len(moves):
-            raise ValueError(f"jvp: {len(flat)} inputs and {len(moves)} tangents; each input needs one of its shape")
+        if len(inputs) != len(tangents):
+            given = f"{len(inputs)} inputs and {len(tangents)} tangents"
+            raise ValueError(f"jvp: {given}; each input needs one of its shape")
+        moves = leaves_beside(tangents, inputs, "jvp: tangents")
         for primal, tangent in zip(flat, moves, strict=True):
-            tangent = tangent if isinstance(tangent, Tensor) else tensor(tangent, dtype=primal.dtype)
-            if tangent.shape != primal.shape:
-                raise ValueError(f"jvp: a tangent of shape {tangent.shape} for an input of shape {primal.shape}")
-            moving[primal.node] = tangent
+            moving[primal.node] = _tangent(tangent, primal)
         for step in applied.steps:
             push(*step, moving)
-        return out, mapped(out, lambda value: moving[value.node] if value.node in moving else _zeros(value))
+        return out, mapped(out, lambda value: _movement(value, moving))
+
+
+def _movement(value: Any, moving: dict[Node, Any]) -> Any:
+    """How a result moves; what is no tensor, or depends on nothing that moves, does not."""
+    node = getattr(value, "node", None)
+    return moving[node] if node in moving else _zeros(value)
 
 
 class Applications(variable.Recorder):
@@ -251,6 +259,7 @@ def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
     >>> mg.hvp(lambda x: (x ** 3).sum(), mg.tensor([1.0, 2.0]), mg.tensor([1.0, 0.0])).tolist()
     [6.0, 0.0]
     """
+    wants_function("hvp", f)
     return jvp(grad(f), (x,), (v,))[1]
 
 
@@ -261,21 +270,30 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     >>> mg.jacobian(lambda x: x * x)(mg.tensor([1.0, 2.0])).tolist()
     [[2.0, 0.0], [0.0, 4.0]]
     """
+    wants_function("jacobian", f)
+    if not hasattr(argnums, "__index__"):
+        raise TypeError(f"jacobian: argnums is the number of one argument, got {argnums!r}")
 
     @wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        def alone(x: Any) -> Any:
-            return f(*args[:argnums], x, *args[argnums + 1 :], **kwargs)
+        wants_arguments(f, (argnums,), args)
+        place = argnums % len(args)
+        if isinstance(args[place], (dict, list, tuple)):
+            got = type(args[place]).__name__
+            raise TypeError(f"jacobian: argument {argnums} of {name_of(f)} must be one tensor, got {got}")
 
-        out, pull = vjp(alone, args[argnums])
+        def alone(x: Any) -> Any:
+            return f(*args[:place], x, *args[place + 1 :], **kwargs)
+
+        out, pull = vjp(alone, args[place])
         _one_tensor("jacobian", f, out)
         rows: list[Any] = []
-        for place in range(out.size):
+        for entry in range(out.size):
             one = out._data * 0
-            one.reshape(-1)[place : place + 1] = 1
+            one.reshape(-1)[entry : entry + 1] = 1
             rows.append(pull(Tensor.of(one))[0])
         received = ops.stack(rows) if rows else None
-        given = args[argnums]
+        given = args[place]
         shape = given.shape if hasattr(given, "shape") else tensor(given).shape
         if received is None:
             return tensor(vocabulary.device_of(out._data).library.zeros((*out.shape, *shape)))
@@ -291,6 +309,7 @@ def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     >>> mg.hessian(lambda x: (x ** 3).sum())(mg.tensor([1.0, 2.0])).tolist()
     [[6.0, 0.0], [0.0, 12.0]]
     """
+    wants_function("hessian", f)
     return jacobian(grad(f, argnums), argnums)
 
 
@@ -311,6 +330,10 @@ def gradcheck(
     >>> mg.gradcheck(lambda x, y: mg.sin(x) * y, (mg.tensor([0.5, 1.0]), mg.tensor([2.0, -3.0])))
     True
     """
+    wants_function("gradcheck", f)
+    wants_tuple("gradcheck: inputs", inputs)
+    if not inputs or not step > 0:
+        raise ValueError(f"gradcheck: wants an input, and a step above 0; got {len(inputs)} inputs and step {step}")
     library = vocabulary.device("cpu").library
     given = [_plain(value) for value in inputs]
     points = [library.array(value, dtype="complex128" if is_complex(value) else "float64") for value in given]
@@ -341,7 +364,7 @@ def gradcheck(
                 got = entry.real if direction == 1.0 else entry.imag
                 if not abs(got - expected) <= atol + rtol * max(abs(expected), abs(got)):
                     raise GradientError(
-                        f"the gradient of {_name(f)} is wrong for input {place} at {index or 'its only entry'}: "
+                        f"the gradient of {name_of(f)} is wrong for input {place} at {index or 'its only entry'}: "
                         f"got {got:.6g}, central differences say {expected:.6g} (off by {abs(got - expected):.2g})"
                     )
     return True
@@ -367,7 +390,7 @@ def _variables(value: Any, name: str) -> Any:
     def made(x: Any) -> Tensor:
         if isinstance(x, Tensor) and x.node is not None:
             return ops.positive(x)
-        out = Tensor.of(x._data) if isinstance(x, Tensor) else tensor(x)
+        out = Tensor.of(x._data) if isinstance(x, Tensor) else Tensor.constant(x, name)
         if out.dtype.kind not in "fc":
             if isinstance(x, Tensor) or hasattr(x, "dtype"):
                 raise TypeError(f"{name} is of {out.dtype}; a gradient needs floats, e.g. x.astype(float)")
@@ -381,9 +404,7 @@ def _variables(value: Any, name: str) -> Any:
 def _pull(out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool) -> list[Any]:
     """What each input receives; None where the result does not depend on it."""
     outs = list(leaves(out))
-    ups = [None] * len(outs) if upstream is None else list(leaves(upstream))
-    if len(outs) != len(ups):
-        raise ValueError(f"{len(ups)} upstream gradients for {len(outs)} results")
+    ups = [None] * len(outs) if upstream is None else list(leaves_beside(upstream, out, "the upstream gradient"))
     total: list[Any] = [None] * len(inputs)
     for each, arriving in zip(outs, ups, strict=True):
         if getattr(each, "node", None) is None:
@@ -402,12 +423,22 @@ def _or_zeros(received: list[Any], inputs: list[Any]) -> list[Any]:
     return [_zeros(x) if gradient is None else gradient for x, gradient in zip(inputs, received, strict=True)]
 
 
+def _tangent(given: Any, primal: Tensor) -> Tensor:
+    """How an input moves: numbers of its shape, and real ones where it is real."""
+    tangent = given if isinstance(given, Tensor) else Tensor.constant(given, "jvp: a tangent")
+    if tangent.shape != primal.shape:
+        raise ValueError(f"jvp: a tangent of shape {tangent.shape} for an input of shape {primal.shape}")
+    if is_complex(tangent) and not is_complex(primal):
+        raise TypeError(f"jvp: a tangent of {tangent.dtype} for an input of {primal.dtype}; take its real part")
+    return tangent if isinstance(given, Tensor) else tangent.astype(primal.dtype)
+
+
 def _does_not_depend(f: Any, argnums: Sequence[int], inputs: list[Any], received: list[Any]) -> RuntimeError:
     """The error for an input that received nothing."""
     names = [f"argument {i}" for i, made in zip(argnums, inputs, strict=True) for _ in leaves(made)]
     lost = next(name for name, gradient in zip(names, received, strict=True) if gradient is None)
     return RuntimeError(
-        f"the value of {_name(f)} does not depend on {lost} (or on a part of it), so that has no gradient; leave it "
+        f"the value of {name_of(f)} does not depend on {lost} (or on a part of it), so that has no gradient; leave it "
         f"out of argnums, or ask for missing='zeros'"
     )
 
@@ -432,19 +463,15 @@ def _one_number(f: Callable[..., Any], value: Any) -> None:
     if not isinstance(value, Tensor) or value.size != 1:
         got = f"shape {value.shape}" if isinstance(value, Tensor) else type(value).__name__
         raise ValueError(
-            f"grad needs {_name(f)} to return one number as a tensor, got {got}; reduce it with .sum() or .mean(), or "
-            f"take mg.jacobian or mg.vjp"
+            f"grad needs {name_of(f)} to return one number as a tensor, got {got}; reduce it with .sum() or .mean(), "
+            f"or take mg.jacobian or mg.vjp"
         )
 
 
 def _one_tensor(transform: str, f: Callable[..., Any], value: Any) -> None:
     if not isinstance(value, Tensor):
-        raise TypeError(f"{transform} needs {_name(f)} to return a tensor, got {type(value).__name__}")
-
-
-def _name(f: Any) -> str:
-    return getattr(f, "__name__", type(f).__name__)
+        raise TypeError(f"{transform} needs {name_of(f)} to return a tensor, got {type(value).__name__}")
 
 
 def _plain(value: Any) -> Any:
-    return value.numpy() if isinstance(value, Tensor) else vocabulary.device("cpu").library.asarray(value)
+    return (value if isinstance(value, Tensor) else Tensor.constant(value, "gradcheck: an input")).numpy()

@@ -284,6 +284,17 @@ def replace(variable: Variable, data: Any) -> None:
         variable.node.version += 1
 
 
+def add(variable: Variable, change: Any) -> None:
+    """Add `change`, an array of the variable's shape in memory of its own, to the values of a variable. Where nobody
+    else holds its array it is written into: a large one stays in the processor's cache."""
+    if held_elsewhere(variable):
+        change += variable._data
+        replace(variable, change if change.dtype is variable._data.dtype else change.astype(variable._data.dtype))
+    else:
+        variable._data += change
+        written(variable)
+
+
 def written(variable: Variable) -> None:
     """Count a write to a leaf."""
     if isinstance(variable.node, Leaf):

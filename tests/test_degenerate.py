@@ -111,7 +111,6 @@ def test_what_is_no_number_stays_none():
 
 
 @pytest.mark.parametrize(("call", "sentence"), [
-    (lambda: mg.unfold(np.ones((1, 1, 3, 3)), kernel_size=(0, 2)), "unfold.*a window has at least one entry along"),
     (lambda: mg.fold(np.ones((1, 4, 1)), output_size=(1, 1), kernel_size=(2, 2)),
      r"fold.*a window of \(2, 2\) \(dilation \(1, 1\)\) is larger than the image \(1, 1\) with padding \(0, 0\)"),
     (lambda: mg.put_diagonal(np.ones(1), shape=(3, 3)), r"x must have the shape of that diagonal, \(3,\)"),

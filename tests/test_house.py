@@ -18,25 +18,28 @@ ENGINE, VIZ = HOUSE / "micrograd_plus", HOUSE / "viz" / "micrograd_plus_viz"
 
 # A room is a module or a package directly under micrograd_plus; beside it, the rooms it may import.
 CORE = {"readings", "variable", "hints", "rule", "application"}
-WALK = CORE | {"backward"}
+WALK = CORE | {"backward", "arguments"}
 USERS = WALK | {"op", "ops", "tensor"}
 ROOMS = {
     "readings": set(),
     "variable": {"readings"},
     "hints": set(),
     "rule": set(),
+    "arguments": {"hints"},
     "application": {"readings", "variable", "hints", "rule"},
     "op": {"readings", "application", "rule"},
     "compiled": CORE,
     "backward": CORE,
     "apart": WALK,
-    "composites": WALK | {"op", "apart", "outside", "hints", "rule"},
+    "composites": WALK | {"op", "apart", "outside"},
     "parallel": WALK | {"apart"},
     "structures": set(),
     "outside": {"variable"},
+    "results": {"readings"},
+    "values": {"readings", "variable"},
     "ordering": WALK,
-    "ops": {"readings", "op", "composites"},
-    "tensor": WALK | {"ops", "parallel"},
+    "ops": {"readings", "composites", "hints", "op"},
+    "tensor": WALK | {"ops", "parallel", "results", "structures", "values"},
     "engine": WALK | {"ops"},
     "linalg": {"ops"},
     "fft": {"ops"},

@@ -228,12 +228,20 @@ def test_letters_typed_into_a_player_are_no_commands_to_the_notebook(ran):
     assert ran.page.evaluate(CELLS) == before
 
 
-def test_a_player_follows_the_theme_of_the_notebook(ran):
-    host = ran.page.locator("[data-mgp]").first
+def test_a_player_follows_the_theme_of_the_notebook_and_pictures_keep_a_light_ground(ran):
+    host, plots = ran.page.locator("[data-mgp]").first, ran.page.locator(".jp-OutputArea img[src^='data:image/png']")
+    expect(plots).to_have_count(7 if "train" in ran.file.name else 0)
     for theme, scheme in (("JupyterLab Dark", "dark"), ("JupyterLab Light", "light")):
         ran.command("apputils:change-theme", theme=theme)
         expect(host).to_have_css("color-scheme", scheme)
+        for plot in each(plots):
+            expect(plot).to_have_css("background-color", "rgb(255, 255, 255)")
         expect(ran.page.locator("#jupyterlab-splash")).to_have_count(0)
+
+
+def test_every_plot_has_words_for_who_cannot_see_it(ran):
+    for plot in each(ran.page.locator(".jp-OutputArea img[src^='data:image/png']")):
+        expect(plot).to_have_attribute("alt", re.compile(r"\w+ \w+"))
 
 
 def test_a_composite_is_opened_stepped_and_left(ran):

@@ -2,6 +2,7 @@
 
 import micrograd_plus as mg
 from micrograd_plus.engine import Value
+from micrograd_plus.trace.sites import rule_source
 
 
 def leaf(values, **options):
@@ -116,3 +117,11 @@ def test_html_in_a_label_stays_text():
         (x * x).backward()
     assert trace.to_dict()["nodes"][0]["label"] == attack
     assert mg.load_trace(trace.to_json()).nodes[0].label == attack
+
+
+def test_the_source_of_a_rule_is_cut_out_behind_letters_of_several_bytes(tmp_path):
+    path = tmp_path / "rules.py"
+    path.write_text('NAMES, RULE = "∂ 梯度", (lambda out:\n    "∂" + out)\n', encoding="utf-8")
+    names = {}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)  # noqa: S102 - written above
+    assert rule_source(names["RULE"])[0] == 'lambda out: "∂" + out'

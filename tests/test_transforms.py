@@ -150,8 +150,18 @@ def test_vjp_takes_an_upstream_back_to_every_argument():
 def test_vjp_of_a_structure_takes_a_structure_of_upstreams():
     _, pull = mg.vjp(lambda x: {"square": x * x, "sum": x.sum()}, np.array([1.0, 2.0]))
     close(pull({"square": np.array([1.0, 10.0]), "sum": 100.0})[0], [102.0, 140.0])
-    with pytest.raises(ValueError, match="1 upstream gradients for 2 results"):
+    close(pull({"sum": 100.0, "square": np.array([1.0, 10.0])})[0], [102.0, 140.0])
+    with pytest.raises(ValueError, match="must be a dictionary with the keys 'square', 'sum', got float"):
         pull(1.0)
+    with pytest.raises(ValueError, match="got the keys 'square', 'total'"):
+        pull({"square": np.array([1.0, 10.0]), "total": 100.0})
+
+
+def test_upstreams_and_tangents_go_by_their_keys_and_not_by_their_order():
+    out, moved = mg.jvp(lambda p: p["a"] * 2 + p["b"], ({"a": 1.0, "b": 1.0},), ({"b": 10.0, "a": 1.0},))
+    assert (out.item(), moved.item()) == (3.0, 12.0)
+    with pytest.raises(ValueError, match="jvp: tangents must be a list or tuple of 2, got 1"):
+        mg.jvp(lambda p: p[0] * p[1], ([1.0, 1.0],), ([1.0],))
 
 
 def test_jvp_moves_the_results_along_the_tangents():

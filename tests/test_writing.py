@@ -149,6 +149,60 @@ def test_the_data_of_a_result_is_read_only_and_cannot_be_assigned():
         y.data = [1.0, 2.0]
 
 
+RESULT = "a result cannot be written into"
+WRITES = {
+    "an entry": lambda array: array.__setitem__(0, 1.0),
+    "a part of it": lambda array: array[:1].__setitem__(0, 1.0),
+    "its transpose": lambda array: array.T.__setitem__(0, 1.0),
+    "every entry": lambda array: array.fill(1.0),
+    "in place": lambda array: array.__iadd__(1.0),
+    "as NumPy's out": lambda array: np.add(1.0, 2.0, out=array),
+    "entry after entry": lambda array: np.add.at(array, [0, 0], 1.0),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_writing_into_the_array_of_a_result_says_what_to_write_instead(write):
+    y = leaf([1.0, 2.0]) * 2
+    with pytest.raises(ValueError, match=RESULT) as raised:
+        write(y.data)
+    assert "y.numpy()" in str(raised.value)
+    assert "y.detach()" in str(raised.value)
+    assert "x.data[...] = ..." in str(raised.value)
+    assert numbers(y) == [2.0, 4.0]
+
+
+PLAIN = {
+    "a sum": lambda array: array + 1,
+    "a comparison": lambda array: array > 1,
+    "a product with another": lambda array: array @ np.eye(2),
+    "a NumPy function": lambda array: np.concatenate([array, array]),
+    "two results of one function": lambda array: np.modf(array)[1],
+    "a copy": lambda array: array.copy(),
+    "a deep copy": copy.deepcopy,
+    "another dtype": lambda array: array.astype("float32"),
+    "stored and loaded": lambda array: pickle.loads(pickle.dumps(array)),  # noqa: S301 - our own bytes
+    "an array of it": np.array,
+    "the same as an array": np.asarray,
+}
+
+
+@pytest.mark.parametrize("make", PLAIN.values(), ids=PLAIN)
+def test_what_numpy_makes_of_the_array_of_a_result_is_a_plain_array(make):
+    made = make((leaf([1.0, 2.0]) * 2).data)
+    assert type(made) is np.ndarray
+
+
+def test_a_leaf_takes_the_array_of_a_result_as_its_own_and_it_may_be_written_into():
+    x, y = leaf([1.0, 2.0]), leaf([1.0, 2.0]) * 2
+    assert repr(y.data) == "array([2., 4.])"
+    x.data = y.data
+    x.data[0] = 5
+    assert type(x.data) is np.ndarray
+    assert (numbers(x), numbers(y)) == ([5.0, 4.0], [2.0, 4.0])
+    assert isinstance(y.data * x, mg.Tensor)
+
+
 def test_each_write_to_a_leaf_is_counted():
     x = leaf([1.0, 2.0])
     assert x.version == 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import inf, log as ln, pi, sqrt as root
 
 from ..composites import composite
+from ..hints import names_itself
 from ..op import constant, elementwise, face, linear, mask, op, phrase
 from ..readings import vocabulary
 
@@ -406,6 +407,7 @@ def _astype(xp, x, *, dtype):
 
 
 @face(_astype, word=True)
+@names_itself
 def astype(x, dtype):
     """The values in another dtype; the gradient is cast back. Through whole numbers and truths nothing goes back."""
     wanted, given = vocabulary.device("cpu").library.dtype(dtype), getattr(x, "dtype", None)
@@ -414,6 +416,7 @@ def astype(x, dtype):
 
 
 @phrase
+@names_itself
 def cast(x, dtype):
     """The values in another dtype; of complex numbers that become real, the real part."""
     return astype(real(x) if x.dtype.kind == "c" and dtype.kind != "c" else x, dtype)

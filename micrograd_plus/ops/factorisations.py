@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from math import nan
 
+from ..hints import names_itself
 from ..op import constant, elementwise, face, linear, op
 from ..readings.shapes import shape
 from .shape import concatenate, getitem, mH, tril, triu
@@ -96,6 +97,7 @@ def _(xp, upstream, out):
 
 
 @face(_cholesky)
+@names_itself
 def cholesky(a, *, upper=False):
     """The lower triangle L with L @ Lᵀ = a, or with `upper` its transpose. ValueError if a is not positive definite.
 
@@ -123,6 +125,7 @@ def _(xp, upstream, values, vectors, a_shape):
 
 
 @face(_eigh)
+@names_itself
 def eigh(a, UPLO=None):
     """Eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns.
 
@@ -136,6 +139,7 @@ def eigh(a, UPLO=None):
     return _eigh(a if UPLO is None else _from_triangle(a, UPLO == "L"))
 
 
+@names_itself
 def eigvalsh(a, UPLO=None):
     """The eigenvalues of a symmetric matrix in ascending order."""
     return eigh(a, UPLO)[0]
@@ -163,6 +167,7 @@ def _(xp, upstream, q, r):
 
 
 @face(_qr)
+@names_itself
 def qr(a, mode="reduced"):
     """q with orthonormal columns and an upper triangle r, with real numbers on its diagonal, for which q @ r = a; with
     `mode="r"` the triangle alone.
@@ -215,6 +220,7 @@ def _turned_together(xp, turn_u, turn_v, s, n):
 
 
 @face(_svd)
+@names_itself
 def svd(a, full_matrices=False, compute_uv=True):
     """u, s, vh with `u * s @ vh` = a: orthonormal columns u and rows vh, and the singular values s in descending order.
 
@@ -228,6 +234,7 @@ def svd(a, full_matrices=False, compute_uv=True):
     return _svd(a) if compute_uv else _svd(a)[1]
 
 
+@names_itself
 def svdvals(a):
     """The singular values, in descending order."""
     return _svd(a)[1]

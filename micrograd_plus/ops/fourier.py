@@ -9,6 +9,7 @@ the engine conjugates before and after, which makes it the inverse, but for the 
 
 from __future__ import annotations
 
+from ..hints import names_itself
 from ..op import face, linear
 from ..readings.shapes import shape
 
@@ -44,6 +45,7 @@ def _fft(xp, x, *, axis=-1, norm="backward"):
 
 
 @face(_fft)
+@names_itself
 def fft(x, n=None, axis=-1, norm=None):
     """How much of each wave there is along an axis: the sum of x[t] exp(-2πi k t / n) over t, for every
     frequency k.
@@ -60,6 +62,7 @@ def _ifft(xp, x, *, axis=-1, norm="backward"):
 
 
 @face(_ifft)
+@names_itself
 def ifft(x, n=None, axis=-1, norm=None):
     """The signal of which `fft` makes x: every wave as strong as x says, added up."""
     return _ifft(_of_length(x, n, axis), axis=axis, norm=norm or "backward")
@@ -72,6 +75,7 @@ def _fft2(xp, x, *, axes=(-2, -1), norm="backward"):
 
 
 @face(_fft2)
+@names_itself
 def fft2(x, s=None, axes=(-2, -1), norm=None):
     """The transform along two axes: how much of each plane wave there is in an image. `s` cuts or pads both
     lengths."""
@@ -85,6 +89,7 @@ def _ifft2(xp, x, *, axes=(-2, -1), norm="backward"):
 
 
 @face(_ifft2)
+@names_itself
 def ifft2(x, s=None, axes=(-2, -1), norm=None):
     """The image of which `fft2` makes x."""
     return _ifft2(_of_lengths(x, s, axes), axes=tuple(axes), norm=norm or "backward")
@@ -111,6 +116,7 @@ def _rfft(xp, x, *, axis=-1, norm="backward"):
 
 
 @face(_rfft)
+@names_itself
 def rfft(x, n=None, axis=-1, norm=None):
     """The first half of the transform of real numbers, up to the frequency n // 2; the second is its mirror
     image."""
@@ -128,6 +134,7 @@ def _irfft(xp, x, *, n, axis=-1, norm="backward"):
 
 
 @face(_irfft)
+@names_itself
 def irfft(x, n=None, axis=-1, norm=None):
     """The `n` real numbers of which `rfft` makes x; without `n` an even number of them.
 

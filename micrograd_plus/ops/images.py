@@ -115,8 +115,8 @@ def avg_pool1d(xp, x, *, kernel_size, stride, padding=0, count_include_pad=True)
 def adaptive_avg_pool2d(xp, x, *, output_size):
     """Means of windows that part an image into `output_size` (rows, columns): where the lengths do not divide,
     neighbouring windows share an entry."""
-    rows = xp.resample(x, length=output_size[0], axis=-2, mode="average")
-    return xp.resample(rows, length=output_size[1], axis=-1, mode="average")
+    high, wide = output_size
+    return xp.resample(xp.resample(x, length=high, axis=-2, mode="average"), length=wide, axis=-1, mode="average")
 
 
 # Another size ---------------------------------------------------------------------------------------------------------
@@ -126,8 +126,9 @@ def adaptive_avg_pool2d(xp, x, *, output_size):
 def interpolate(xp, x, *, size, mode="nearest", steps=(None, None)):
     """An image of another size, first along its height and then along its width: `mode` and `steps` are those of
     `resample`. "linear" along both is what others call bilinear."""
-    rows = xp.resample(x, length=size[0], axis=-2, mode=mode, step=steps[0])
-    return xp.resample(rows, length=size[1], axis=-1, mode=mode, step=steps[1])
+    high, wide = size
+    rows = xp.resample(x, length=high, axis=-2, mode=mode, step=steps[0])
+    return xp.resample(rows, length=wide, axis=-1, mode=mode, step=steps[1])
 
 
 @linear(x=lambda xp, upstream, x_shape, axis, mode, step: xp.unresample(upstream, x_shape, axis, mode, step))

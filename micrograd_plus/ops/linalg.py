@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import inf
 
+from ..hints import names_itself
 from ..op import face, linear, op
 from ..readings.shapes import ndim, shape
 from . import reductions
@@ -33,6 +34,7 @@ def _(xp, upstream, a, out):
 
 
 @face(_solve, word=True)
+@names_itself
 def solve(a, b):
     """The x that fulfils a @ x = b: for one vector b, or for each column of a matrix b. ValueError if a is
     singular.
@@ -182,6 +184,7 @@ def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
     return xp.spread(upstream, x_shape, axis, keepdims) * share * xp.sign(x)
 
 
+@names_itself
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     """The size of a vector: its length for `ord=2`, the sum of sizes for 1, the largest or smallest size for
     inf or -inf, how many entries are not 0 for 0, else the `ord`-th root of the sum of `ord`-th powers."""
@@ -195,6 +198,7 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     return reduce(absolute(x if ord else sign(x)), axis=axis, keepdims=keepdims)
 
 
+@names_itself
 def matrix_norm(x, *, keepdims=False, ord="fro"):
     """The size of a matrix: the root of the sum of squares for "fro"; the sum, largest or smallest of its
     singular values for "nuc", 2 or -2; the largest or smallest sum of sizes of a column for 1 or -1, of a row
@@ -210,6 +214,7 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
     return expand_axes(out, shape=shape(x), axis=(-2, -1)) if keepdims else out
 
 
+@names_itself
 def norm(x, ord=None, axis=None, keepdims=False):
     """NumPy's norm: `vector_norm` along one axis, `matrix_norm` over two; without `ord` the root of the sum
     of squares."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..hints import names_itself
 from ..op import face, joining, linear, multilinear, op
 from ..readings.shapes import ndim
 from .elementwise import multiply
@@ -78,11 +79,13 @@ def _(upstream):
     return upstream
 
 
+@names_itself
 def outer(a, b):
     """Every entry of `a` times every entry of `b`, as a matrix."""
     return reshape(a, (-1, 1)) * reshape(b, (1, -1))
 
 
+@names_itself
 def dot(a, b):
     """NumPy's dot: the inner product of vectors, the matrix product of matrices, and of larger arrays the sum over the
     last axis of `a` and the last but one of `b`."""
@@ -93,6 +96,7 @@ def dot(a, b):
     return tensordot(a, b, axes=((-1,), (-2,)))
 
 
+@names_itself
 def inner(a, b):
     """The sum over the last axis of both."""
     if ndim(a) == 0 or ndim(b) == 0:
@@ -100,6 +104,7 @@ def inner(a, b):
     return tensordot(a, b, axes=((-1,), (-1,)))
 
 
+@names_itself
 def tensordot(a, b, axes: Any = 2):
     """The sum over several axes of both: the last `axes` of `a` and first of `b`, or two lists of axes."""
     if isinstance(axes, int):
@@ -139,6 +144,7 @@ def _einsum(xp, parts, *, subscripts):
 
 
 @face(_einsum, word=True)
+@names_itself
 def einsum(subscripts, *operands):
     """Products of entries, added up over every letter that the result does not name (Einstein's summation).
 

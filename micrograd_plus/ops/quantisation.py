@@ -11,6 +11,7 @@ points are constants unless an operation says that it learns them.
 from __future__ import annotations
 
 from ..composites import composite
+from ..hints import names_itself
 from ..op import constant, elementwise, face, op
 from .convolution import conv2d
 from .elementwise import astype
@@ -33,6 +34,7 @@ def _quantize(xp, x, scale, zero_point, *, low=-128, high=127):
 
 
 @face(_quantize, word=True)
+@names_itself
 def quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None):
     """The nearest whole number of steps, from `low` to `high`: `round(x / scale + zero_point)`, still as floats. The
     gradient passes as if nothing were rounded.
@@ -54,6 +56,7 @@ def _dequantize(xp, q, scale, zero_point):
 
 
 @face(_dequantize, word=True)
+@names_itself
 def dequantize(q, scale, zero_point=0, *, axis=None):
     """What whole numbers stand for: `(q - zero_point) * scale`.
 
@@ -82,6 +85,7 @@ def _(xp, x, scale, zero_point, low, high, estimator):
 
 
 @face(_fake_quantize, word=True)
+@names_itself
 def fake_quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None, estimator="clipped"):
     """Rounded as it would be stored, and brought back: training sees the errors that storing would make.
 
@@ -113,6 +117,7 @@ def _(xp, x, step, low, high, grad_factor):
 
 
 @face(_fake_quantize_lsq, word=True)
+@names_itself
 def fake_quantize_lsq(x, step, *, low=-128, high=127, axis=None, grad_factor=1.0):
     """Rounded to whole steps and brought back, with a step that is learned (Esser, McKinstry, Bablani, Appuswamy and
     Modha, "Learned step size quantization", 2020). Its gradient is multiplied by `grad_factor`: they advise
@@ -146,6 +151,7 @@ def _(xp, upstream, a, b, a_scale, b_scale, a_zero_point, b_zero_point, low, hig
 
 
 @face(_quantized_matmul, word=True)
+@names_itself
 def quantized_matmul(a, b, a_scale, b_scale, a_zero_point=0, b_zero_point=0, *, low=-128, high=127):
     """The product of two matrices that are rounded first, and multiplied as whole numbers. The gradient passes as if
     nothing were rounded. A scale is one number, or one for each row of `a`, (..., M, 1), and column of `b`, (N,)."""
@@ -197,6 +203,7 @@ _quantized_conv2d.rule("bias")(_to_bias)
 
 
 @face(_quantized_conv2d, word=True)
+@names_itself
 def quantized_conv2d(
     x, weight, x_scale, weight_scale, x_zero_point=0, bias=None, *,
     stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, low=-128, high=127,

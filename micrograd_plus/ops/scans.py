@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..composites import composite
+from ..hints import names_itself
 from ..op import constant, face, linear, op
 from ..readings.shapes import ndim, shape
 
@@ -122,6 +123,7 @@ def _quantile(xp, x, *, q, axis=None, method="linear", keepdims=False):
 
 
 @face(_quantile, word=True)
+@names_itself
 def quantile(x, q, axis=None, method="linear", keepdims=False):
     """The entry below which a share `q` of all lies, on the straight line between its two neighbours in order. Several
     shares give an axis of their own, the first. One entry that is not a number makes the result none.

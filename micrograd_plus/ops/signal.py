@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..composites import composite
+from ..hints import names_itself
 from ..op import constant, linear
 from ..readings.shapes import shape
 from .elementwise import ones_beside
@@ -52,6 +53,7 @@ def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflec
     return xp.mT(xp.rfft(seen, axis=-1, norm=norm) if onesided else xp.fft(seen, axis=-1, norm=norm))
 
 
+@names_itself
 def stft(
     x, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
     onesided=True,
@@ -65,7 +67,8 @@ def stft(
     without one all entries count as they are. `normalized` divides by the root of `n_fft`. `onesided` leaves
     out the frequencies that mirror others; complex signals have none.
     """
-    win_length = win_length or n_fft
+    win_length = n_fft if win_length is None else win_length
+    hop_length = n_fft // 4 if hop_length is None else hop_length
     if window is None:
         window = ones_beside(x, shape=(win_length,))
     elif isinstance(window, str):
@@ -81,9 +84,8 @@ def stft(
     if win_length < n_fft:
         window = pad(window, pad_width=(before, n_fft - win_length - before))
     return windowed_spectra(
-        x, window, hop_length=hop_length or n_fft // 4, center=center, pad_mode=pad_mode, normalized=normalized,
-        onesided=onesided,
-    )  # fmt: skip
+        x, window, hop_length=hop_length, center=center, pad_mode=pad_mode, normalized=normalized, onesided=onesided
+    )
 
 
 @composite

@@ -17,7 +17,7 @@ import numpy  # noqa: ICN001 - np is the library that this file is read with, wh
 
 from . import matrices, placing, resampling, scans, sequences, special, waves, windows
 from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
-from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced
+from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced, whole
 
 np: Any = globals().get("library", numpy)
 
@@ -333,6 +333,21 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Any, ...]:
     """The parts of an array that is cut along an axis."""
     places = list(indices_or_sections) if is_sequence(indices_or_sections) else indices_or_sections
     return tuple(np.split(x, places, axis=axis))
+
+
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
+    """Each entry several times in a row."""
+    return np.repeat(x, whole(repeats), axis)
+
+
+def roll(x: Any, shift: Any, axis: Any = None) -> Any:
+    """The entries moved along; what falls off the end comes in at the start."""
+    return np.roll(x, whole(shift), axis)
+
+
+def take(x: Any, indices: Any, axis: int | None = None) -> Any:
+    """The slices of the given numbers along an axis."""
+    return np.take(x, whole(indices) if type(indices) is float else indices, axis)
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0.0) -> Any:

@@ -66,7 +66,7 @@ INFIX["logical_and"] = INFIX["bitwise_and"]
 INFIX["logical_or"] = INFIX["bitwise_or"]
 INFIX["logical_xor"] = INFIX["bitwise_xor"]
 
-REPHRASED: dict[str, Callable[..., Any]] = {
+REPHRASED: dict[str, Callable[[Any], Any]] = {
     "abs": abs,
     "exp2": lambda x: 2**x,
     "linalg.inv": lambda x: x**-1,
@@ -74,7 +74,6 @@ REPHRASED: dict[str, Callable[..., Any]] = {
     "reciprocal": lambda x: 1 / x,
     "rsqrt": lambda x: 1 / Word("sqrt")(x),
     "square": lambda x: x**2,
-    "sum_outer": lambda a, b: Word("mT")(Word("rows")(a)) @ Word("rows")(b),
 }
 """Words that say what other words say."""
 
@@ -230,7 +229,13 @@ def where(writer: Writer, expression: Expression) -> Piece:
 
 def rephrased(writer: Writer, expression: Expression) -> Piece:
     """A word that says what other words say, written as those."""
-    return writer.piece(REPHRASED[expression.word](*expression.args))
+    return writer.piece(REPHRASED[expression.word](expression.args[0]))
+
+
+def sum_outer(writer: Writer, expression: Expression) -> Piece:
+    """Outer products of rows added up: a product of two matrices, one transposed."""
+    a, b = (Word("rows")(part) for part in expression.args)
+    return writer.piece(Word("mT")(a) @ b)
 
 
 def spread(writer: Writer, expression: Expression) -> Piece:
@@ -346,6 +351,7 @@ LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
     **dict.fromkeys(REPHRASED, rephrased),
     **dict.fromkeys(AXIS_SECOND, reduction),
     "spread": spread,
+    "sum_outer": sum_outer,
     "count_along": count_along,
     **dict.fromkeys(("mT", "mH", "matrix_transpose", "transpose"), transposed),
     **dict.fromkeys(("conj", "conjugate"), conjugate),

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from numpy import integer
 
-from .shapes import count_along, diagonal_shape
+from .shapes import axes_of, count_along, diagonal_shape
 
 __all__ = [
     "one_hot", "put_add", "put_along_axis_add", "put_diagonal", "put_take", "scatter_add", "sum_repeats", "sum_tiles",
@@ -44,7 +44,7 @@ def put_take(np: Any, x: Any, indices: Any, shape: tuple[int, ...], axis: int | 
     """Zeros of `shape` with each slice of `x` added at its number along `axis`."""
     if axis is None:
         return put_add(np, x, _joined_shape(shape), (indices,)).reshape(shape)
-    return put_add(np, x, shape, (slice(None),) * (axis % len(shape)) + (indices,))
+    return put_add(np, x, shape, (slice(None),) * axes_of(shape, axis)[0] + (indices,))
 
 
 def put_along_axis_add(np: Any, x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = -1) -> Any:
@@ -56,8 +56,8 @@ def put_along_axis_add(np: Any, x: Any, indices: Any, shape: tuple[int, ...], ax
 
 def _along(np: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
     """An index that picks `indices` along `axis`, and every other axis of `shape` as it is."""
-    grid = np.ogrid[tuple(slice(n) for n in shape)]
-    return tuple(indices if i == axis % indices.ndim else places for i, places in enumerate(grid))
+    grid, (along,) = np.ogrid[tuple(slice(n) for n in shape)], axes_of(shape, axis)
+    return tuple(indices if i == along else places for i, places in enumerate(grid))
 
 
 def scatter_add(np: Any, x: Any, index: Any, src: Any, axis: int) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import ceil, floor, prod, sqrt
+from operator import index
 from typing import Any, TypeGuard
 
 __all__ = [
@@ -45,10 +46,11 @@ def size(x: Any) -> int:
 
 def axes_of(shape: Shape, axis: Axis) -> tuple[int, ...]:
     """The axes named, counted from the front and in order: all of them for None."""
+    every = range(len(shape))
     if axis is None:
-        return tuple(range(len(shape)))
+        return tuple(every)
     named = axis if isinstance(axis, tuple) else (axis,)
-    return tuple(sorted(i % len(shape) for i in named))
+    return tuple(sorted(every[i] for i in named))
 
 
 def count_along(shape: Shape, axis: Axis) -> int:
@@ -70,6 +72,11 @@ def inverse_order(axes: tuple[int, ...] | None) -> tuple[int, ...] | None:
         return None
     positive = [i % len(axes) for i in axes]
     return tuple(positive.index(i) for i in range(len(axes)))
+
+
+def whole(value: Any) -> Any:
+    """A whole number, or several; NumPy would cut off what a float has behind its point."""
+    return tuple(index(part) for part in value) if hasattr(value, "__iter__") else index(value)
 
 
 def opposite(shift: int | tuple[int, ...] | list[int]) -> int | tuple[int, ...]:
@@ -110,6 +117,8 @@ def corner(shape: Shape, axis: int) -> tuple[slice, ...]:
 
 def last_axes(count: int) -> tuple[int, ...]:
     """The last `count` axes, counted from the end."""
+    if count < 1:
+        raise ValueError(f"axes is the number of last axes, at least 1; got {count}")
     return tuple(range(-count, 0))
 
 
@@ -175,7 +184,13 @@ def joined_last(shape: Shape) -> Shape:
 
 
 def windows_along(shape: Shape, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape = (1, 1)) -> Shape:
-    """How many windows fit along the height and the width."""
+    """How many windows fit along the height and the width. Of numbers that are too small nothing else would tell: a
+    window with a dilation of -1 lies beside the image, in memory that is not its own."""
+    if min(*kernel[-2:], *stride, *dilation) < 1 or min(padding) < 0:
+        raise ValueError(
+            f"windows {kernel[-2:]}, their stride {stride} and their dilation {dilation} are at least 1, their padding "
+            f"{padding} at least 0"
+        )
     return tuple(
         (n + 2 * p - d * (k - 1) - 1) // s + 1
         for n, k, s, p, d in zip(shape[-2:], kernel[-2:], stride, padding, dilation, strict=True)
@@ -187,10 +202,13 @@ def size_before_windows(
 ) -> Shape:
     """The height and width of an image in which as many windows fit as `shape` has places; `output_padding` more than
     the smallest."""
-    return tuple(
+    size = tuple(
         (n - 1) * s - 2 * p + d * (k - 1) + more + 1
         for n, k, s, p, more, d in zip(shape[-2:], kernel[-2:], stride, padding, output_padding, dilation, strict=True)
     )
+    if min(size) < 1:
+        raise ValueError(f"padding {padding} leaves nothing of the image: its size would be {size}")
+    return size
 
 
 def channel_shape(shape: Shape) -> Shape:

@@ -76,10 +76,12 @@ def add_device(name: str, library: Any) -> Device:
     return made
 
 
-def device(name: str | Device) -> Device:
+def device(name: Any) -> Device:
     """The device of that name; "cuda" loads CuPy the first time it is asked for."""
     if isinstance(name, Device):
         return name
+    if not isinstance(name, str):
+        raise TypeError(f"a device is named by text, such as 'cpu' or 'cuda', got {type(name).__name__}")
     if name not in _devices and name == "cuda":
         try:
             add_device("cuda", importlib.import_module("cupy"))

@@ -31,8 +31,6 @@ def _images_first(x: Any) -> Any:
 
 def _counts(shape: tuple[int, ...], kernel: Any, stride: Any, padding: Any, dilation: Any) -> tuple[int, int]:
     """How many windows there are along the height and the width: at least one."""
-    if kernel[0] < 1 or kernel[1] < 1:
-        raise ValueError(f"a window has at least one entry along each axis, got {kernel}")
     high, wide = windows_along(shape, kernel, stride, padding, dilation)
     if high < 1 or wide < 1:
         image = f"the image {tuple(shape[-2:])} with padding {padding}"
@@ -114,6 +112,8 @@ def max_pool2d_with_chosen(
     np: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
 ) -> tuple[Any, Any]:
     """The largest entry of each window, and which entry of its window it is: (C, kernel, windows * N)."""
+    if any(2 * p > k for p, k in zip(padding, kernel_size, strict=True)):
+        raise ValueError(f"padding {padding} is more than half of the window {kernel_size}: some would see nothing")
     windows = _windows(np, x, kernel_size, stride, padding, dilation, -np.inf)
     entries = [windows[:, i, j] for i, j in ndindex(*kernel_size)]
     largest = entries[0].copy()

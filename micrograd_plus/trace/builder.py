@@ -171,7 +171,7 @@ class Builder:
                 summary=first_line(op) if kind == "application" else None,
                 inputs=[(name, self.places[id(parent)]) for name, parent in inputs if id(parent) in self.places],
                 params=params if kind == "application" else {},
-                label=self.labels.get(id(key)) or (f"[{key.index}]" if isinstance(key, Part) else None),
+                label=self.labels.get(id(key)) or (output_name(key) if isinstance(key, Part) else None),
                 requires_grad=isinstance(key, Node) or type(key).__name__ == "Value",
                 value=self._value(key, told),
                 site=told.site if told else None,
@@ -288,6 +288,14 @@ def again(value: Any, data: Any, name: str) -> Any:
     leaf.requires_grad = value.node is not None
     leaf.label = name
     return leaf
+
+
+def output_name(part: Part) -> str:
+    """What one of several outputs is called where the user's program does not say: by its operation and its own name,
+    or its number."""
+    application: Any = part.parents[0]
+    names = application.op.outputs
+    return f"{application.op.name}.{names[part.index]}" if len(names) > 1 else f"{application.op.name}[{part.index}]"
 
 
 def first_line(op: Op | None) -> str | None:

@@ -133,9 +133,8 @@ def rule_source(function: FunctionType) -> tuple[str | None, str, int]:
     """A rule's own source, with the file and line where it begins."""
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
-    tree = _parsed(code.co_filename, "".join(lines))
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, (ast.Lambda, ast.FunctionDef)) and _is_code_of(node, code):
+    for node in _definitions("".join(lines)):
+        if _is_code_of(node, code):
             return _segment(lines, node), file_name_of_rule(code.co_filename), node.lineno
     return None, file_name_of_rule(code.co_filename), code.co_firstlineno
 
@@ -153,18 +152,22 @@ def _is_code_of(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> bool:
 
 def _segment(lines: list[str], node: Any) -> str:
     """The lines of a definition, without the indentation and decoration around it."""
-    if isinstance(node, ast.Lambda):
-        text = ast.get_source_segment("".join(lines), node) or ""
-        return " ".join(text.split())
-    return "".join(lines[node.lineno - 1 : node.end_lineno]).rstrip("\n")
+    written = lines[node.lineno - 1 : node.end_lineno]
+    if isinstance(node, ast.FunctionDef):
+        return "".join(written).rstrip("\n")
+    written[-1] = written[-1].encode()[: node.end_col_offset].decode()  # Python counts columns in bytes
+    written[0] = written[0].encode()[node.col_offset :].decode()
+    return " ".join("".join(written).split())
 
 
 @lru_cache(maxsize=64)
-def _parsed(filename: str, text: str) -> ast.Module | None:
+def _definitions(text: str) -> list[ast.Lambda | ast.FunctionDef]:
+    """The functions that a file defines, with and without a name."""
     try:
-        return ast.parse(text)
+        tree = ast.parse(text)
     except SyntaxError:  # a notebook cell with magics, or a file that has changed since
-        return None
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.Lambda, ast.FunctionDef))]
 
 
 def file_name_of_rule(path: str) -> str:

@@ -211,7 +211,7 @@ def one_of_several() -> dict:
     p = Program()
     x = p.leaf("x", np.array([0.5, -2.0]))
     trace = p.walk(p.apply("sum", p.apply("tanh", p.apply("exp", x))))
-    trace["nodes"][2] |= {"kind": "output", "op": None, "summary": None, "label": "[0]", "site": None}
+    trace["nodes"][2] |= {"kind": "output", "op": None, "summary": None, "label": "exp[0]", "site": None}
     trace["steps"] = [step for step in trace["steps"] if step["node"] != 2]
     for index, step in enumerate(trace["steps"]):
         step["index"] = index
@@ -247,4 +247,31 @@ def recorded() -> dict:
     return trace.to_dict()
 
 
-EVERY = [recorded, diamond, perceptron, broadcast, strange, hostile, forward, one_of_several, unrecorded]
+def several_outputs() -> dict:
+    """A walk back through an application with two outputs, recorded by the engine."""
+    import micrograd_plus as mg
+    from micrograd_plus import nn
+    from micrograd_plus.trace import record
+
+    rng = np.random.default_rng(5)
+    cell = nn.LSTMCell(3, 2, rng=rng)
+    x, h, c = (mg.tensor(rng.normal(size=(2, n)), requires_grad=True) for n in (3, 2, 2))
+    with record() as trace:
+        hidden, kept = cell(x, (h, c))
+        loss = (hidden * hidden).sum() + kept.sum()
+        loss.backward()
+    return trace.to_dict()
+
+
+EVERY = [
+    recorded,
+    several_outputs,
+    diamond,
+    perceptron,
+    broadcast,
+    strange,
+    hostile,
+    forward,
+    one_of_several,
+    unrecorded,
+]

@@ -220,6 +220,25 @@ def test_a_drawing_shows_itself_as_an_image_that_untrusted_notebooks_keep():
     assert drawing.dot.startswith("digraph walk {")
 
 
+def test_a_figure_is_an_image_with_its_description_on_a_ground_of_its_own_and_is_closed():
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    figure, place = plt.subplots(figsize=(3, 2), facecolor="black")
+    place.plot([1, 2])
+    bundle = viz.described(figure, 'A line that "rises"\n<fast>')._repr_mimebundle_()
+    assert list(bundle) == ["text/plain", "text/html"]
+    assert bundle["text/html"].startswith('<img alt="A line that &quot;rises&quot; &lt;fast&gt;" width="316" style="')
+    assert "\n" not in bundle["text/html"]
+    png = base64.b64decode(re.search(r'base64,([^"]+)"', bundle["text/html"])[1])
+    with Image.open(io.BytesIO(png)) as image:
+        assert image.size == (600, 400)
+        assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+    assert not plt.fignum_exists(figure.number)
+
+
 def test_a_live_widget_carries_the_players_module_and_the_payload():
     widget = viz.widget(sample_traces.diamond(), index=4)
     assert (widget.index, widget.synced) == (4, False)

@@ -1,6 +1,8 @@
 """Numbers, names, sentences and formulas, as the pictures spell them."""
 
 import math
+import re
+import xml.etree.ElementTree as ET
 
 import pytest
 import sample_traces
@@ -71,6 +73,37 @@ def test_every_step_is_told_in_a_sentence_with_the_numbers_of_the_trace():
     assert told[9] == "Step 10 of 10. add (c) sends 7 to b, which had 12 and now holds 19."
 
 
+def test_the_first_step_of_an_application_says_what_arrived_from_its_outputs():
+    told = words.sentences(sample_traces.several_outputs())
+    arrived = [", where the gradients of lstm_cell.hidden and lstm_cell.cell_after arrived," in text for text in told]
+    assert arrived == [False] * 6 + [True] + [False] * 9
+    told = words.sentences(sample_traces.one_of_several())
+    assert "exp (v1), where the gradient of exp[0] arrived, sends" in told[1]
+
+
+def test_an_output_at_which_nothing_arrived_passes_nothing_on():
+    trace = sample_traces.several_outputs()
+    sum_of_kept = next(step for step in trace["steps"] if words.names(trace)[step["target"]] == "lstm_cell.cell_after")
+    trace["steps"].remove(sum_of_kept)
+    assert max(map(len, words.passages(trace))) == 1
+
+
+def test_forward_a_tangent_passes_on_to_an_output_before_it_is_used():
+    trace = sample_traces.one_of_several()
+    trace["walk"]["direction"] = "forward"
+    trace["steps"].reverse()
+    assert [[words.edges(trace)[j][:2] for j in passed] for passed in words.passages(trace)] == [[], [(1, 2)]]
+
+
+@pytest.mark.parametrize(
+    ("entries", "norm"),
+    [([3.0, 4.0], "5"), ([3.0, math.nan], "nan"), ([3.0, -math.inf], "inf"), ([math.nan, math.inf], "nan"),
+     ([math.nan] * 2, "nan"), ([1j, complex(0, math.inf)], "inf"), ([], None), ([math.nan] * 100, "nan")],
+)  # fmt: skip
+def test_a_norm_does_not_hide_what_is_not_finite(entries, norm):
+    assert words.norm(sample_traces.value(sample_traces.np.array(entries))) == norm
+
+
 def test_the_summed_axes_are_told_with_both_shapes():
     trace = sample_traces.broadcast()
     step = next(s for s in trace["steps"] if s["summed_axes"] == [0])
@@ -137,9 +170,9 @@ def step_of(op: str, **shapes: object) -> tuple[dict, dict]:
 def test_scalars_take_the_places_of_the_symbols_and_the_result_stands_below():
     trace, step = step_of("mul", a=2.0, b=3.0)
     assert formula.with_numbers(trace, step) == (
-        '<math display="block"><mrow><mi data-name="contribution">contribution</mi><mo>=</mo>'
-        '<mn data-name="upstream">1</mn><mo>·</mo><mn data-name="b">3</mn></mrow></math>'
-        '<math display="block" class="result"><mrow><mo form="infix">=</mo><mn>3</mn></mrow></math>'
+        '<p><math displaystyle="true"><mrow><mi data-name="contribution">contribution</mi><mo>=</mo>'
+        '<mn data-name="upstream">1</mn><mo>·</mo><mn data-name="b">3</mn></mrow></math></p>'
+        '<p class="result"><math displaystyle="true"><mo form="infix">=</mo><mn>3</mn></math></p>'
     )
 
 
@@ -189,7 +222,8 @@ def test_two_matrices_show_two_rows_and_columns_each():
 def test_a_large_array_stands_by_name_with_its_shape():
     np = sample_traces.np
     trace, step = step_of("tanh", x=np.ones((20, 30)))
-    assert '<mtext class="by-name" data-name="out">out (20, 30)</mtext>' in formula.with_numbers(trace, step)
+    named = '<msub class="by-name" data-name="out"><mtext>out</mtext><mtext>(20, 30)</mtext></msub>'
+    assert named in formula.with_numbers(trace, step)
 
 
 def test_where_axes_were_summed_the_formula_gives_raw():
@@ -210,14 +244,11 @@ def test_a_parameter_stands_as_python_prints_it():
     [
         (
             '<math><mi onclick="x()" style="color:red" href="javascript:x()" data-name="b">b</mi></math>',
-            '<math><mi data-name="b">b</mi></math>',
+            '<mi data-name="b">b</mi>',
         ),
-        ("<math><script>x()</script><mi>a</mi></math>", "<math><mi>a</mi></math>"),
-        ("<math><mtext>&lt;img src=x&gt;</mtext></math>", "<math><mtext>&lt;img src=x&gt;</mtext></math>"),
-        (
-            '<math><mi class="tall">a</mi><mi class="player">b</mi></math>',
-            '<math><mi class="tall">a</mi><mi>b</mi></math>',
-        ),
+        ("<math><script>x()</script><mi>a</mi></math>", "<mi>a</mi>"),
+        ("<math><mtext>&lt;img src=x&gt;</mtext></math>", "<mtext>&lt;img src=x&gt;</mtext>"),
+        ('<math><mi class="tall">a</mi><mi class="player">b</mi></math>', '<mi class="tall">a</mi><mi>b</mi>'),
         ("<svg><mi>a</mi></svg>", None),
         ("<math><mi>", None),
         ("not markup", None),
@@ -228,7 +259,59 @@ def test_a_parameter_stands_as_python_prints_it():
     ids=range(10),
 )
 def test_a_formula_keeps_what_is_known_to_be_harmless_and_nothing_else(given, kept):
-    assert formula.with_symbols(given) == kept
+    shown = None if kept is None else f'<p><math displaystyle="true">{kept}</math></p>'
+    assert formula.with_symbols(given) == shown
+
+
+def pieces(right: str) -> list[str]:
+    """The texts of the pieces between which the line of a formula may end."""
+    shown = formula.with_symbols(f"<math><mrow><mi>contribution</mi><mo>=</mo>{right}</mrow></math>")
+    return ["".join(ET.fromstring(part).itertext()) for part in re.findall("<math.*?</math>", shown)]  # noqa: S314 - our own formula
+
+
+LONG = "".join(f"<mo>·</mo><mi>{name}</mi>" for name in ("something", "something_else", "more"))
+
+
+def test_a_short_formula_is_never_broken():
+    assert pieces("<mi>a</mi><mo>·</mo><mi>b</mi>") == ["contribution=a·b"]
+
+
+def test_a_long_formula_may_be_broken_before_operators_and_after_commas_but_not_within_short_groups():
+    group = "<mrow><mo form='prefix'>(</mo><mn>1</mn><mo>−</mo><mi>out</mi><mo form='postfix'>)</mo></mrow>"
+    listed = f"<mrow><mo form='prefix'>(</mo>{group}<mo>,</mo><mi>x</mi>{LONG}<mo form='postfix'>)</mo></mrow>"
+    assert pieces(f"<mi>f</mi>{listed}") == [
+        "contribution", "=f((1−out),", "x", "·something", "·something_else", "·more)",
+    ]  # fmt: skip
+
+
+def test_a_sign_before_a_number_is_no_place_to_break():
+    assert pieces(f"<mrow><mo>−</mo><mi>a</mi></mrow>{LONG}")[1] == "=−a"
+
+
+def test_the_exponent_of_a_long_group_stays_with_its_closing_bracket():
+    base = f"<mrow><mo form='prefix'>(</mo><mi>a</mi>{LONG}<mo form='postfix'>)</mo></mrow>"
+    shown = formula.with_symbols(f"<math><msup>{base}<mo>⊤</mo></msup></math>")
+    assert shown.endswith('<msup><mo form="postfix">)</mo><mo>⊤</mo></msup></math></p>')
+
+
+def test_what_a_formula_names_stands_on_lines_of_its_own_and_a_table_within_it_is_left_whole():
+    inner = "<mtable><mtr><mtd><mi>b</mi></mtd></mtr></mtable>"
+    rows = f"<mtr><mtd><mi>a</mi></mtd></mtr><mtr><mtd><mtext>where</mtext>{inner}</mtd></mtr>"
+    shown = formula.with_symbols(f"<math><mtable class='formula'>{rows}</mtable></math>")
+    assert shown.count("<p>") == shown.count("</p>") == 2
+    assert inner in shown.split("<p>")[2]
+
+
+def test_of_several_upstreams_one_that_never_arrived_is_zero_in_the_formula():
+    import micrograd_plus as mg
+
+    with mg.record() as trace:
+        left, _ = mg.split(mg.tensor([[1.0, 2.0]], requires_grad=True), 2, axis=1)
+        (left * 3.0).sum().backward()
+    data = trace.to_dict()
+    filled = formula.with_numbers(data, data["steps"][-1])
+    assert '<mn data-name="upstream[0]">3</mn>' in filled
+    assert '<mn data-name="upstream[1]">0</mn>' in filled
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)

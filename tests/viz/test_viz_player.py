@@ -1,12 +1,13 @@
 """The player in a real browser: every step, both ways, and the numbers it shows."""
 
 import json
+import re
 
 import pytest
 import sample_traces
 from playwright.sync_api import expect
 
-from micrograd_plus_viz import digits, words
+from micrograd_plus_viz import digits, layout, words
 
 pytestmark = pytest.mark.browser
 
@@ -67,13 +68,14 @@ def test_the_panel_shows_the_numbers_of_the_trace(opened, make):
         expect(page.locator(".said")).to_have_text(sentences[i])
         expect(page.locator(".counter")).to_have_text(f"{i + 1} / {len(trace['steps'])}")
         sent = "raw" if step["summed_axes"] else "contribution"
-        shown = [(0, "upstream"), (0, sent), (1, "contribution"), (1, "after")]
+        shown = [(0, sent), (1, "contribution"), (1, "after")]
         shown += [(0, "local")] if step["local"] is not None else []
         shown += [(1, "before")] if step["accumulates"] else []
         for group, word in shown:
             check_card(page, card(page, word, group), trace, step[word])
-        for name, place in step["reads"].items():
-            check_card(page, card(page, name, 2), trace, place)
+        upstreams = words.upstreams(step)
+        for name, place in upstreams.items() | step["reads"].items():
+            check_card(page, card(page, name, 0 if name in upstreams else 2), trace, place)
 
 
 def check_card(page, found, trace, place):
@@ -138,25 +140,40 @@ def test_the_nodes_tell_what_has_arrived_so_far(opened):
     page = opened(trace)
     expect(page.locator("#n6 .gradient")).to_have_text("grad 1")
     expect(page.locator("#n0 .gradient")).to_have_text("")
+    expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf")
     page.keyboard.press("End")
+    expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf, grad 25")
     expect(page.locator("#n0 .gradient")).to_have_text("grad 25")
     expect(page.locator("#n1 .gradient")).to_have_text("grad 19")
 
 
 @pytest.mark.parametrize(
-    "make", [sample_traces.growing, sample_traces.recorded, lambda: sample_traces.random_graph(320)]
+    "make",
+    [
+        sample_traces.growing,
+        sample_traces.recorded,
+        sample_traces.several_outputs,
+        lambda: sample_traces.random_graph(320),
+    ],
 )
-def test_no_line_of_a_node_is_ever_wider_than_the_node(opened, make):
+@pytest.mark.parametrize("laid_out", ["by Graphviz", "by our own layers"])
+def test_no_line_of_a_node_ever_leaves_its_shape(opened, make, laid_out, monkeypatch):
     """Gradients change while the walk goes on, and one on its way may be longer than the one at the end."""
     trace = make()
+    if laid_out == "by our own layers":
+        monkeypatch.setattr(layout, "MOST_NODES", 0)
     page = opened(trace)
     for k in range(0, len(trace["steps"]) + 1, max(1, len(trace["steps"]) // 12)):
         page.locator(".slider").fill(str(k))
-        wider = page.locator(".node").evaluate_all("""nodes => nodes.filter((node) => {
-            const room = node.querySelector(".body").getBBox().width - 4;
-            return [...node.querySelectorAll("text")].some((text) => text.getBBox().width > room);
+        outside = page.locator(".node").evaluate_all("""nodes => nodes.filter((node) => {
+            const shape = node.querySelector(".body");
+            return [...node.querySelectorAll("text")].filter((text) => text.textContent).some((text) => {
+                const { x, y, width, height } = text.getBBox();
+                return [x - 1, x + width + 1].some((side) => [y + 2, y + height - 2].some(
+                    (level) => !shape.isPointInFill(new DOMPoint(side, level))));
+            });
         }).map((node) => node.textContent)""")
-        assert wider == []
+        assert outside == []
 
 
 def test_a_step_lights_the_node_its_target_and_the_edge_and_marks_accumulation_in_text(opened):
@@ -172,6 +189,68 @@ def test_a_step_lights_the_node_its_target_and_the_edge_and_marks_accumulation_i
     expect(page.locator(".node.receives")).to_have_id("n4")
 
 
+def test_what_several_outputs_received_passes_to_their_application_before_its_first_rule(opened):
+    trace = sample_traces.several_outputs()
+    page, called = opened(trace), words.names(trace)
+    applied = [i for i, step in enumerate(trace["steps"]) if called[step["node"]] == "lstm_cell"]
+    assert len(applied) == 2
+    outputs = [n["id"] for n in trace["nodes"] if n["kind"] == "output"]
+    passed = {f"e{j}" for j, (_, end, _) in enumerate(words.edges(trace)) if end in outputs}
+    assert len(passed) == 2
+
+    def lit():
+        return set(page.locator(".edge.active").evaluate_all("edges => edges.map((edge) => edge.id)"))
+
+    page.locator(".slider").fill(str(applied[0]))
+    assert not passed & lit()
+    assert not any("done" in page.locator(f"#n{i}").get_attribute("class") for i in outputs)
+    page.locator(".player").focus()
+    page.keyboard.press("ArrowRight")
+    assert passed < lit()
+    expect(page.locator(".bead")).to_have_count(3 * 3)
+    assert page.locator(".lit").get_attribute("d").count("M") == 3
+    expect(page.locator(".said")).to_contain_text(
+        "lstm_cell, where the gradients of lstm_cell.hidden and lstm_cell.cell_after arrived, sends"
+    )
+    for i in outputs:
+        expect(page.locator(f"#n{i}")).to_have_class(re.compile("done"))
+    page.keyboard.press("ArrowRight")
+    assert not passed & lit()
+    expect(page.locator(".edge.done")).to_have_count(applied[1] + 1 + len(passed))
+
+
+def test_an_application_with_several_outputs_says_where_its_numbers_stand(opened):
+    page = opened(sample_traces.several_outputs())
+    page.locator(".node", has_text=re.compile("^lstm_cell$")).click()
+    expect(page.locator(".node-told")).to_contain_text(
+        "It has several outputs: its values, and the gradients that arrive, stand at "
+        "lstm_cell.hidden, lstm_cell.cell_after."
+    )
+    expect(page.locator(".node-told .card")).to_have_count(0)
+
+
+def test_a_gradient_that_is_not_finite_is_told_in_the_graph_as_it_arrives(opened):
+    page = opened(sample_traces.strange())
+    leaf = page.locator("#n0 .gradient")
+    page.locator("#n0").click()
+    expect(page.locator(".node-told .statistics")).to_have_text(re.compile("^finite entries: min −1, max "))
+    page.keyboard.press("Escape")
+    expect(page.locator("#n0 .value")).to_have_text("(5,) float64, has nan")
+    expect(leaf).not_to_have_class(re.compile("odd"))
+    page.keyboard.press("End")
+    expect(leaf).to_have_text("|grad| nan")
+    expect(leaf).to_have_class(re.compile("odd"))
+    page.keyboard.press("Home")
+    expect(leaf).not_to_have_class(re.compile("odd"))
+
+
+def test_the_mark_of_a_node_that_opens_lies_clear_of_its_name(opened):
+    page = opened(sample_traces.perceptron())
+    mark, name = (page.locator(f"#n12 {part}").bounding_box() for part in (".opens", ".name"))
+    assert mark["y"] + mark["height"] <= name["y"] + 2.5, "the box of a line is higher than its letters"
+    assert page.locator(".legend .opens").count() == 1
+
+
 def test_the_buttons_do_what_the_keys_do_and_know_where_the_walk_ends(opened):
     page = opened(sample_traces.diamond())
     expect(page.locator(".icon.back")).to_be_disabled()
@@ -185,18 +264,46 @@ def test_the_buttons_do_what_the_keys_do_and_know_where_the_walk_ends(opened):
     expect(page.locator(".said")).to_contain_text("The walk has not begun.")
 
 
-def test_the_keys_go_on_working_when_what_had_the_focus_is_gone(opened):
-    page = opened(sample_traces.diamond())
-    page.keyboard.press("ArrowRight")
-    page.locator(".formula.filled").focus()
+def test_the_keys_go_on_working_when_what_had_the_focus_is_gone(opened, page):
+    page.set_viewport_size({"width": 300, "height": 700})
+    opened(sample_traces.perceptron())
+    page.locator(".slider").fill("19")
+    page.locator(".source").first.focus()
+    assert page.evaluate("document.querySelector('#walk').shadowRoot.activeElement.className") == "scroller source"
     page.keyboard.press("End")
-    expect(page.locator(".counter")).to_have_text("10 / 10")
+    expect(page.locator(".counter")).to_have_text("20 / 20")
     page.keyboard.press("ArrowLeft")
-    expect(page.locator(".counter")).to_have_text("9 / 10")
+    expect(page.locator(".counter")).to_have_text("19 / 20")
     page.locator(".icon.next").click()
     expect(page.locator(".icon.next")).to_be_disabled()
     page.keyboard.press("ArrowLeft")
-    expect(page.locator(".counter")).to_have_text("9 / 10")
+    expect(page.locator(".counter")).to_have_text("19 / 20")
+
+
+@pytest.mark.parametrize("width", [1600, 400])
+def test_a_keyboard_stops_at_the_boxes_that_scroll_and_at_no_other(opened, page, width):
+    page.set_viewport_size({"width": width, "height": 700})
+    opened(sample_traces.recorded())
+    seen = set()
+    for _ in range(len(sample_traces.recorded()["steps"])):
+        page.keyboard.press("ArrowRight")
+        boxes = page.locator(".scroller").evaluate_all(
+            "boxes => boxes.map((box) => [box.scrollWidth > box.clientWidth, box.tabIndex === 0])"
+        )
+        assert all(scrolls == stops for scrolls, stops in boxes)
+        seen |= {scrolls for scrolls, _ in boxes}
+    assert seen == {True, False}
+
+
+def test_a_long_formula_is_broken_into_lines_that_fit_a_narrow_screen(opened, page):
+    page.set_viewport_size({"width": 400, "height": 700})
+    opened(sample_traces.several_outputs())
+    page.locator(".slider").fill("7")
+    expect(page.locator(".title").first).to_contain_text("lstm_cell.gates")
+    formula = page.locator(".formula").first
+    assert formula.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    assert formula.bounding_box()["height"] > 100
+    assert formula.evaluate("box => [...box.querySelectorAll('p')].length") == 2, "the formula, and what it names"
 
 
 def test_space_plays_to_the_end_and_stops_there(opened):
@@ -269,6 +376,7 @@ def test_an_application_is_stepped_into_and_left_again(opened):
     inside = trace["nodes"][12]["inside"]
     page.keyboard.press("End")
     expect(inner.locator(".said")).to_have_text(words.sentences(inside)[-1])
+    expect(inner.locator(".quoted .title").first).to_contain_text("The operation’s own line")
     page.keyboard.press("Escape")
     expect(inner).to_have_count(0)
     expect(page.locator(".said").first).to_contain_text("Step 1 of 20.")

@@ -25,6 +25,24 @@ def test_less_motion_means_no_beads_and_no_transitions(chromium, tmp_path):
         assert page.evaluate("document.getAnimations().length") == 0
 
 
+def test_on_paper_a_walk_is_dark_on_white_without_what_only_a_screen_can_use(chromium, tmp_path):
+    path = viz.save(sample_traces.recorded(), tmp_path / "walk.html")
+    with chromium.new_context(color_scheme="dark", viewport={"width": 700, "height": 800}) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        page.evaluate("document.body.dataset.jpThemeLight = 'false'")
+        page.locator(".player").focus()
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".bar")).to_be_visible()
+        page.emulate_media(media="print")
+        expect(page.locator(".bar")).to_be_hidden()
+        expect(page.locator(".hint")).to_be_hidden()
+        expect(page.locator(".player")).to_have_css("background-color", "rgb(255, 255, 255)")
+        expect(page.locator(".said")).to_have_css("color", "rgb(27, 31, 36)")
+        cut = "boxes => boxes.filter((box) => box.scrollHeight > box.clientHeight + 1).length"
+        assert page.locator(".source").evaluate_all(cut) == 0
+
+
 def test_no_key_reaches_the_notebook_around_the_player(opened):
     page = opened(sample_traces.diamond())
     page.evaluate("window.heard = []; document.addEventListener('keydown', (e) => window.heard.push(e.key))")
@@ -64,7 +82,9 @@ def test_the_page_asks_the_network_for_nothing(chromium, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("make", [sample_traces.perceptron, sample_traces.strange, sample_traces.unrecorded])
+@pytest.mark.parametrize(
+    "make", [sample_traces.perceptron, sample_traces.several_outputs, sample_traces.strange, sample_traces.unrecorded]
+)
 def test_axe_finds_nothing_to_mend(chromium, tmp_path, scheme, make):
     from axe_playwright_python.sync_playwright import Axe
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from . import dot, film, live, notebook, page, picture
+from .figure import Figure
 from .layout import placed
 from .source import trace_data
 from .window import MOST_STEPS, window
 
-__all__ = ["Drawing", "Shown", "draw", "save", "show", "widget"]
+__all__ = ["Drawing", "Figure", "Shown", "described", "draw", "save", "show", "widget"]
 SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".json", ".dot")
 
 
@@ -57,6 +58,11 @@ def show(trace: Any, start: int = 0) -> Shown:
 def draw(trace: Any) -> Drawing:
     """The graph as a still picture, the answer to micrograd's `draw_dot`."""
     return Drawing(trace_data(trace))
+
+
+def described(figure: Any, description: str) -> Figure:
+    """A figure of matplotlib's with alternative text, as the last line of a cell or handed to `display`."""
+    return Figure(figure, description)
 
 
 def widget(trace: Any, index: int = 0, synced: bool = False) -> Any:

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import graphviz
 
-from .digits import number
-from .words import clipped, edges, names, scalar, shape, spaced, started, ways
+from .words import clipped, edges, names, norm, not_finite, scalar, shape, spaced, started, ways
 
 Trace = dict[str, Any]
 LONGEST = 34
-GRAPH = {"rankdir": "LR", "nodesep": "0.22", "ranksep": "0.42", "pad": "0.08"}
-NODE = {"fontname": "Arial", "fontsize": "12", "margin": "0.16,0.07", "height": "0.3", "width": "0.4"}
+GRAPH = {"rankdir": "LR", "nodesep": "0.22", "ranksep": "0.42", "pad": "0.15"}
+NODE = {"fontname": "Arial", "fontsize": "13", "margin": "0.16,0.07", "height": "0.3", "width": "0.4"}
+"""A point larger than text is drawn: names are bold, and Graphviz measures letters that are not."""
 INCHES_A_CHARACTER = 0.085
 """The width of a digit at 12 points, near enough for a line of digits."""
 SHAPES = {
@@ -65,14 +65,16 @@ def gradient_line(trace: Trace, place: int) -> str:
     word = "tangent" if trace["walk"]["direction"] == "forward" else "grad"
     if only := scalar(trace, place):
         return f"{word} {only}"
-    statistics = trace["values"][place]["statistics"]
-    return f"|{word}| {number(statistics['norm'])}" if statistics else f"{word} empty"
+    size = norm(trace["values"][place])
+    return f"|{word}| {size}" if size else f"{word} empty"
 
 
 def _value_line(trace: Trace, place: int | None) -> str | None:
     if place is None:
         return None
-    return scalar(trace, place) or f"{shape(trace['values'][place])} {trace['values'][place]['dtype']}"
+    value = trace["values"][place]
+    odd = not_finite(value)
+    return scalar(trace, place) or f"{shape(value)} {value['dtype']}" + (f", has {odd}" if odd else "")
 
 
 def longest_lines(trace: Trace, written: list[Label]) -> list[int]:

@@ -14,13 +14,15 @@ from typing import Any
 
 from . import layout, picture, words
 from .dot import gradient_line, labels
-from .picture import LINE, near
+from .picture import LINE, Placing, near
 from .static_files import FONTS, style
 
 Trace = dict[str, Any]
 SECONDS = 1.5
 ARRIVAL = 0.6
 """When within a step the contribution has arrived, as a part of the step."""
+ROLLING = 0.7
+"""How long within a step beads roll, likewise."""
 CAPTION_LINE = 17.0
 NARROWEST = 430.0
 MOST_FRAMES = 400
@@ -29,30 +31,50 @@ MOST_FRAMES = 400
 class Scenes:
     """A trace laid out, with what a film asks about every step."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace, self.placing = trace, layout.placed(trace)
-        self.ways = words.ways(trace)
+    def __init__(self, trace: Trace, placing: Placing) -> None:
+        self.trace, self.placing = trace, placing
+        self.ways, self.passages, self.links = words.ways(trace), words.passages(trace), words.edges(trace)
         self.labels, self.started = labels(trace), words.started(trace)
-        self.last = {node: i for i, (_, start, end) in enumerate(self.ways) for node in (start, end)}
+        self.last = {node: i for i in range(len(self.ways)) for node in self.concerned(i)}
         self.width = max(self.placing.width, NARROWEST)
         longest = int((self.width - 24) / 6.4)
         self.captions = [textwrap.wrap(sentence, longest) for sentence in words.sentences(trace)]
         most = max((len(lines) for lines in self.captions), default=1)
         self.height = self.placing.height + most * CAPTION_LINE + 14
 
+    def travelled(self, i: int) -> list[int]:
+        """The edges of step i, that of its rule last."""
+        return [*self.passages[i], self.ways[i][0]]
+
+    def concerned(self, i: int) -> set[int]:
+        """The nodes at the ends of these edges."""
+        return {node for edge in self.travelled(i) for node in self.links[edge][:2]}
+
     def finished(self, i: int) -> list[int]:
         """The nodes that no later step than i concerns, sorted."""
-        return sorted({node for node in self.ways[i][1:] if self.last[node] == i})
+        return sorted(node for node in self.concerned(i) if self.last[node] == i)
 
     def lit(self, i: int) -> str:
-        """What step i lights: the edge, the node whose rule is applied and the one that receives."""
-        edge, start, end = self.ways[i]
+        """What step i lights: its edges, the node whose rule is applied and the one that receives."""
+        _, start, end = self.ways[i]
         kind = "accumulates" if self.trace["steps"][i]["accumulates"] else "receives"
         around = [
             picture.outline(self.trace["nodes"][node]["kind"], self.placing.boxes[node], f"{name} over")
             for node, name in ((start, "active"), (end, kind))
         ]
-        return "".join(around) + f'<path class="lit" d="{self.placing.curves[edge]}"/>'
+        curves = "".join(self.placing.curves[edge] for edge in self.travelled(i))
+        return "".join(around) + f'<path class="lit" d="{curves}"/>'
+
+    def beads(self, i: int) -> list[str]:
+        """What rolls in step i: along the edges without a rule first, all at once, then along the rule's own."""
+        back = self.trace["walk"]["direction"] == "backward"
+        legs = [leg for leg in (self.passages[i], [self.ways[i][0]]) if leg]
+        share = ROLLING / len(legs)
+        return [
+            _bead(self.placing.curves[edge], i + k * share, share, back)
+            for k, leg in enumerate(legs)
+            for edge in leg
+        ]
 
     def said(self, lines: list[str]) -> str:
         """A caption's lines below the picture."""
@@ -69,30 +91,27 @@ class Scenes:
     def passing_lines(self, node: int, times: list[int]) -> list[str]:
         """The gradient lines a node shows before its last one; it receives at the steps `times`."""
         box, count = self.placing.boxes[node], len(self.labels[node].lines())
-        place = f'x="{near(box.x)}" y="{near(picture.first_line(box, count) + LINE * (count - 1))}"'
+        y = picture.first_line(box, count) + LINE * (count - 1)
         held = [self.started[node], *(self.trace["steps"][i]["after"] for i in times[:-1])]
         since = [0.0, *(i + ARRIVAL for i in times)]
         return [
-            _during(
-                f'<text class="gradient" {place}>{escape(gradient_line(self.trace, value))}</text>',
-                start,
-                stop,
-            )
+            _during(picture.line("gradient", gradient_line(self.trace, value), box.x, y), start, stop)
             for value, start, stop in zip(held, since[:-1], since[1:], strict=True)
             if value is not None
         ]
 
 
-def animated(trace: Trace) -> str:
+def animated(trace: Trace, placing: Placing | None = None) -> str:
     """The whole walk as one SVG that plays by itself, once."""
-    scenes = Scenes(trace)
+    scenes = Scenes(trace, placing or layout.placed(trace))
     looks = [style("picture.css"), style("film.css"), style("motion.css")]
     moving, arrivals = [], {}
-    for i, (edge, _, end) in enumerate(scenes.ways):
+    for i, (_, _, end) in enumerate(scenes.ways):
         stop = i + 1 if i + 1 < len(scenes.ways) else None
         moving += [_during(scenes.lit(i), i, i + 1), _during(scenes.said(scenes.captions[i]), i, stop)]
-        moving.append(_bead(scenes.placing.curves[edge], i, trace["walk"]["direction"] == "backward"))
-        looks += [_at(f"#e{edge} path:first-child", "line", i + 1), _at(f"#e{edge} .head", "head", i + 1)]
+        moving += scenes.beads(i)
+        for edge in scenes.travelled(i):
+            looks += [_at(f"#e{edge} path:first-child", "line", i + 1), _at(f"#e{edge} .head", "head", i + 1)]
         looks += [_at(f"#n{node} .body", "fill", i + 1) for node in scenes.finished(i)]
         arrivals.setdefault(end, []).append(i)
     for node, times in arrivals.items():
@@ -105,13 +124,16 @@ def animated(trace: Trace) -> str:
 
 def frame(trace: Trace, steps: int) -> str:
     """The picture after a number of steps, as a still SVG with the last step's sentence below it."""
-    return _frame(Scenes(trace), steps)
+    return _frame(Scenes(trace, layout.placed(trace)), steps)
 
 
 def _frame(scenes: Scenes, steps: int) -> str:
     looks = [style("picture.css"), style("film.css")]
-    for i, (edge, _, _) in enumerate(scenes.ways[:steps]):
-        looks.append(f"#e{edge} path{{stroke:#0072b2}}#e{edge} .head{{fill:#0072b2;stroke:none}}")
+    for i in range(steps):
+        looks += [
+            f"#e{edge} path{{stroke:#0072b2}}#e{edge} .head{{fill:#0072b2;stroke:none}}"
+            for edge in scenes.travelled(i)
+        ]
         looks += [f"#n{node} .body{{fill:#d8edfa;stroke:#0072b2}}" for node in scenes.finished(i)]
     lit = scenes.lit(steps - 1) if steps else ""
     said = scenes.said(scenes.captions[steps - 1] if steps else [words.summary(scenes.trace)])
@@ -147,7 +169,7 @@ def frames(trace: Trace, kind: str, zoom: float = 1.0) -> bytes:
             f"a film of {count} steps is too long (at most {MOST_FRAMES}): save the walk as .html, "
             "which holds any number, or name a part with start= and length="
         )
-    scenes = Scenes(trace)
+    scenes = Scenes(trace, layout.placed(trace))
     shots = [png(_frame(scenes, k), zoom) for k in range(count + 1)]
     from PIL import Image
 
@@ -163,10 +185,10 @@ def frames(trace: Trace, kind: str, zoom: float = 1.0) -> bytes:
     return film.getvalue()
 
 
-def _bead(curve: str, i: int, back: bool) -> str:
-    """A dot that rolls along an edge: a dash of no length with round ends, moved by its offset."""
+def _bead(curve: str, start: float, share: float, back: bool) -> str:
+    """A dot that rolls along an edge for a share of a step: a dash of no length with round ends, its offset moving."""
     ends = (-1, 0) if back else (0, -1)
-    timing = f"roll {SECONDS * 0.7:.2f}s {i * SECONDS:.2f}s"
+    timing = f"roll {SECONDS * share:.2f}s {start * SECONDS:.2f}s"
     marks = f"--a:{ends[0]};--b:{ends[1]};animation:{timing}"
     return f'<path class="bead" d="{curve}" pathLength="1" style="{marks}"/>'
 

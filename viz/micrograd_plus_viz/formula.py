@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ET
 from typing import Any
 
 from .digits import MINUS, number, scientific
+from .formula_lines import lines
 from .words import clipped, shape, spaced
 
 TOKENS = {"mi", "mo", "mn", "mtext", "mspace"}
@@ -27,14 +28,15 @@ Trace = dict[str, Any]
 def with_symbols(mathml: str | None) -> str | None:
     """A rule's MathML, rebuilt from known elements; None where there is none or it is not well-formed."""
     tree = _rebuilt(mathml)
-    return None if tree is None else _text(tree)
+    return None if tree is None else lines(tree)
 
 
 def with_numbers(trace: Trace, step: Trace) -> str | None:
     """The formula of a step's rule with what the rule read in the symbols' places, then what came out of it.
 
     Matrices show at most 3 x 3 entries, 2 x 2 where the formula has several; those the trace keeps only in
-    part, and arrays of more axes, stand by name with their shape. None where the rule has no formula.
+    part, and arrays of more axes, stand by name with their shape below it. Of several upstreams one that never
+    arrived is 0. None where the rule has no formula.
     """
     tree = _rebuilt(trace["rules"][step["rule"]]["mathml"])
     if tree is None:
@@ -42,16 +44,17 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
     sent = step["raw"] if step["raw"] is not None else step["contribution"]
     places = step["reads"] | {name: step[name] for name in ("upstream", "local")}
     values = {name: trace["values"][place] for name, place in places.items() if place is not None}
-    named = {element.get("data-name") for element in tree.iter()}
+    named = {element.get("data-name", "") for element in tree.iter()}
     most = 2 if sum(_is_matrix(value) for name, value in values.items() if name in named) > 1 else 3
-    _fill(tree, values | trace["nodes"][step["node"]]["params"], most)
+    missing = {name: "0" for name in named if name.startswith("upstream[")}
+    _fill(tree, missing | values | trace["nodes"][step["node"]]["params"], most)
     if sent is None:
-        return _text(tree)
+        return lines(tree)
     name = "contribution" if step["raw"] in (None, step["contribution"]) else "raw"
     for symbol in tree.iter():
         if symbol.get("data-name") == "contribution":
             symbol.text = name
-    return _text(tree) + _text(_result(trace["values"][sent], name, most))
+    return lines(tree) + _result(trace["values"][sent], name, most)
 
 
 def _rebuilt(mathml: str | None) -> ET.Element | None:
@@ -75,10 +78,6 @@ def _known(element: ET.Element) -> ET.Element | None:
     kept.text = element.text
     kept.extend([child for child in map(_known, element) if child is not None])
     return kept
-
-
-def _text(tree: ET.Element) -> str:
-    return ET.tostring(tree, encoding="unicode", short_empty_elements=False)
 
 
 def _fill(element: ET.Element, values: dict[str, Trace | str], most: int) -> None:
@@ -112,13 +111,15 @@ def _misleads(shown: ET.Element, parent: ET.Element, position: int) -> bool:
 
 
 def _symbol(value: Trace, name: str, most: int) -> ET.Element:
-    """A value: a number, a matrix in brackets, or its name with its shape."""
+    """A value: a number, a matrix in brackets, or its name with its shape below."""
     data = value["data"]
     if data is not None and len(data) == 1:
         return _number(data[0])
     if _is_matrix(value):
         return _matrix(value, most)
-    return _leaf("mtext", f"{clipped(spaced(name), 24)} {shape(value)}", {"class": "by-name"})
+    named = ET.Element("msub", {"class": "by-name"})
+    named.extend([_leaf("mtext", clipped(spaced(name), 24)), _leaf("mtext", shape(value))])
+    return named
 
 
 def _is_matrix(value: Trace) -> bool:
@@ -154,11 +155,11 @@ def _number(x: object) -> ET.Element:
     return _row(_leaf("mn", parts[0]), _leaf("mo", "×"), power)
 
 
-def _result(value: Trace, name: str, most: int) -> ET.Element:
+def _result(value: Trace, name: str, most: int) -> str:
     """The line `= result` below a formula."""
-    line = ET.Element("math", {"display": "block", "class": "result"})
-    line.append(_row(_leaf("mo", "=", {"form": "infix"}), _symbol(value, name, most)))
-    return line
+    result = ET.Element("math")
+    result.extend([_leaf("mo", "=", {"form": "infix"}), _symbol(value, name, most)])
+    return lines(result).replace("<p>", '<p class="result">')
 
 
 def _leaf(tag: str, text: str, attributes: dict[str, str] | None = None) -> ET.Element:

@@ -24,10 +24,8 @@ def place(trace: Trace) -> Placing:
     """Every node and edge of a trace in layers from left to right."""
     links = [(start, end) for start, end, _ in edges(trace)]
     written = labels(trace)
-    sizes = [
-        (6.6 * longest + 20, LINE * len(label.lines()) + 12)
-        for label, longest in zip(written, longest_lines(trace, written), strict=True)
-    ]
+    told = zip(trace["nodes"], written, longest_lines(trace, written), strict=True)
+    sizes = [_size(node["kind"], longest, len(label.lines())) for node, label, longest in told]
     layers = _layers(len(sizes), links)
     before, after = _neighbours(len(sizes), links)
     for sweep in range(SWEEPS):
@@ -46,6 +44,15 @@ def place(trace: Trace) -> Placing:
     hanging = 0.75 * max((_drop(*pair) for pair in ends), default=0.0)
     width, height = left - GAP_ACROSS + MARGIN, lowest + hanging + MARGIN
     return Placing(width, height, boxes, [_curve(*pair) for pair in ends], [_head(end) for _, end in ends])
+
+
+def _size(kind: str, longest: int, lines: int) -> tuple[float, float]:
+    """The width and height of a node with so many lines, the longest of so many letters.
+
+    The slanted ends of a hexagon leave its first and last line less than two thirds of its width.
+    """
+    width = 6.6 * longest + 20
+    return width * 1.6 if kind == "output" else width, LINE * lines + 12
 
 
 def spans(trace: Trace) -> int:

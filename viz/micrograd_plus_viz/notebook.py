@@ -14,6 +14,7 @@ from typing import Any
 from . import film, layout, picture, words
 from .page import document
 from .payload import packed, payload
+from .picture import Placing
 from .player import in_script, one_line, player_source
 from .window import window
 
@@ -50,10 +51,11 @@ def plain(trace: Trace) -> str:
 def html(trace: Trace, start: int = 0) -> str:
     """The player in one line of HTML; where scripts are not run, a picture of the walk."""
     shown, note = window(trace, start)
-    data, name = packed(payload(shown, note))
+    placing = layout.placed(shown)
+    data, name = packed(payload(shown, note, placing))
     code = in_script(one_line(player_source() + BOOT.replace("ID", name)))
     return (
-        f'<div data-mgp="{name}">{_fallback(shown)}'
+        f'<div data-mgp="{name}">{_fallback(shown, placing)}'
         f'<script type="application/octet-stream">{data}</script></div>'
         f'<script type="module">{code}</script>'
     ).replace("\n", " ")
@@ -70,12 +72,12 @@ def marimo(trace: Trace, start: int = 0) -> tuple[str, str]:
     )
 
 
-def _fallback(trace: Trace) -> str:
+def _fallback(trace: Trace, placing: Placing) -> str:
     """Moving up to 60 nodes, still up to 200, a line of text beyond."""
     if len(trace["nodes"]) > MOST_DRAWN:
         return ALONE.format(summary=escape(words.spaced(words.summary(trace))))
     small = len(trace["nodes"]) <= MOST_ANIMATED
-    svg = film.animated(trace) if small else picture.still(trace, layout.placed(trace))
+    svg = film.animated(trace, placing) if small else picture.still(trace, placing)
     return image(svg, picture.alt(trace)) + NOTE
 
 

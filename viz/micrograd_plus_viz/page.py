@@ -15,6 +15,7 @@ STYLE = (
     "html{color-scheme:light dark}body{margin:0 auto;max-width:1280px;padding:20px 16px;"
     "background:light-dark(#fff,#16181c);color:light-dark(#1b1f24,#e7eaee);"
     "font:15px/1.5 system-ui,sans-serif}"
+    "@media print{html{color-scheme:light}}"
     "h1{font-size:19px;font-weight:650;margin:0 0 12px}"
 )
 BOOT = (

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from . import formula, layout, picture, words
+from .picture import Placing
 
 Trace = dict[str, Any]
 NODE = ("kind", "op", "summary", "params", "value", "site", "requires_grad")
@@ -16,25 +17,27 @@ STEP = (
     "node",
     "input",
     "rule",
-    "upstream",
     "local",
     "raw",
     "summed_axes",
     "contribution",
     "before",
     "after",
-    "reads",
     "accumulates",
 )
 RULE = ("text", "source", "file", "line", "kind", "reason")
 
 
-def payload(trace: Trace, note: str | None = None) -> dict[str, Any]:
-    """Everything the player shows of one trace; the walks inside its nodes come along in the same form."""
-    placing = layout.placed(trace)
+def payload(trace: Trace, note: str | None = None, placing: Placing | None = None) -> dict[str, Any]:
+    """Everything the player shows of one trace; the walks inside its nodes come along in the same form.
+
+    `placing` says where the nodes lie, where that is known already.
+    """
+    placing = placing or layout.placed(trace)
     return {
         "summary": words.summary(trace),
         "note": note,
+        "line": "Your line",
         "direction": trace["walk"]["direction"],
         "root": trace["walk"]["root"],
         "word": words.gradient_word(trace),
@@ -53,23 +56,30 @@ def payload(trace: Trace, note: str | None = None) -> dict[str, Any]:
         "values": trace["values"],
         "gradients": trace["gradients"],
         "started": words.started(trace),
-        "insides": {node["id"]: payload(node["inside"]) for node in trace["nodes"] if node["inside"]},
+        "insides": {
+            node["id"]: payload(node["inside"]) | {"line": "The operation\u2019s own line"}
+            for node in trace["nodes"]
+            if node["inside"]
+        },
     }
 
 
 def _steps(trace: Trace) -> list[dict[str, Any]]:
-    told = zip(trace["steps"], words.ways(trace), words.sentences(trace), strict=True)
+    told = zip(trace["steps"], words.ways(trace), words.passages(trace), words.sentences(trace), strict=True)
     return [
         {k: step[k] for k in STEP}
         | {
             "edge": edge,
             "from": start,
             "to": end,
+            "passed": passed,
             "say": say,
+            "upstreams": (upstreams := words.upstreams(step)),
+            "reads": {name: place for name, place in step["reads"].items() if name not in upstreams},
             "numbers": formula.with_numbers(trace, step),
             "summed": words.summed(trace, step) if step["summed_axes"] else None,
         }
-        for step, (edge, start, end), say in told
+        for step, (edge, start, end), passed, say in told
     ]
 
 

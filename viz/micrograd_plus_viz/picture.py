@@ -13,6 +13,8 @@ from .words import edges
 Trace = dict[str, Any]
 FONT = "Arial, 'Liberation Sans', Arimo, Helvetica, sans-serif"
 LINE = 14.5
+SLANT = 0.25
+"""How much of a hexagon's width each of its slanted ends takes: as Graphviz has it, which leads edges up to them."""
 
 
 class Box(NamedTuple):
@@ -99,12 +101,18 @@ def _node(node: Trace, box: Box, label: Label, root: bool) -> str:
     if root:
         shown += outline(node["kind"], Box(box.x, box.y, box.width + 6, box.height + 6), "ring")
     y = first_line(box, len(label.lines()))
-    for kind, line in label._asdict().items():
-        if line:
-            shown += f'<text class="{kind}" x="{near(box.x)}" y="{near(y)}">{escape(line)}</text>'
+    for kind, text in label._asdict().items():
+        if text:
+            shown += line(kind, text, box.x, y)
             y += LINE
     constant = "" if node["requires_grad"] else " constant"
     return f'<g id="n{node["id"]}" class="node {node["kind"]}{constant}">{shown}</g>'
+
+
+def line(kind: str, text: str, x: float, y: float) -> str:
+    """One line of a node. A nan stands out, and so does an infinite gradient; a mask may well hold infinite values."""
+    odd = text.endswith(("nan", "inf") if kind == "gradient" else "nan") and kind != "name"
+    return f'<text class="{kind}{" odd" * odd}" x="{near(x)}" y="{near(y)}">{escape(text)}</text>'
 
 
 def first_line(box: Box, lines: int) -> float:
@@ -116,7 +124,7 @@ def outline(kind: str, box: Box, name: str) -> str:
     """The shape that tells a node's kind: a box, a rounded box, or a hexagon."""
     x, y, w, h = box.x - box.width / 2, box.y - box.height / 2, box.width, box.height
     if kind == "output":
-        slant = min(10.0, w / 5)
+        slant = w * SLANT
         points = (
             (x, y + h / 2),
             (x + slant, y),

@@ -43,9 +43,6 @@ def _place(site: Trace) -> tuple[Any, ...]:
 
 
 def _plain_name(trace: Trace, node: Trace, last: dict[tuple[Any, ...], int]) -> str:
-    if node["kind"] == "output":
-        op = trace["nodes"][node["inputs"][0]["node"]]["op"]
-        return spaced(f"{op}{node['label'] or ' output'}")
     if node["label"]:
         return spaced(node["label"]) or node["kind"]
     ends_it = node["site"] and last[_place(node["site"])] == node["id"]  # one call may apply many operations
@@ -73,15 +70,28 @@ def shape(value: dict[str, Any]) -> str:
     return str(tuple(value["shape"]))
 
 
+def not_finite(value: Trace) -> str | None:
+    """`nan` or `inf` where what the trace keeps of a value has such an entry, else None."""
+    kept = value["data"] or (value["thumbnail"] or {"data": []})["data"]
+    entries = [part for entry in kept for part in (entry if isinstance(entry, list) else [entry])]
+    return "nan" if "nan" in entries else "inf" if {"inf", "-inf"} & set(map(str, entries)) else None
+
+
+def norm(value: Trace) -> str | None:
+    """The norm of an array as text, None for an empty one.
+
+    The trace's statistics leave out what is not finite; a norm does not, or a broken gradient would look sound.
+    """
+    return not_finite(value) or (number(value["statistics"]["norm"]) if value["statistics"] else None)
+
+
 def in_brief(trace: Trace, place: int | None) -> str:
     """A value in a few words: its number, or its shape and its norm."""
     if place is None:
         return "a value that was not recorded"
     value = trace["values"][place]
-    if only := scalar(trace, place):
-        return only
-    norm = f" of norm {number(value['statistics']['norm'])}" if value["statistics"] else ""
-    return f"a {shape(value)} array{norm}"
+    size = norm(value)
+    return scalar(trace, place) or f"a {shape(value)} array" + (f" of norm {size}" if size else "")
 
 
 def gradient_word(trace: Trace) -> str:
@@ -108,36 +118,66 @@ def ways(trace: Trace) -> list[tuple[int, int, int]]:
     return travelled
 
 
+def passages(trace: Trace) -> list[list[int]]:
+    """For every step the edges between an application and its several outputs that are travelled just before it.
+
+    No rule belongs to such an edge. What the outputs have received passes to their application all at once,
+    before the first of its rules; forward, a tangent passes on to an output before it is first used.
+    """
+    travelled, back = ways(trace), trace["walk"]["direction"] == "backward"
+    arrived = {trace["walk"]["root"]} | {end for _, _, end in travelled}
+    waiting: dict[int, list[int]] = {}
+    for edge, (start, end, _) in enumerate(edges(trace)):
+        if trace["nodes"][end]["kind"] == "output" and (end if back else start) in arrived:
+            waiting.setdefault(start if back else end, []).append(edge)
+    return [waiting.pop(start, []) for _, start, _ in travelled]
+
+
+def upstreams(step: Trace) -> dict[str, int | None]:
+    """What a rule was handed as upstream, by name: one for each output that something arrived at."""
+    several = {name: place for name, place in step["reads"].items() if name.startswith("upstream[")}
+    return several or {"upstream": step["upstream"]}
+
+
 def sentences(trace: Trace) -> list[str]:
     """A complete sentence for every step: for a caption, a screen reader and a student's answer."""
     called, word, count = names(trace), gradient_word(trace), len(trace["steps"])
-    told = []
-    for i, (step, (_, start, end)) in enumerate(zip(trace["steps"], ways(trace), strict=True)):
+    links, told = edges(trace), []
+    for step, (_, start, end), passed in zip(trace["steps"], ways(trace), passages(trace), strict=True):
+        sender = called[start] + _arrived(trace, called, [links[edge] for edge in passed])
         summed = f", summed over {_axes(step)}," if step["summed_axes"] else ""
         held = _held(trace, step) if step["accumulates"] else f", the first {word} to arrive there."
         sent = in_brief(trace, step["contribution"])
-        told.append(f"Step {i + 1} of {count}. {called[start]} sends {sent}{summed} to {called[end]}{held}")
+        told.append(f"Step {len(told) + 1} of {count}. {sender} sends {sent}{summed} to {called[end]}{held}")
     return told
+
+
+def _arrived(trace: Trace, called: list[str], passed: list[tuple[int, int, str]]) -> str:
+    """Where what a step sends on came from, when edges without a rule were travelled before it."""
+    if not passed:
+        return ""
+    back = trace["walk"]["direction"] == "backward"
+    sources = listed([called[end if back else start] for start, end, _ in passed])
+    return f", where the {gradient_word(trace)}{'s' * (len(passed) > 1)} of {sources} arrived,"
 
 
 def _held(trace: Trace, step: Trace) -> str:
     """How an accumulator grew."""
     before, after = (None if step[k] is None else trace["values"][step[k]] for k in ("before", "after"))
-    if (
-        before
-        and after
-        and before["statistics"]
-        and after["statistics"]
-        and scalar(trace, step["after"]) is None
-    ):
-        norms = [number(v["statistics"]["norm"]) for v in (before, after)]
-        return f", whose {gradient_word(trace)} had norm {norms[0]} and now has norm {norms[1]}."
+    if before and after and scalar(trace, step["after"]) is None and norm(before) and norm(after):
+        grew = f"had norm {norm(before)} and now has norm {norm(after)}."
+        return f", whose {gradient_word(trace)} {grew}"
     return f", which had {in_brief(trace, step['before'])} and now holds {in_brief(trace, step['after'])}."
 
 
 def _axes(step: Trace) -> str:
-    axes = [str(axis) for axis in step["summed_axes"]]
-    return f"axis {axes[0]}" if len(axes) == 1 else f"axes {', '.join(axes[:-1])} and {axes[-1]}"
+    axes = step["summed_axes"]
+    return ("axis " if len(axes) == 1 else "axes ") + listed([str(axis) for axis in axes])
+
+
+def listed(texts: list[str]) -> str:
+    """Some texts as a sentence lists them: `a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
 
 
 def summed(trace: Trace, step: Trace) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...hints import names_itself
 from . import activations, attention, classes, layers, losses, more
 from .activations import *  # noqa: F403 - each subject lists its names once
 from .attention import *  # noqa: F403 - the same
@@ -17,3 +18,11 @@ __all__ += classes.__all__
 __all__ += layers.__all__
 __all__ += losses.__all__
 __all__ += more.__all__
+
+ONE_OPERATION = {
+    "celu", "elu", "gelu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "linear", "log_softmax", "logsigmoid",
+    "mish", "mse_loss", "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softplus", "softsign", "tanh",
+}  # fmt: skip
+"""What is an operation by another name. The errors of operations have names already."""
+
+globals().update({name: names_itself(globals()[name]) for name in __all__ if name not in ONE_OPERATION})

@@ -16,8 +16,12 @@ function gradientText(data, place) {
   const value = data.values[place];
   const word = data.direction === "forward" ? "tangent" : "grad";
   if (isScalar(value)) return `${word} ${number(value.data[0])}`;
-  return value.statistics ? `|${word}| ${number(value.statistics.norm)}` : `${word} empty`;
+  const size = notFinite(value) ?? (value.statistics && number(value.statistics.norm));
+  return size === null ? `${word} empty` : `|${word}| ${size}`;
 }
+
+// The edges that a step travels: first those between an application and its several outputs, which have no rule.
+const edgesOf = (step) => [...step.passed, step.edge];
 
 function drawGraph(data, onNode) {
   const parsed = new DOMParser().parseFromString(`<svg xmlns="${SVG}">${data.drawing}</svg>`, "image/svg+xml");
@@ -27,6 +31,7 @@ function drawGraph(data, onNode) {
   const nodes = data.nodes.map((_, i) => svg.querySelector(`#n${i}`));
   const edges = data.edges.map((_, j) => svg.querySelector(`#e${j}`));
   const lines = nodes.map((node) => node.querySelector(".gradient"));
+  const curve = (edge) => edges[edge].querySelector("path");
   const badge = svgElement("g", { class: "badge", "aria-hidden": "true" });
   badge.append(svgElement("rect", { width: 26, height: 16, rx: 8, x: -13, y: -8 }), svgElement("text", { y: 4 }));
   badge.lastChild.textContent = "+=";
@@ -40,8 +45,6 @@ function drawGraph(data, onNode) {
   nodes.forEach((node, i) => {
     node.setAttribute("role", "button");
     node.setAttribute("tabindex", "-1");
-    node.setAttribute("aria-label", `${data.names[i]}, ${data.nodes[i].kind}`
-      + (data.insides[i] ? ", has a walk inside" : ""));
     node.addEventListener("click", () => onNode(i, "click"));
     node.addEventListener("dblclick", () => onNode(i, "enter"));
     node.addEventListener("focus", () => { rove(i); onNode(i, "focus"); });
@@ -58,11 +61,11 @@ function drawGraph(data, onNode) {
     if (!step) return;
     nodes[step.from].classList.toggle("active", on);
     nodes[step.to].classList.toggle(step.accumulates ? "accumulates" : "receives", on);
-    edges[step.edge].classList.toggle("active", on);
-    lit.setAttribute("d", on ? edges[step.edge].querySelector("path").getAttribute("d") : "");
+    for (const edge of edgesOf(step)) edges[edge].classList.toggle("active", on);
+    lit.setAttribute("d", on ? edgesOf(step).map((edge) => curve(edge).getAttribute("d")).join("") : "");
     if (on) {
       const box = nodes[step.to].querySelector(".body").getBBox();
-      badge.setAttribute("transform", `translate(${box.x + box.width - 4} ${box.y - 1})`);
+      badge.setAttribute("transform", `translate(${box.x + box.width} ${box.y - 3})`);
     }
     badge.classList.toggle("shown", on && step.accumulates);
   }
@@ -71,8 +74,12 @@ function drawGraph(data, onNode) {
   const finish = (node, on) => nodes[node].classList.toggle("done", on);
 
   function hold(i, place) {
-    if (lines[i]) lines[i].textContent = gradientText(data, place);
-    nodes[i].classList.toggle("reached", place !== null && place !== undefined);
+    const held = gradientText(data, place);
+    const opens = data.insides[i] ? "has a walk inside" : "";
+    nodes[i].setAttribute("aria-label", [data.names[i], data.nodes[i].kind, held, opens].filter(Boolean).join(", "));
+    if (!lines[i]) return;
+    lines[i].textContent = held;
+    lines[i].classList.toggle("odd", /(nan|inf)$/.test(held));
   }
 
   function stopBeads() {
@@ -81,27 +88,36 @@ function drawGraph(data, onNode) {
     beads = [];
   }
 
+  // Beads roll along the edges without a rule, where there are any, all at once; then along the edge of the rule.
   function sendBeads(step, duration) {
     stopBeads();
-    const path = edges[step.edge].querySelector("path");
-    const length = path.getTotalLength();
-    const back = data.direction === "backward";
-    beads = Array.from({ length: BEADS }, () => svgElement("circle", { class: "bead", r: 4, "aria-hidden": "true" }));
+    const legs = step.passed.length ? [step.passed, [step.edge]] : [[step.edge]];
+    const rolls = legs.flatMap((leg, k) => leg.flatMap((edge) => beadsAlong(curve(edge), k)));
+    beads = rolls.map((roll) => roll.bead);
     svg.append(...beads);
     const started = performance.now();
     const move = (now) => {
-      const t = (now - started) / duration;
-      beads.forEach((bead, k) => {
-        const along = Math.min(1, Math.max(0, t * 1.4 - k * 0.2));
-        const point = path.getPointAtLength(length * (back ? 1 - along : along));
-        bead.setAttribute("cx", point.x);
-        bead.setAttribute("cy", point.y);
-        bead.style.opacity = along > 0 && along < 1 ? "1" : "0";
-      });
-      if (t < 1) frameRequest = requestAnimationFrame(move);
+      const t = legs.length * (now - started) / duration;
+      for (const { roll, leg } of rolls) roll(t - leg);
+      if (t < legs.length) frameRequest = requestAnimationFrame(move);
       else stopBeads();
     };
     frameRequest = requestAnimationFrame(move);
+  }
+
+  function beadsAlong(path, leg) {
+    const length = path.getTotalLength();
+    return Array.from({ length: BEADS }, (_, k) => {
+      const bead = svgElement("circle", { class: "bead", r: 4, "aria-hidden": "true" });
+      const roll = (t) => {
+        const along = Math.min(1, Math.max(0, t * 1.4 - k * 0.2));
+        const point = path.getPointAtLength(length * (data.direction === "backward" ? 1 - along : along));
+        bead.setAttribute("cx", point.x);
+        bead.setAttribute("cy", point.y);
+        bead.style.opacity = along > 0 && along < 1 ? "1" : "0";
+      };
+      return { bead, leg, roll };
+    });
   }
 
   // Fit the width, but never so small that it cannot be read: then the frame scrolls after the walk.
@@ -134,11 +150,11 @@ function drawGraph(data, onNode) {
   return { frame, nodes, rove, light, travelled, finish, hold, sendBeads, stopBeads, fit, follow, select };
 }
 
-// A node that can be stepped into carries a small plus at its corner.
+// A node that can be stepped into carries a small plus on its upper edge, clear of its name and of arrows.
 function markInside(node) {
   const box = node.querySelector(".body");
-  const [x, y] = ["x", "y"].map((name) => Number(box.getAttribute(name)));
-  const mark = svgElement("g", { class: "opens", transform: `translate(${x + 11} ${y + 1})`, "aria-hidden": "true" });
+  const [x, y, width] = ["x", "y", "width"].map((name) => Number(box.getAttribute(name)));
+  const mark = svgElement("g", { class: "opens", transform: `translate(${x + width / 2} ${y - 2})`, "aria-hidden": "true" });
   mark.append(svgElement("circle", { r: 6.5 }), svgElement("path", { d: "M-3,0H3M0,-3V3" }));
   node.append(mark);
 }

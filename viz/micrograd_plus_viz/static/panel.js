@@ -10,6 +10,7 @@ function stepPanel(data, step) {
     make("div", "column wide", ruleSection(rule, step)),
     make("div", "column", numbersSection(data, step)),
     make("div", "column", sourceSection(data, step, rule)),
+    ...Object.keys(step.reads).length ? [make("div", "column wide", readsSection(data, step))] : [],
   ];
 }
 
@@ -17,7 +18,7 @@ function ruleSection(rule, step) {
   const shown = section("rule", "The rule");
   shown.firstChild.append(make("span", "", `${step.rule}, ${rule.kind}`));
   if (rule.formula) {
-    shown.append(make("div", "formulas", formula(rule.formula, "formula", "Formula of the rule"),
+    shown.append(make("div", "formulas", formula(rule.formula, "formula", `The formula of the rule: ${rule.text}`),
       formula(step.numbers, "formula filled", "The formula with numbers")));
   } else if (rule.text) shown.append(make("p", "formula plain", rule.text));
   if (rule.reason) shown.append(make("p", "reason", rule.reason));
@@ -25,33 +26,27 @@ function ruleSection(rule, step) {
 }
 
 function numbersSection(data, step) {
-  const value = (place) => (place === null ? null : data.values[place]);
-  const sent = step.summed === null ? card("contribution", value(step.contribution)) : card("raw", value(step.raw));
+  const word = step.summed === null ? "contribution" : "raw";
+  const sent = card(word, valueAt(data, step[word]));
   const sending = step.local === null ? [then("\u2192", sent)]
-    : [then("\u00d7", card("local", value(step.local))), then("=", sent)];
-  const shown = section("numbers", "The numbers", make("div", "cards", card("upstream", value(step.upstream)), ...sending));
-  if (step.summed !== null) shown.append(make("p", "summed", step.summed));
-  shown.append(make("p", "title small", `What ${data.names[step.to]} holds`), holding(step, value));
-  const reads = Object.entries(step.reads);
-  if (reads.length) {
-    shown.append(make("p", "title small", "What the rule read besides"),
-      make("div", "cards", ...reads.map(([name, place]) => card(name, value(place)))));
-  }
-  return shown;
+    : [then("\u00d7", card("local", valueAt(data, step.local))), then("=", sent)];
+  const arrived = cardsOf(data, step.upstreams).map((shown, k) => (k ? then(",", shown) : shown));
+  return section("numbers", "The numbers", make("div", "cards", ...arrived, ...sending),
+    step.summed && make("p", "summed", step.summed),
+    make("p", "title small", `What ${data.names[step.to]} holds`), holding(data, step));
 }
+
+const readsSection = (data, step) => section("numbers", "What the rule read besides",
+  make("div", "cards", ...cardsOf(data, step.reads)));
+
+const cardsOf = (data, places) => Object.entries(places).map(([name, place]) => card(name, valueAt(data, place)));
 
 // before + contribution = after, in colours that mean the same in all three.
-function holding(step, value) {
-  const [before, sent, after] = ["before", "contribution", "after"].map((word) => value(step[word]));
+function holding(data, step) {
+  const [before, sent, after] = ["before", "contribution", "after"].map((word) => valueAt(data, step[word]));
   const largest = largestOf([...keptOf(before), ...keptOf(sent), ...keptOf(after)]);
-  return make("div", "cards", step.accumulates ? card("before", before, largest) : empty(),
-    then("+", card("contribution", sent, largest)), then("=", card("after", after, largest)));
-}
-
-function empty() {
-  const shown = make("figure", "card", make("figcaption", "", make("b", "", "before")));
-  shown.append(make("p", "missing", "nothing yet"));
-  return shown;
+  const first = step.accumulates ? card("before", before, largest) : framed("before", null, missing("nothing yet"));
+  return make("div", "cards", first, then("+", card("contribution", sent, largest)), then("=", card("after", after, largest)));
 }
 
 function sourceSection(data, step, rule) {
@@ -59,10 +54,10 @@ function sourceSection(data, step, rule) {
   const shown = make("section", "sources");
   if (site && site.text) {
     const where = `${site.file}, line ${site.line}` + (site.function ? `, in ${site.function}` : "");
-    shown.append(quoted("Your line", where, sourceLine(site)));
+    shown.append(quoted(data.line, where, sourceLine(site)));
   }
   if (rule.source) {
-    shown.append(quoted("The rule\u2019s own line", `${rule.file}, line ${rule.line}`, make("code", "", rule.source)));
+    shown.append(quoted("The rule\u2019s own code", `${rule.file}, line ${rule.line}`, make("code", "", rule.source)));
   }
   return shown;
 }
@@ -70,46 +65,40 @@ function sourceSection(data, step, rule) {
 // What is there before the first step, or after the last.
 function startPanel(data) {
   const held = Object.entries(data.started).filter(([, place]) => place !== null);
-  const cards = held.map(([node, place]) => card(data.names[node], data.values[place]));
-  return [make("div", "column wide", section("numbers", `The ${data.word} the walk starts with`,
-    make("div", "cards", ...cards)))];
+  return nodeCards(data, `The ${data.word} the walk starts with`, held);
 }
 
 function endPanel(data) {
-  if (!data.gradients.length) return [];
-  const cards = data.gradients.filter((g) => g.value !== null)
-    .map((g) => card(data.names[g.node], data.values[g.value]));
-  return [make("div", "column wide", section("numbers", `The walk is over: every ${data.word} it leaves behind`,
-    make("div", "cards", ...cards)))];
+  const left = data.gradients.filter((gradient) => gradient.value !== null).map(({ node, value }) => [node, value]);
+  return left.length ? nodeCards(data, `The walk is over: every ${data.word} it leaves behind`, left) : [];
 }
+
+const nodeCards = (data, title, held) => [make("div", "column wide", section("numbers", title,
+  make("div", "cards", ...held.map(([node, place]) => card(data.names[node], valueAt(data, place))))))];
 
 // One node in full: what made it, its value, and what has arrived there so far.
 function nodePanel(data, i, place, enter) {
   const node = data.nodes[i];
-  const value = (p) => (p === null || p === undefined ? null : data.values[p]);
   const shown = section("node-told", data.names[i]);
   const about = node.kind === "leaf" ? "leaf" : node.summary ?? node.op ?? node.kind;
   shown.firstChild.append(make("span", "", about));
   const given = Object.entries(node.params).map(([name, text]) => `${name}=${text}`).join(", ");
   if (given) shown.append(make("p", "reason", `with ${given}`));
-  const held = node.requires_grad ? (place === null || place === undefined
-    ? [make("p", "missing", "nothing has arrived yet")] : inFull(value(place)))
-    : [make("p", "missing", `asks for no ${data.word}`)];
-  shown.append(make("div", "cards full", fullCard("value", value(node.value), inFull(value(node.value))),
-    fullCard(data.word, value(place), held)));
+  const outputs = outputsOf(data, i);
+  if (outputs.length) {
+    shown.append(make("p", "reason", `It has several outputs: its values, and the ${data.word}s that arrive, stand at `
+      + `${outputs.map((output) => data.names[output]).join(", ")}.`));
+    return shown;
+  }
+  const held = valueAt(data, place);
+  const nothing = node.requires_grad ? "nothing has arrived yet" : `asks for no ${data.word}`;
+  shown.append(make("div", "cards full", fullCard("value", valueAt(data, node.value)),
+    held ? fullCard(data.word, held) : framed(data.word, null, missing(nothing))));
   if (data.insides[i]) shown.append(insideButton(data.names[i], () => enter(i)));
   return shown;
 }
 
-function fullCard(word, value, children) {
-  const about = value && !isScalar(value) ? `${shapeText(value.shape)} ${value.dtype}` : "";
-  return make("figure", "card", make("figcaption", "", make("b", "", word), about && make("span", "", about)),
-    ...children);
-}
+const outputsOf = (data, i) => data.edges.filter(([from, to]) => from === i && data.nodes[to].kind === "output")
+  .map(([, to]) => to);
 
-function insideButton(name, enter) {
-  const button = make("button", "inside", `Step inside ${name}`);
-  button.type = "button";
-  button.addEventListener("click", enter);
-  return button;
-}
+const insideButton = (name, enter) => makeButton("inside", enter, `Step inside ${name}`);

@@ -63,7 +63,7 @@ export function mount(host, data, opts = {}) {
     graph.light(step, true);
     if (step) graph.follow(step.from, step.to);
     else graph.follow(count ? data.steps[0].from : data.root);
-    if (step && moving && !still.matches) graph.sendBeads(step, 0.7 * STEP_MS / Number(speed.value));
+    if (step && moving && !still.matches) graph.sendBeads(step, 0.8 * STEP_MS / Number(speed.value));
     const focused = root.activeElement;
     tell(step);
     if (focused && (!focused.isConnected || focused.disabled)) player.focus({ preventScroll: true });
@@ -72,8 +72,8 @@ export function mount(host, data, opts = {}) {
 
   function apply(i, on) {
     const step = data.steps[i];
-    graph.travelled(step.edge, on);
-    for (const node of [step.from, step.to]) if (walk.lastOf[node] === i) graph.finish(node, on);
+    for (const edge of edgesOf(step)) graph.travelled(edge, on);
+    for (const node of walk.concerned(step)) if (walk.lastOf[node] === i) graph.finish(node, on);
     graph.hold(step.to, on ? step.after : step.before);
   }
 
@@ -96,7 +96,8 @@ export function mount(host, data, opts = {}) {
     else if (step && data.insides[step.node]) {
       told.replaceChildren(insideButton(data.names[step.node], () => enter(step.node)));
     } else told.replaceChildren(make("p", "hint", "In a heat map blue is positive, orange with a "
-      + `${MINUS} negative, and darker is larger. Press a node, or Tab into the graph, to see all its numbers.`));
+      + `${MINUS} negative, and stronger is larger. Press a node, or Tab into the graph, to see all its numbers.`));
+    settle(player);
   }
 
   function onNode(i, how) {
@@ -169,7 +170,7 @@ export function mount(host, data, opts = {}) {
     press(graph.nodes.indexOf(event.target.closest(".node")));
   });
 
-  const sizes = new ResizeObserver(() => graph.fit());
+  const sizes = new ResizeObserver(() => { graph.fit(); settle(player); });
   sizes.observe(graph.frame);
   graph.fit();
   graph.rove(data.nodes.length - 1);
@@ -181,22 +182,24 @@ export function mount(host, data, opts = {}) {
   };
 }
 
-// Which step is the last to concern a node, and what every node holds after k steps.
+// The nodes a step concerns, which step is the last to concern a node, and what every node holds after k steps.
 function walkOf(data) {
+  const concerned = (step) => edgesOf(step).flatMap((edge) => data.edges[edge]);
   const lastOf = {};
   const arrivals = data.nodes.map(() => []);
-  data.steps.forEach((step, i) => { lastOf[step.from] = lastOf[step.to] = i; arrivals[step.to].push(i); });
+  data.steps.forEach((step, i) => {
+    for (const node of concerned(step)) lastOf[node] = i;
+    arrivals[step.to].push(i);
+  });
   const held = (node, k) => {
     const latest = arrivals[node].filter((i) => i < k).pop();
     return latest === undefined ? data.started[node] : data.steps[latest].after;
   };
-  return { lastOf, held };
+  return { concerned, lastOf, held };
 }
 
 function iconButton(name, label, press) {
-  const button = make("button", `icon ${name}`);
-  button.type = "button";
-  button.addEventListener("click", press);
+  const button = makeButton(`icon ${name}`, press);
   setIcon(button, name, label);
   return button;
 }
@@ -211,18 +214,17 @@ function setIcon(button, name, label) {
 
 function trail(opts) {
   if (!opts.leave) return null;
-  const back = make("button", "inside", "Back");
-  back.type = "button";
-  back.addEventListener("click", opts.leave);
-  return make("div", "trail", back, make("span", "", opts.trail.join(" \u203a ")));
+  return make("div", "trail", makeButton("inside", opts.leave, "Back"), make("span", "", opts.trail.join(" \u203a ")));
 }
 
 function legend(data) {
   const entry = (name, text) => make("li", "", make("i", name), text);
-  return make("ul", "legend", entry("active", data.direction === "forward" ? "sends its tangent" : "its rule is applied"), entry("receives", "receives"),
-    entry("accumulates", "accumulates (+=)"), entry("done", "finished"), entry("leaf", "leaf"),
-    entry("application", "application"),
-    data.nodes.some((n) => n.kind === "output") ? entry("output", "one of several outputs") : null);
+  return make("ul", "legend",
+    entry("active", data.direction === "forward" ? "sends its tangent" : "its rule is applied"),
+    entry("receives", "receives"), entry("accumulates", "accumulates (+=)"), entry("done", "finished"),
+    entry("leaf", "leaf"), entry("application", "application"),
+    data.nodes.some((node) => node.kind === "output") ? entry("output", "one of several outputs") : null,
+    Object.keys(data.insides).length ? entry("opens", "can be stepped into") : null);
 }
 
 // Light or dark as the notebook says it; elsewhere as the reader's system says.

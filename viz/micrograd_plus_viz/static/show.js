@@ -8,6 +8,13 @@ const make = (tag, name, ...children) => {
   return element;
 };
 
+function makeButton(name, press, ...children) {
+  const button = make("button", name, ...children);
+  button.type = "button";
+  button.addEventListener("click", press);
+  return button;
+}
+
 const MINUS = "\u2212";
 const minus = (text) => text.replaceAll("-", MINUS);
 
@@ -29,6 +36,7 @@ function complexNumber(real, imaginary) {
 
 const exact = (x) => Array.isArray(x) ? complexNumber(minus(String(x[0])), minus(String(x[1]))) : minus(String(x));
 const shapeText = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+const valueAt = (data, place) => data.values[place] ?? null;
 const isScalar = (value) => value.data !== null && value.data.length === 1;
 const magnitude = (x) => Array.isArray(x) ? Math.hypot(Number(x[0]), Number(x[1])) : Number(x);
 
@@ -44,6 +52,13 @@ function heat(x, largest) {
   if (!Number.isFinite(size)) return "odd";
   const level = largest > 0 ? Math.round(4 * Math.min(1, Math.abs(size) / largest)) : 0;
   return level === 0 ? "h0" : `${size < 0 ? "n" : "p"}${level}`;
+}
+
+// `nan` or `inf` where what is kept of a value has such an entry: statistics leave it out, a norm may not.
+function notFinite(value) {
+  const entries = keptOf(value).flat();
+  if (entries.includes("nan")) return "nan";
+  return entries.some((x) => typeof x === "string") ? "inf" : null;
 }
 
 const keptOf = (value) => value?.data ?? value?.thumbnail?.data ?? [];
@@ -93,18 +108,19 @@ function heatMap(matrix, label, largest = largestOf(matrix.data)) {
 
 function statistics(value) {
   const s = value.statistics;
-  return s && make("p", "statistics", `min ${number(s.min)}, max ${number(s.max)}, mean ${number(s.mean)}, `
+  const finite = notFinite(value) ? "finite entries: " : "";
+  return s && make("p", "statistics", `${finite}min ${number(s.min)}, max ${number(s.max)}, mean ${number(s.mean)}, `
     + `norm ${number(s.norm)}`);
 }
 
 // A value as small as it can be read: a number, a table of at most 4 by 4, else a heat map. `largest` is the size that
-// the darkest colour stands for, the value's own largest unless told.
+// the strongest colour stands for, the value's own largest unless told.
 function brief(value, largest) {
-  if (value === null) return make("p", "missing", "not recorded");
+  if (value === null) return missing("not recorded");
   if (isScalar(value)) return scalar(value);
-  if (value.shape.includes(0)) return make("p", "missing", "empty");
+  if (value.shape.includes(0)) return missing("empty");
   const part = value.data ? value : value.thumbnail;
-  if (!part) return statistics(value) ?? make("p", "missing", "no numbers kept");
+  if (!part) return statistics(value) ?? missing("no numbers kept");
   const matrix = asMatrix(part);
   if (value.data && matrix.rows <= 4 && matrix.columns <= 4) return numberTable(matrix, false, null, largest);
   const s = value.statistics;
@@ -120,22 +136,25 @@ function scalar(value) {
 
 // A value with every number the trace kept, as a table with numbered rows and columns.
 function inFull(value) {
-  if (value === null) return [make("p", "missing", "not recorded")];
+  if (value === null) return [missing("not recorded")];
   if (isScalar(value)) return [scalar(value)];
   const part = value.data && value.data.length ? value : value.corner;
   const table = part && part.data.length
     ? numberTable(asMatrix(part), true, value.data ? null : "the first entries of the last two axes") : null;
   const whole = table && scroller("", `Numbers of a ${shapeText(value.shape)} array`, table);
-  return [value.data ? null : brief(value), whole ?? make("p", "missing", "empty"), statistics(value)];
+  return [value.data ? null : brief(value), whole ?? missing("empty"), statistics(value)];
 }
 
+const framed = (word, about, ...children) => make("figure", "card",
+  make("figcaption", "", make("b", "", word), about && make("span", "", about)), ...children);
+const missing = (text) => make("p", "missing", text);
+const ofSeveral = (value) => value !== null && !isScalar(value);
+
 // A value under its word, with its shape; pointing at a number tells it exactly.
-function card(word, value, largest) {
-  const about = value && !isScalar(value) ? shapeText(value.shape) : "";
-  const shown = make("figure", "card", make("figcaption", "", make("b", "", word), about && make("span", "", about)));
-  shown.append(brief(value, largest));
-  return shown;
-}
+const card = (word, value, largest) => framed(word, ofSeveral(value) ? shapeText(value.shape) : null, brief(value, largest));
+// The same with every number that the trace kept.
+const fullCard = (word, value) => framed(word, ofSeveral(value) ? `${shapeText(value.shape)} ${value.dtype}` : null,
+  ...inFull(value));
 
 // A formula in a box of its own; the markup was rebuilt in Python from known elements.
 function formula(mathml, name, label) {
@@ -144,13 +163,20 @@ function formula(mathml, name, label) {
   return holder;
 }
 
-// A box that scrolls when what it holds is too wide; a keyboard reaches it.
+// A box that scrolls when what it holds is too wide.
 function scroller(name, label, ...children) {
   const holder = make("div", `scroller ${name}`, ...children);
-  holder.tabIndex = 0;
   holder.setAttribute("role", "group");
   holder.setAttribute("aria-label", label);
   return holder;
+}
+
+// A keyboard reaches the boxes that have something to scroll, and is not stopped at the others.
+function settle(root) {
+  for (const box of root.querySelectorAll(".scroller")) {
+    if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
 }
 
 // A line of source with the expression between its columns marked; columns count characters, not UTF-16 units.
