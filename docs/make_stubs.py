@@ -84,7 +84,7 @@ def subjects() -> str:
     parts = [
         BEGINNING.format(reference.headline(ops)),
         "from types import ModuleType\nfrom typing import Any\n\nfrom ..tensor import Tensor\n",
-        "SUBJECTS: dict[str, ModuleType]\nAPART: dict[str, ModuleType]\n",
+        "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n",
         listed(ops.__all__),
     ]
     for heading, names in groupby(ops.__all__, key=heading_of):

@@ -264,7 +264,7 @@ def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) ->
         if isinstance(value, (list, tuple)):
             names.update({f"{name}[{i}]": part for i, part in enumerate(value)})
     value = symbols.evaluate(formula, words, names)
-    if not is_complex(contribution.raw):  # the formula is of the real case; over complex numbers the engine conjugates
+    if not is_complex(up):  # the formula is of the real case; where upstream is complex the engine conjugates
         value, raw = at_home(value), at_home(contribution.raw)
         must_equal(np.broadcast_to(value, raw.shape), raw, f"{sample}: the formula of {rule.name}")
 

@@ -84,7 +84,8 @@ SENTENCES = {
     "conv2d": IMAGES + ", weight (out, channels / groups, height, width), bias (out,)",
     "layer_norm": "{error}; weight and bias have the shape of the last {axes} axes of x {first}",
     "scaled_dot_product_attention": (
-        "query is (..., L, E), key (..., S, E), value (..., S, V), and bias broadcasts to (..., L, S): shapes {shapes}"
+        "{error}; query is (..., L, E), key (..., S, E), value (..., S, V), and bias broadcasts to (..., L, S): shapes "
+        "{shapes}"
     ),
 }
 """What each operation asks for. `{error}` stands where the library's own words say something that ours do not."""

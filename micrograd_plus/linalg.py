@@ -1,37 +1,40 @@
-"""Linear algebra under NumPy's names: `mg.linalg.solve(a, b)`. The operations themselves are in
-`ops/linalg.py`."""
+"""Linear algebra under NumPy's names: `mg.linalg.solve(a, b)`. The operations themselves are in `ops/linalg.py` and
+`ops/factorisations.py`."""
 
 from __future__ import annotations
 
-from .ops.linalg import (
-    block_triangle,
+from .ops.factorisations import (
     cholesky,
-    cofactors,
-    det,
     eigh,
     eigvalsh,
+    hermitian_part,
+    known_ratio,
+    pinv,
+    pivots,
+    qr,
+    reciprocal_beyond,
+    resolution,
+    svd,
+    svdvals,
+)
+from .ops.linalg import (
+    block_triangle,
+    cofactors,
+    det,
     expm,
     inv,
-    known_ratio,
     matrix_norm,
     matrix_power,
     norm,
     p_norm,
-    pinv,
-    qr,
-    reciprocal_beyond,
-    resolution,
     slogdet,
     solve,
-    svd,
-    svdvals,
-    symmetric_part,
     trace,
     vector_norm,
 )
 
 __all__ = [
-    "block_triangle", "cholesky", "cofactors", "det", "eigh", "eigvalsh", "expm", "inv", "known_ratio",
-    "matrix_norm", "matrix_power", "norm", "p_norm", "pinv", "qr", "reciprocal_beyond", "resolution", "slogdet",
-    "solve", "svd", "svdvals", "symmetric_part", "trace", "vector_norm",
+    "block_triangle", "cholesky", "cofactors", "det", "eigh", "eigvalsh", "expm", "hermitian_part", "inv",
+    "known_ratio", "matrix_norm", "matrix_power", "norm", "p_norm", "pinv", "pivots", "qr", "reciprocal_beyond",
+    "resolution", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
 ]  # fmt: skip

@@ -8,9 +8,9 @@ from typing import Any
 from .tensor import Tensor
 
 __all__ = [
-    "block_triangle", "cholesky", "cofactors", "det", "eigh", "eigvalsh", "expm", "inv", "known_ratio", "matrix_norm",
-    "matrix_power", "norm", "p_norm", "pinv", "qr", "reciprocal_beyond", "resolution", "slogdet", "solve", "svd",
-    "svdvals", "symmetric_part", "trace", "vector_norm",
+    "block_triangle", "cholesky", "cofactors", "det", "eigh", "eigvalsh", "expm", "hermitian_part", "inv",
+    "known_ratio", "matrix_norm", "matrix_power", "norm", "p_norm", "pinv", "pivots", "qr", "reciprocal_beyond",
+    "resolution", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
 ]
 
 def block_triangle(a: Any, b: Any) -> Tensor:
@@ -33,6 +33,9 @@ def eigvalsh(a: Any, UPLO: Any = None) -> Tensor:
 
 def expm(a: Any) -> Tensor:
     """The exponential of a matrix, 1 + a + a² / 2 + a³ / 6 + …."""
+
+def hermitian_part(x: Any) -> Tensor:
+    """The mean of a matrix and its adjoint: of a real matrix, its symmetric part."""
 
 def inv(a: Any) -> Tensor:
     """What undoes a matrix: their product is 1 on the diagonal, 0 elsewhere."""
@@ -58,8 +61,13 @@ def p_norm(x: Any, ord: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
 def pinv(a: Any, rtol: Any = None) -> Tensor:
     """The pseudoinverse p of a matrix a: of all x for which a @ x is nearest to b, p @ b is the shortest."""
 
+def pivots(x: Any) -> Tensor:
+    """One over the pivot of each column, where that stands, and 0 elsewhere: the first entry that is at least half as
+    large as the largest."""
+
 def qr(a: Any, mode: Any = "reduced") -> Any:
-    """q with orthonormal columns and an upper triangle r with q @ r = a; with `mode="r"` the triangle alone."""
+    """q with orthonormal columns and an upper triangle r, with real numbers on its diagonal, for which q @ r = a; with
+    `mode="r"` the triangle alone."""
 
 def reciprocal_beyond(x: Any, floor: Any) -> Tensor:
     """One over a number larger than `floor`; 0 for the smaller ones."""
@@ -80,9 +88,6 @@ def svd(a: Any, full_matrices: Any = False, compute_uv: Any = True) -> Any:
 
 def svdvals(a: Any) -> Tensor:
     """The singular values, in descending order."""
-
-def symmetric_part(x: Any) -> Tensor:
-    """The mean of a real matrix and its transpose."""
 
 def trace(x: Any, offset: Any = 0) -> Tensor:
     """The sum along a diagonal."""

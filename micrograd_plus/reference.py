@@ -55,7 +55,7 @@ def phrases(heading: str) -> list[Any]:
 
 def room(function: Any) -> tuple[str, Any]:
     """Where a function of operations is public: the name that leads there, and the module."""
-    apart = ((f"mg.{name}", module) for name, module in ops.APART.items() if module.__name__ == function.__module__)
+    apart = ((f"mg.{name}", module) for module, name in ops.APART.items() if module.__name__ == function.__module__)
     return next(apart, ("mg", ops))
 
 

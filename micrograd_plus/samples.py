@@ -193,6 +193,8 @@ def _samples_of_scans() -> None:
     sample(ops.topk, spaced(3, 5), k=2, axis=1)
     sample(ops.quantile, spaced(3, 5), q=0.3, axis=1)
     sample(ops.quantile, spaced(2, 5), q=0.8, keepdims=True)
+    sample(ops.quantile, spaced(3, 5), q=(0.8, 0.0, 0.3), axis=0)
+    sample(ops.quantile, spaced(2, 3, 4), q=(0.45,), axis=(0, 2), keepdims=True, method="hazen")
     sample(ops.median, spaced(3, 4), axis=1)
     sample(ops.median, spaced(5))
 
@@ -209,6 +211,8 @@ def _samples_of_shape() -> None:
     sample(ops.transpose, real(2, 3, 4))
     sample(ops.transpose, real(2, 3, 4), axes=(1, 2, 0))
     sample(ops.mT, real(2, 3, 4))
+    sample(ops.mH, real(2, 3, 4))
+    sample(ops.mH, spectrum(2, 3))
     sample(ops.swapaxes, real(2, 3, 4), axis1=0, axis2=2)
     sample(ops.moveaxis, real(2, 3, 4), source=0, destination=-1)
     sample(ops.moveaxis, real(2, 3, 4), source=(0, 1), destination=(2, 0))
@@ -402,20 +406,21 @@ def _samples_of_sequences() -> None:
     sample(ops.gated_delta_net, inner(2, 4, 3), inner(2, 4, 3), real(2, 4, 2), inner(2, 4), inner(2, 4))
 
 
-def definite(*shape: int) -> Any:
-    """Square matrices, not quite symmetric, with eigenvalues well above 0 and apart from each other."""
+def definite(*shape: int, entries: Any = real) -> Any:
+    """Square matrices, not quite symmetric (nor Hermitian), with eigenvalues well above 0 and apart from each other."""
 
     def draw(rng: Any) -> Any:
-        half = real(*shape)(rng)
-        return half @ half.swapaxes(-1, -2) + np.diag(np.arange(1.0, shape[-1] + 1)) + 0.1 * real(*shape)(rng)
+        half = entries(*shape)(rng)
+        whole = half @ half.conj().swapaxes(-1, -2)
+        return whole + np.diag(np.arange(1.0, shape[-1] + 1)) + 0.1 * entries(*shape)(rng)
 
     return draw
 
 
-def apart(*shape: int) -> Any:
+def apart(*shape: int, entries: Any = real) -> Any:
     """Matrices whose singular values are apart from each other and from 0."""
     rows, columns = shape[-2:]
-    return lambda rng: 0.4 * real(*shape)(rng) + np.eye(rows, columns) * np.arange(1.5, columns + 1.5)
+    return lambda rng: 0.4 * entries(*shape)(rng) + np.eye(rows, columns) * np.arange(1.5, columns + 1.5)
 
 
 def _samples_of_linear_algebra() -> None:
@@ -430,19 +435,6 @@ def _samples_of_linear_algebra() -> None:
     sample(room.slogdet, [[0.3, 2.0], [1.1, 0.7]])
     sample(room.trace, real(2, 3, 4))
     sample(room.trace, real(4, 3), offset=-1)
-    sample(room.symmetric_part, real(2, 3, 3))
-    sample(room.cholesky, definite(2, 3, 3))
-    sample(room.eigh, definite(2, 3, 3))
-    sample(room.eigh, [[1.0, 2.0], [1.5, -1.3]])
-    sample(room.reciprocal_beyond, real(2, 3), 1.1)
-    sample(room.known_ratio, real(2, 3), real(3), 0.1)
-    sample(room.qr, apart(2, 4, 3))
-    sample(room.qr, apart(3, 3))
-    sample(room.svd, apart(2, 3, 3))
-    sample(room.svd, apart(4, 3))
-    sample(room.svd, apart(2, 4))
-    sample(room.pinv, apart(2, 4, 3))
-    sample(room.pinv, apart(2, 3), rtol=0.01)
     sample(room.block_triangle, real(2, 3, 3), real(2, 3, 3))
     sample(room.matrix_power, apart(2, 3, 3), n=3)
     sample(room.matrix_power, apart(3, 3), n=-2)
@@ -450,10 +442,32 @@ def _samples_of_linear_algebra() -> None:
     sample(room.expm, lambda rng: 4 * real(3, 3)(rng))
     sample(room.p_norm, real(2, 3), ord=3)
     sample(room.p_norm, real(2, 3, 4), ord=0.7, axis=(0, -1), keepdims=True)
-    for call in (room.solve, room.inv, room.det, room.trace, room.expm):
+    for call in (room.solve, room.inv, room.det, room.slogdet, room.trace, room.expm):
         sample(call, spectrum(3, 3), *[spectrum(3, 2)] * (call is room.solve))
     sample(room.matrix_power, spectrum(3, 3), n=3)
     sample(room.p_norm, spectrum(2, 3), ord=3, axis=1)
+
+
+def _samples_of_factorisations() -> None:
+    room = ops.factorisations
+    sample(room.hermitian_part, real(2, 3, 3))
+    sample(room.hermitian_part, spectrum(3, 3))
+    sample(room.pivots, real(2, 3, 2))
+    sample(room.pivots, spectrum(3, 2))
+    sample(room.reciprocal_beyond, real(2, 3), 1.1)
+    sample(room.known_ratio, real(2, 3), real(3), 0.1)
+    sample(room.known_ratio, spectrum(2, 3), real(3), 0.1)
+    sample(room.eigh, [[1.0, 2.0], [1.5, -1.3]])
+    sample(room.pinv, apart(2, 3), rtol=0.01)
+    for entries in (real, spectrum):
+        for call in (room.cholesky, room.eigh):
+            sample(call, definite(2, 3, 3, entries=entries))
+        for shape in ((2, 4, 3), (3, 3)):
+            sample(room.qr, apart(*shape, entries=entries))
+        for shape in ((2, 3, 3), (4, 3), (2, 4)):
+            sample(room.svd, apart(*shape, entries=entries))
+        sample(room.pinv, apart(2, 4, 3, entries=entries))
+    sample(room.pinv, apart(2, 3, entries=spectrum))
 
 
 def _samples_of_waves() -> None:
@@ -528,7 +542,7 @@ for _define in (
     _samples_of_indexing, _samples_of_products, _samples_of_convolution, _samples_of_networks,
     _samples_of_complex_numbers,
     _samples_of_images, _samples_of_normalisation, _samples_of_transformers, _samples_of_sequences,
-    _samples_of_linear_algebra, _samples_of_waves, _samples_of_quantisation,
+    _samples_of_linear_algebra, _samples_of_factorisations, _samples_of_waves, _samples_of_quantisation,
     _samples_of_splats,
 ):  # fmt: skip
     _define()

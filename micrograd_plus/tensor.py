@@ -179,6 +179,11 @@ class Tensor(Variable):
         """The last two axes exchanged."""
         return ops.mT(self)
 
+    @property
+    def mH(self) -> Tensor:
+        """The last two axes exchanged, and all entries conjugated."""
+        return ops.mH(self)
+
     # The walk ---------------------------------------------------------------------------------------------------------
 
     def backward(

@@ -57,7 +57,7 @@ def plain_index(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple(plain_index(part) for part in index)
     if isinstance(index, list):
-        return numbers([plain_index(part) for part in index], None, "an index")
+        return numbers([plain_index(part) for part in index], None if index else int, "an index")
     index = index._data if isinstance(index, Variable) else index
     return index.copy() if hasattr(index, "shape") else index
 

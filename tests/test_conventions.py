@@ -229,6 +229,14 @@ def test_the_median_of_an_even_count_is_the_mean_of_the_two_in_the_middle():
 def test_a_quantile_asks_for_a_share():
     with pytest.raises(ValueError, match=r"quantile.*: q is a share between 0 and 1, got 25"):
         mg.quantile(mg.tensor([1.0, 2.0]), 25)
+    with pytest.raises(ValueError, match=r"quantile.*: q is a share between 0 and 1, got -1"):
+        mg.quantile(mg.tensor([1.0, 2.0]), [0.5, -1])
+    with pytest.raises(ValueError, match=r"quantile: q is one share or a row of them, got shape \(1, 2\)"):
+        mg.quantile(mg.tensor([1.0, 2.0]), [[0.5, 1.0]])
+    with pytest.raises(ValueError, match=r"quantile.*: method is one of 'linear', 'lower', .*, got 'middle'"):
+        mg.quantile(mg.tensor([1.0, 2.0]), 0.5, method="middle")
+    with pytest.raises(ValueError, match=r"quantile.*: of no entries at all there is no quantile"):
+        mg.quantile(mg.tensor([]), 0.5)
 
 
 # Shape, layout, indices ------------------------------------------------------------------------------------

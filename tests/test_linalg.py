@@ -13,12 +13,20 @@ SINGULAR = [[1.0, 2.0], [2.0, 4.0]]
 
 
 def gradient(f, x):
-    return mg.grad(f)(np.asarray(x, float)).numpy()
+    return mg.grad(f)(np.asarray(x, complex if np.iscomplexobj(x) else float)).numpy()
 
 
-def drawn(*shape):
-    rng = np.random.default_rng(shape)
+def drawn(*shape, seed=0):
+    rng = np.random.default_rng([*shape, seed] if seed else shape)
     return rng.uniform(0.5, 2.0, shape) * rng.choice([-1.0, 1.0], shape)
+
+
+def complex_numbers(*shape):
+    return drawn(*shape) + 1j * drawn(*shape, seed=1)
+
+
+def adjoint(a):
+    return a.conj().swapaxes(-1, -2)
 
 
 # Equations and determinants ---------------------------------------------------------------------------------
@@ -88,29 +96,79 @@ def test_an_error_says_what_is_asked_of_a_matrix(call, sentence):
         call()
 
 
-@pytest.mark.parametrize("name", ["slogdet", "cholesky", "eigh", "qr", "svd", "pinv"])
-def test_a_factorisation_of_a_complex_matrix_is_refused_by_a_sentence(name):
-    with pytest.raises(TypeError, match=f"^{name}.*a must be real: factors of a complex matrix may be turned"):
-        getattr(la, name)(np.eye(2) * 1j)
-
-
 # Factorisations ---------------------------------------------------------------------------------------------
 
 
-def test_factors_multiply_to_what_they_were_made_of():
-    a = drawn(2, 4, 3)
-    square = a.swapaxes(-1, -2) @ a
-    lower = la.cholesky(square).numpy()
-    np.testing.assert_allclose(lower @ lower.swapaxes(-1, -2), square)
+@pytest.mark.parametrize("entries", [drawn, complex_numbers])
+def test_factors_multiply_to_what_they_were_made_of(entries):
+    a = entries(2, 4, 3)
+    square = adjoint(a) @ a
+    lower, upper = la.cholesky(square).numpy(), la.cholesky(square, upper=True).numpy()
+    np.testing.assert_allclose(lower @ adjoint(lower), square)
+    np.testing.assert_allclose(upper, adjoint(lower))
     values, vectors = (part.numpy() for part in la.eigh(square))
-    np.testing.assert_allclose(vectors * values[:, None] @ vectors.swapaxes(-1, -2), square)
-    for matrix in (a, a.swapaxes(-1, -2)):
+    np.testing.assert_allclose(vectors * values[:, None] @ adjoint(vectors), square)
+    for matrix in (a, adjoint(a)):
         q, r = (part.numpy() for part in la.qr(matrix))
         np.testing.assert_allclose(q @ r, matrix)
         assert not np.tril(r, -1).any()
+        assert not np.diagonal(r, axis1=-2, axis2=-1).imag.any()
         u, s, vh = (part.numpy() for part in la.svd(matrix))
         np.testing.assert_allclose(u * s[:, None] @ vh, matrix)
         np.testing.assert_allclose(la.pinv(matrix).numpy(), np.linalg.pinv(matrix))
+
+
+@pytest.mark.parametrize("a", [
+    complex_numbers(3, 3), [[1, 1j], [-1j, 1]], [[2, 0], [0, 1j]], [[3, 1 + 1j, 0], [1 - 1j, 3, 0], [0, 0, 5]],
+])  # fmt: skip
+def test_the_first_large_entry_of_a_complex_vector_is_real_and_positive(a):
+    for columns in (la.eigh(np.array(a) + 0j)[1].numpy(), la.svd(np.array(a) + 0j)[0].numpy()):
+        size = abs(columns)
+        pivots = columns[np.argmax(size >= size.max(axis=0) / 2, axis=0), range(len(columns))]
+        np.testing.assert_allclose(pivots.imag, 0, atol=1e-15)
+        assert (pivots.real > 0.2).all()
+
+
+def test_an_adjoint_is_the_transpose_conjugated():
+    a = complex_numbers(2, 3, 4)
+    assert mg.tensor(a).mH.tolist() == mg.mH(a).tolist() == adjoint(a).tolist()
+    assert mg.mH(drawn(2, 3)).tolist() == drawn(2, 3).T.tolist()
+    assert mg.gradcheck(lambda a: a.mH @ a, [a])
+
+
+def test_the_sign_of_a_complex_determinant_turns_and_its_size_grows():
+    a = complex_numbers(3, 3)
+    sign, size = la.slogdet(a)
+    assert sign.item() * math.exp(size.item()) == pytest.approx(np.linalg.det(a))
+    received = gradient(lambda a: mg.real(la.slogdet(a)[0] * mg.exp(la.slogdet(a)[1])), a)
+    np.testing.assert_allclose(received, gradient(lambda a: mg.real(la.det(a)), a))
+
+
+def test_what_is_put_together_again_from_complex_factors_has_its_gradient():
+    """A function of the matrix itself, by way of its factors: no angle is left in it."""
+    weights, a = mg.tensor(complex_numbers(3, 3)), complex_numbers(4, 3)
+    square = adjoint(a) @ a
+
+    def cube(a):
+        values, vectors = la.eigh(a)
+        return mg.sum(mg.real((vectors * values**3) @ mg.mH(vectors) * weights))
+
+    def root(a):
+        u, s, vh = la.svd(a)
+        return mg.sum(mg.real((u * s**3) @ vh * complex_numbers(4, 3)))
+
+    hermitian = gradient(lambda a: mg.sum(mg.real(la.matrix_power((a + mg.mH(a)) / 2, 3) * weights)), square)
+    np.testing.assert_allclose(gradient(cube, square), hermitian, rtol=1e-9)
+    exact = gradient(lambda a: mg.sum(mg.real(a @ mg.mH(a) @ a * complex_numbers(4, 3))), a)
+    np.testing.assert_allclose(gradient(root, a), exact, rtol=1e-9)
+
+
+def test_complex_singular_values_have_their_gradient_where_they_are_equal():
+    a = np.linalg.qr(complex_numbers(4, 2))[0] * 2
+    exact = gradient(lambda a: mg.real(mg.sum(mg.square(mg.abs(a @ mg.mH(a))))), a)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(gradient(lambda a: mg.sum(la.svdvals(a) ** 4), a), exact, atol=1e-12)
+        assert np.isnan(gradient(lambda a: mg.real(mg.sum(la.svd(a)[0] * drawn(4, 2))), a)).any()
 
 
 @pytest.mark.parametrize("function", [
@@ -122,8 +180,9 @@ def test_what_counts_of_a_is_its_symmetric_part_and_so_is_its_gradient(function)
     np.testing.assert_allclose(gradient(function, a), gradient(function, a).T)
 
 
-def test_with_a_triangle_named_nothing_goes_to_the_other():
-    a = drawn(3, 3)
+@pytest.mark.parametrize("entries", [drawn, complex_numbers])
+def test_with_a_triangle_named_nothing_goes_to_the_other(entries):
+    a = entries(3, 3)
     for uplo, silent in (("L", np.triu), ("U", np.tril)):
         np.testing.assert_allclose(la.eigvalsh(a, uplo).numpy(), np.linalg.eigvalsh(a, uplo))
         received = gradient(lambda a, uplo=uplo: mg.sum(la.eigvalsh(a, uplo) ** 3), a)

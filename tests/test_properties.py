@@ -6,8 +6,10 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import micrograd_plus as mg
+from micrograd_plus.readings.shapes import QUANTILES
 
 few = settings(max_examples=30, deadline=None, derandomize=True, database=None)
+shares = st.floats(0, 1)
 seeds = st.integers(0, 2**32 - 1)
 shapes = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3)
 filled_shapes = hnp.array_shapes(min_dims=0, max_dims=3, min_side=1, max_side=3)
@@ -218,11 +220,31 @@ def test_the_largest_so_far_and_the_largest_few_are_found_along_any_axis(data, s
 
 
 @few
-@given(data=st.data(), shape=filled_shapes, seed=seeds, keepdims=st.booleans(), q=st.floats(0, 1))
+@given(data=st.data(), shape=filled_shapes, seed=seeds, keepdims=st.booleans(), q=shares | st.lists(shares, max_size=3))
 def test_a_quantile_is_numpys_over_any_axes(data, shape, seed, keepdims, q):
     x, axis = drawn(shape, seed), data.draw(axes_of(shape))
-    same(mg.quantile(mg.tensor(x), q, axis, keepdims), np.quantile(x, q, axis, keepdims=keepdims))
-    must_be_adjoint(lambda x: mg.quantile(x, q, axis, keepdims), x)
+    same(mg.quantile(mg.tensor(x), q, axis, keepdims=keepdims), np.quantile(x, q, axis, keepdims=keepdims))
+    must_be_adjoint(lambda x: mg.quantile(x, q, axis, keepdims=keepdims), x)
+
+
+@pytest.mark.parametrize("method", QUANTILES)
+@few
+@given(length=st.integers(1, 9), seed=seeds, share=shares | st.fractions(0, 1, max_denominator=12).map(float))
+def test_a_quantile_by_another_method_is_numpys(method, length, seed, share):
+    x = drawn(length, seed)
+    same(mg.quantile(mg.tensor(x), share, method=method), np.quantile(x, share, method=method))
+    must_be_adjoint(lambda x: mg.quantile(x, share, method=method), x)
+
+
+@few
+@given(data=st.data(), shape=filled_shapes, seed=seeds)
+def test_a_quantile_beside_what_is_no_number_is_none_and_one_between_infinities_is_kept(data, shape, seed):
+    x, axis = with_specials(shape, seed), data.draw(axes_of(shape))
+    whole = np.where(np.isinf(x), np.sign(x) * 1e9, x)  # NumPy loses a finite quantile beside infinity: inf * 0
+    for q in (0.0, 1.0, [0.5, 0.0]):
+        expected = np.quantile(whole, q, axis, method="lower")
+        expected = np.where(abs(expected) == 1e9, expected * np.inf, expected)
+        same(mg.quantile(mg.tensor(x), q, axis, method="lower"), expected)
 
 
 # Shape and layout ------------------------------------------------------------------------------------------
@@ -322,6 +344,7 @@ def test_an_index_picks_what_numpys_does(data, shape, seed):
         hnp.basic_indices(shape, allow_newaxis=True, max_dims=5)
         | hnp.integer_array_indices(shape, result_shape=hnp.array_shapes(max_dims=2, max_side=4))
         | hnp.arrays(bool, shape)
+        | st.just([])
     )
     same(mg.tensor(x)[index], x[index])
     must_be_adjoint(lambda x: x[index], x)

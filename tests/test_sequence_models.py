@@ -62,6 +62,15 @@ def test_truths_and_numbers_both_say_where_a_query_may_look():
     np.testing.assert_allclose(by_truths, mg.attention(query, key, value, bias).numpy())
 
 
+@pytest.mark.parametrize("settings", [{}, {"soft_cap": 2.0}, {"causal": True}])
+def test_true_and_false_are_no_bias_to_add(settings):
+    x, truths = np.arange(6.0).reshape(3, 2), np.tril(np.ones((3, 3), bool))
+    with pytest.raises(TypeError, match=r"attention.*bias is numbers, which are added .* is allowed= of mg.attention"):
+        mg.attention(x, x, x, truths, **settings)
+    with pytest.raises(TypeError, match=r"^scaled_dot_product_attention.*bias is numbers"):
+        mg.scaled_dot_product_attention(mg.tensor(x, requires_grad=True), x, x, mg.tensor(truths))
+
+
 @pytest.mark.parametrize("soft_cap", [None, 3.0])
 def test_a_query_that_may_look_nowhere_gathers_nothing_and_learns_nothing(soft_cap):
     x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)

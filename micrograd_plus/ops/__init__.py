@@ -8,6 +8,7 @@ from . import (
     activations,
     convolution,
     elementwise,
+    factorisations,
     fourier,
     images,
     indexing,
@@ -35,6 +36,7 @@ SUBJECTS = {
     "Indexing": indexing,
     "Products": products,
     "Linear algebra": linalg,
+    "Factorisations": factorisations,
     "Fourier transforms": fourier,
     "Signals": signal,
     "Convolution and pooling": convolution,
@@ -49,12 +51,12 @@ SUBJECTS = {
 }
 """The files of operations, under the headings that the reference gives them."""
 
-APART = {"linalg": linalg, "fft": fourier, "signal": signal, "splat": splat}
+APART = {linalg: "linalg", factorisations: "linalg", fourier: "fft", signal: "signal", splat: "splat"}
 """Subjects whose names are public in a room of their own, as in NumPy: mg.linalg.solve."""
 
 __all__ = ["abs"]
 
-for _subject in [each for each in SUBJECTS.values() if each not in APART.values()]:
+for _subject in [each for each in SUBJECTS.values() if each not in APART]:
     for _name, _value in vars(_subject).items():
         if isinstance(_value, FunctionType) and _value.__module__ == _subject.__name__ and not _name.startswith("_"):
             globals()[_name] = _value

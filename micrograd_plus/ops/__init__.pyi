@@ -9,7 +9,7 @@ from typing import Any
 from ..tensor import Tensor
 
 SUBJECTS: dict[str, ModuleType]
-APART: dict[str, ModuleType]
+APART: dict[ModuleType, str]
 
 __all__ = [
     "abs", "absolute", "adaptive_avg_pool2d", "add", "addcmul", "affine", "all", "angle", "any", "arccos", "arccosh",
@@ -26,20 +26,20 @@ __all__ = [
     "grouped_matmul", "gru_cell", "hardsigmoid", "hardswish", "hardtanh", "hypot", "imag", "inner", "instance_norm",
     "interpolate", "isclose", "isfinite", "isinf", "isnan", "kernel_rows", "layer_norm", "leaky_relu", "lerp", "less",
     "less_equal", "linear_layer", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logsigmoid", "logsumexp", "lora_matmul", "lstm_cell", "mT",
+    "logical_not", "logical_or", "logical_xor", "logsigmoid", "logsumexp", "lora_matmul", "lstm_cell", "mH", "mT",
     "masked_softmax", "matmul", "matrix_recurrence", "max", "max_pool1d", "max_pool2d", "maximum", "mean",
     "mean_class_cross_entropy", "mean_square", "median", "min", "minimum", "mish", "moveaxis", "mse", "multiply",
-    "negative", "norm", "not_equal", "one_hot", "ones_beside", "outer", "pad", "pixel_shuffle", "pixel_unshuffle",
-    "positive", "power", "prod", "product_of_others", "put_add", "put_along_axis_add", "put_diagonal", "put_take",
-    "quantile", "quantize", "quantized_conv2d", "quantized_matmul", "ravel", "real", "reciprocal", "recurrence", "relu",
-    "relu6", "remainder", "repeat", "resample", "reshape", "residual_layer_norm", "residual_rms_norm", "rms_norm",
-    "rnn", "roll", "rope", "rope_angles", "round", "rows", "rsqrt", "scaled_channels", "scaled_dot_product_attention",
-    "scatter_add", "searchsorted", "selective_scan", "selu", "shift", "sigmoid", "sign", "silu", "sin", "sinh",
-    "soft_capped_attention", "softmax", "softmax_cross_entropy", "softplus", "softsign", "sort", "split",
-    "split_columns", "spread", "sqrt", "square", "squeeze", "squeeze_axes", "stack", "std", "stop_gradient", "subtract",
-    "sum", "sum_outer", "sum_repeats", "sum_tiles", "swapaxes", "swiglu", "take", "take_along_axis", "tan", "tanh",
-    "tensordot", "tile", "to_device", "topk", "transformer_layer", "transpose", "tril", "triu", "trunc", "unbroadcast",
-    "undiag", "unfold", "ungrouped", "unpad", "unresample", "unstack", "var", "where", "window_columns",
+    "negative", "norm", "not_equal", "numbers_beside", "one_hot", "ones_beside", "outer", "pad", "pixel_shuffle",
+    "pixel_unshuffle", "positive", "power", "prod", "product_of_others", "put_add", "put_along_axis_add",
+    "put_diagonal", "put_take", "quantile", "quantize", "quantized_conv2d", "quantized_matmul", "ravel", "real",
+    "reciprocal", "recurrence", "relu", "relu6", "remainder", "repeat", "resample", "reshape", "residual_layer_norm",
+    "residual_rms_norm", "rms_norm", "rnn", "roll", "rope", "rope_angles", "round", "rows", "rsqrt", "scaled_channels",
+    "scaled_dot_product_attention", "scatter_add", "searchsorted", "selective_scan", "selu", "shift", "sigmoid", "sign",
+    "silu", "sin", "sinh", "soft_capped_attention", "softmax", "softmax_cross_entropy", "softplus", "softsign", "sort",
+    "split", "split_columns", "spread", "sqrt", "square", "squeeze", "squeeze_axes", "stack", "std", "stop_gradient",
+    "subtract", "sum", "sum_outer", "sum_repeats", "sum_tiles", "swapaxes", "swiglu", "take", "take_along_axis", "tan",
+    "tanh", "tensordot", "tile", "to_device", "top", "topk", "transformer_layer", "transpose", "tril", "triu", "trunc",
+    "unbroadcast", "undiag", "unfold", "ungrouped", "unpad", "unresample", "unstack", "var", "where", "window_columns",
     "window_counts", "window_sums", "zeros_beside",
 ]
 
@@ -367,6 +367,10 @@ def norm(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
 def logsumexp(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """log(sum(exp(x))), safe for large entries: the largest is taken out first."""
 
+def top(x: Any, axis: Any = -1) -> Tensor:
+    """The largest entry, its axes kept with length 1: what is taken out before exponentials, and makes no difference
+    after them."""
+
 def any(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """Whether at least one entry holds."""
 
@@ -411,11 +415,14 @@ def argsort(x: Any, axis: Any = -1, descending: Any = False) -> Tensor:
 def topk(x: Any, k: Any, axis: Any = -1) -> tuple[Tensor, Tensor]:
     """The `k` largest entries in descending order, and where they stand."""
 
-def quantile(x: Any, q: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
+def quantile(x: Any, q: Any, axis: Any = None, method: Any = "linear", keepdims: Any = False) -> Tensor:
     """The entry below which a share `q` of all lies, on the straight line between its two neighbours in order."""
 
 def median(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """The entry in the middle; of an even number, the mean of the two in the middle, which receive half each."""
+
+def numbers_beside(x: Any, numbers: Any) -> Tensor:
+    """Plain numbers as an array where x lives, in its dtype."""
 
 # Shape and layout -----------------------------------------------------------------------------------------------------
 
@@ -445,6 +452,9 @@ def transpose(x: Any, axes: Any = None) -> Tensor:
 
 def mT(x: Any) -> Tensor:
     """The last two axes exchanged: the transpose of each matrix."""
+
+def mH(x: Any) -> Tensor:
+    """The adjoint of each matrix: its transpose, conjugated."""
 
 def swapaxes(x: Any, axis1: Any, axis2: Any) -> Tensor:
     """Two axes exchanged."""

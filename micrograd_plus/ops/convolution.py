@@ -68,7 +68,7 @@ def kernel_rows(xp, x, *, groups=1):
     return xp.kernel_rows(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.ungrouped(upstream, images=x_shape[0]))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(xp.ungrouped(upstream, images=x_shape[0]), x_shape))
 def grouped(xp, x, *, groups=1):
     """The columns of all images side by side, apart for each group: (N, entries, windows) to (groups, entries / groups,
     windows * N)."""

@@ -30,16 +30,17 @@ def conv3d(xp, x, weight, bias=None, *, stride=(1, 1, 1), padding=(0, 0, 0), dil
     As many slices as the kernel is deep are the channels of one image, and there is one such image for each depth.
     """
     n, c, _, high, wide = xp.shape(x)
-    o, _, deep, *kernel = xp.shape(weight)
+    o, each, deep, *kernel = xp.shape(weight)
     slices = xp.reshape(x, xp.joined_last(xp.shape(x)))
     stacks = xp.unfold(slices, (deep, 1), (stride[0], 1), (padding[0], 0), (dilation[0], 1))
-    stacks = xp.moveaxis(xp.reshape(stacks, (n, c * deep, -1, high, wide)), 2, 1)
-    images = xp.reshape(stacks, (-1, c * deep, high, wide))
+    depths = xp.shape(stacks)[-1] // (high * wide)
+    stacks = xp.moveaxis(xp.reshape(stacks, (n, c * deep, depths, high, wide)), 2, 1)
+    images = xp.reshape(stacks, (n * depths, c * deep, high, wide))
     out = xp.conv2d(
-        images, xp.reshape(weight, (o, -1, *kernel)), bias,
+        images, xp.reshape(weight, (o, each * deep, *kernel)), bias,
         stride=stride[1:], padding=padding[1:], dilation=dilation[1:], groups=groups,
     )  # fmt: skip
-    return xp.moveaxis(xp.reshape(out, (n, -1, *xp.shape(out)[1:])), 1, 2)
+    return xp.moveaxis(xp.reshape(out, (n, depths, *xp.shape(out)[1:])), 1, 2)
 
 
 @op

@@ -15,14 +15,14 @@ def mse(xp, prediction, target):
 def _(xp, upstream, prediction, target):
     """Twice the difference, shared out among all entries."""
     difference = prediction - target
-    return upstream * (2 / xp.size(difference)) * difference
+    return upstream * 2 / xp.size(difference) * difference
 
 
 @mse.rule("target")
 def _(xp, upstream, prediction, target):
     """The same, seen from the other end of the difference."""
     difference = target - prediction
-    return upstream * (2 / xp.size(difference)) * difference
+    return upstream * 2 / xp.size(difference) * difference
 
 
 @op(keeps=("log_weights",))

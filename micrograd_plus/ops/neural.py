@@ -79,9 +79,8 @@ def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None
     where a query may not look. A query that may look nowhere gathers 0.
     """
     scores = xp.matmul(query * xp.attention_scale(query, scale), xp.mT(key))
-    scores = scores if bias is None else scores + bias
-    top = xp.max(scores, axis=-1, keepdims=True)
-    scores -= xp.where(xp.isfinite(top), top, 0.0)
+    scores = scores if bias is None else scores + xp.bias_of_numbers(bias)
+    scores -= xp.top(scores)
     weights = xp.exp(scores)
     total = xp.sum(weights, axis=-1, keepdims=True)
     weights /= xp.where(total == 0, 1.0, total)

@@ -197,7 +197,7 @@ def _transposes(xp, subscripts, upstream, parts, shapes):
                 own += twin
             else:
                 own += letter
-                if letter not in result and not any(each == letter and n >= length for each, n in lengths):
+                if letter not in result and not any(each == letter and length in (n, 1) for each, n in lengths):
                     factors.append((letter, xp.ones_beside(upstream, (length,))))
         received.append(xp.einsum(f"{','.join(f for f, _ in factors)}->{own}", *(part for _, part in factors)))
     return received

@@ -254,14 +254,15 @@ def _(xp, upstream, codes, scale, zero_point, block):
     return xp.matmul(upstream, xp.mT(xp.dequantize_blocks(codes, scale, zero_point, block=block)))
 
 
+_to_scale, _to_zero_point = (rule.function for rule in dequantize_blocks.op.rules)
+
+
 @dequantize_matmul.rule("scale", "zero_point")
 def _(xp, upstream, x, codes, scale, zero_point, scale_shape, block):
     """What each weight receives, added up over its block."""
     to_weights = xp.sum_outer(x, upstream)
-    steps = xp.repeat(scale, repeats=block, axis=-2)
-    shifted = codes if zero_point is None else codes - xp.repeat(zero_point, repeats=block, axis=-2)
-    to_scale = xp.sum_repeats(to_weights * shifted, shape=scale_shape, repeats=block, axis=-2)
-    return to_scale, -xp.sum_repeats(to_weights * steps, shape=scale_shape, repeats=block, axis=-2)
+    to_scale = _to_scale(xp, to_weights, codes, zero_point, scale_shape, block)
+    return to_scale, _to_zero_point(xp, to_weights, scale, scale_shape, block)
 
 
 @composite

@@ -132,8 +132,7 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
 @op
 def logsumexp(xp, x, *, axis=None, keepdims=False):
     """log(sum(exp(x))), safe for large entries: the largest is taken out first."""
-    top = xp.max(x, axis=axis, keepdims=True)
-    top = xp.stop_gradient(xp.where(xp.isfinite(top), top, 0.0))
+    top = xp.top(x, axis=axis)
     total = xp.log(xp.sum(xp.exp(x - top), axis=axis, keepdims=True)) + top
     return total if keepdims else xp.squeeze_axes(total, axis=axis)
 
@@ -145,6 +144,13 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
 
 
 # Answers without a graph --------------------------------------------------------------------------------------------
+
+
+@constant
+def top(xp, x, *, axis=-1):
+    """The largest entry, its axes kept with length 1: what is taken out before exponentials, and makes no difference
+    after them. Of no entries at all, and in the place of an infinite one, 0."""
+    return xp.top(x, axis)
 
 
 @constant

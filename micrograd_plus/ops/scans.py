@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..composites import composite
-from ..op import constant, linear, op
+from ..hints import names_itself
+from ..op import constant, face, linear, op
+from ..readings.shapes import ndim, shape
 
 
 @linear(
@@ -108,15 +110,44 @@ def _(xp, upstream, indices, x_shape, axis):
 
 
 @composite
-def quantile(xp, x, *, q, axis=None, keepdims=False):
-    """The entry below which a share `q` of all lies, on the straight line between its two neighbours in order."""
+def _quantile(xp, x, *, q, axis=None, method="linear", keepdims=False):
+    """The entry below which a share `q` of all lies, between its two neighbours in order."""
     line = xp.sort(xp.axes_to_last(x, axis=axis), axis=-1)
-    low, high, weight = xp.quantile_places(xp.shape(line)[-1], q)
-    between = line[..., low] * (1 - weight) + line[..., high] * weight
-    return xp.expand_axes(between, shape=xp.shape(x), axis=axis) if keepdims else between
+    low, high, weight = xp.quantile_places(xp.shape(line)[-1], q, method)
+    weight = xp.numbers_beside(line, numbers=weight)
+    between = line[..., low] * (1 - weight) + xp.where(weight == 0, 0.0, line[..., high] * weight)
+    last = line[..., -1:] if xp.ndim(q) else line[..., -1]
+    between = xp.where(xp.isnan(last), last, between)  # what is not a number is sorted last
+    between = xp.moveaxis(between, -1, 0) if xp.ndim(q) else between
+    return xp.reshape(between, (*xp.shape(q), *xp.reduced(xp.shape(x), axis, True))) if keepdims else between
+
+
+@face(_quantile, word=True)
+@names_itself
+def quantile(x, q, axis=None, method="linear", keepdims=False):
+    """The entry below which a share `q` of all lies, on the straight line between its two neighbours in order. Several
+    shares give an axis of their own, the first. One entry that is not a number makes the result none.
+
+    `method` says what stands in the place of the straight line, under NumPy's names: "lower", "higher", "midpoint",
+    "nearest", "hazen" …
+
+    >>> import micrograd_plus as mg
+    >>> mg.quantile(mg.tensor([1.0, 2.0, 4.0, 8.0, 16.0]), [0.25, 0.9])
+    tensor([ 2. , 12.8])
+    """
+    shares = q.tolist() if hasattr(q, "tolist") else q
+    if ndim(shares) > 1:
+        raise ValueError(f"quantile: q is one share or a row of them, got shape {shape(shares)}")
+    return _quantile(x, q=tuple(shares) if ndim(shares) else shares, axis=axis, method=method, keepdims=keepdims)
 
 
 @composite
 def median(xp, x, *, axis=None, keepdims=False):
     """The entry in the middle; of an even number, the mean of the two in the middle, which receive half each."""
     return xp.quantile(x, q=0.5, axis=axis, keepdims=keepdims)
+
+
+@constant
+def numbers_beside(xp, x, *, numbers):
+    """Plain numbers as an array where x lives, in its dtype."""
+    return xp.numbers_beside(x, numbers)

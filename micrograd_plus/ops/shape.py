@@ -58,6 +58,12 @@ def mT(xp, x):
     return xp.mT(x)
 
 
+@linear(x=lambda xp, upstream: xp.mH(upstream))
+def mH(xp, x):
+    """The adjoint of each matrix: its transpose, conjugated. Of real matrices it is the transpose."""
+    return xp.mH(x)
+
+
 @linear(x=lambda xp, upstream, axis1, axis2: xp.swapaxes(upstream, axis1, axis2))
 def swapaxes(xp, x, *, axis1, axis2):
     """Two axes exchanged."""

@@ -88,8 +88,7 @@ def expert_products(xp, a, b, experts, *, count):
 @op
 def masked_softmax(xp, x, *, axis=-1):
     """The softmax, in which a row of nothing but minus infinity weighs nothing: 0 everywhere."""
-    top = xp.max(x, axis=axis, keepdims=True)
-    e = xp.exp(x - xp.where(xp.isfinite(top), top, 0.0))
+    e = xp.exp(x - xp.top(x, axis=axis))
     total = xp.sum(e, axis=axis, keepdims=True)
     return e / xp.where(total == 0, 1.0, total)
 
@@ -114,7 +113,7 @@ def soft_capped_attention(xp, query, key, value, bias=None, *, soft_cap=50.0, sc
     """`scaled_dot_product_attention` whose scores level off at ± `soft_cap`, so that no query stares: they are
     soft_cap * tanh(query @ keyᵀ * scale / soft_cap). The bias is added after that."""
     capped = xp.tanh(xp.matmul(query, xp.mT(key)) * (xp.attention_scale(query, scale) / soft_cap))
-    scores = soft_cap * capped if bias is None else soft_cap * capped + bias
+    scores = soft_cap * capped if bias is None else soft_cap * capped + xp.bias_of_numbers(bias)
     weights = xp.masked_softmax(scores)
     return xp.matmul(weights, value), weights, capped
 
@@ -143,7 +142,7 @@ def attention(xp, query, key, value, bias=None, allowed=None, *, scale=None, sof
     """
     if causal or window is not None or allowed is not None:
         mask = xp.attention_mask(query, key, allowed, causal=causal, window=window)
-        bias = mask if bias is None else bias + mask
+        bias = mask if bias is None else xp.bias_of_numbers(bias) + mask
     sharing = xp.heads_sharing(xp.shape(query), xp.shape(key))
     if sharing > 1:
         key, value = xp.repeat(key, sharing, axis=-3), xp.repeat(value, sharing, axis=-3)

@@ -1,5 +1,6 @@
 """Words for arrays: NumPy's own, and those that need a loop, a stride or a write in place.
 
+Words of one subject stand in rooms beside this one: matrices, scans, windows and more.
 The file is read once for each array library: with NumPy here, and with CuPy in its place by `vocabulary.words_of`.
 Whatever is not defined below is the library's own function of that name.
 """
@@ -9,23 +10,25 @@ from __future__ import annotations
 import builtins
 import math
 import sys
-import typing
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy  # noqa: ICN001 - np is the library that this file is read with, which may be another
 
-from . import matrices, resampling, sequences, special, waves
+from . import matrices, placing, resampling, scans, sequences, special, waves, windows
 from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
-from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced, whole, windows_along
+from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced, whole
 
 np: Any = globals().get("library", numpy)
 
 _add_up = np.add.reduce
 
-for _room in (matrices, resampling, sequences, waves):
+for _room in (matrices, placing, resampling, scans, sequences, waves, windows):
     globals().update({word: partial(getattr(_room, word), np) for word in _room.__all__})
+
+composed: dict[str, Any] = {}
+"""Operations that are made of others, in the words of this file: what a word falls back on that is quicker only for
+some arrays."""
 
 # glibc gives freed blocks that are larger than any freed before back to the system, and the next step faults every page
 # in again; having seen one of 31 MB it keeps them. Elsewhere this does nothing.
@@ -60,6 +63,14 @@ def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return np.max(x, axis=axis, keepdims=keepdims)
 
 
+def top(x: Any, axis: Any = -1) -> Any:
+    """The largest entry, its axes kept with length 1; of no entries, and in the place of infinity, 0."""
+    if not x.size:
+        return np.zeros(reduced(x.shape, axis, length_one=True), x.dtype)
+    largest = max(x, axis, keepdims=True)
+    return np.where(np.isfinite(largest), largest, 0)
+
+
 def _along_short_rows(x: Any, axis: Any) -> bool:
     """True where a reduction goes along many rows of few numbers. NumPy starts a loop for each row, which takes longer
     than the row; a product with ones, or a loop over columns, is up to ten times as fast. Up to 128 numbers NumPy adds
@@ -83,6 +94,11 @@ def einsum(subscripts: str, *parts: Any) -> Any:
 def mT(x: Any) -> Any:
     """The last two axes exchanged."""
     return x.T if x.ndim == 2 else x.swapaxes(-1, -2)
+
+
+def mH(x: Any) -> Any:
+    """The last two axes exchanged, and all entries conjugated."""
+    return mT(x).conj() if x.dtype.kind == "c" else mT(x)
 
 
 def matmul(a: Any, b: Any) -> Any:
@@ -115,6 +131,17 @@ def mean_square(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return mean(x * x, axis, keepdims)
 
 
+def product_of_others(x: Any, axis: Any = None) -> Any:
+    """For each entry, the product of all the others. Where no product is so small or so large that dividing would lose
+    anything, it is the whole product over the entry."""
+    if np is numpy and x.dtype.kind == "f":
+        with np.errstate(over="ignore", under="ignore"):
+            whole = np.prod(x, axis=axis, keepdims=True)
+        if (abs(whole) > np.finfo(x.dtype).tiny).all() and (abs(whole) < np.inf).all():
+            return whole / x
+    return composed["product_of_others"](x, axis=axis)
+
+
 def spread(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
     """The results of a reduction repeated along the axes it took away."""
     return broadcast_to(x if keepdims or axis is None else x.reshape(reduced(shape, axis, length_one=True)), shape)
@@ -127,6 +154,11 @@ def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
     out = np.empty(shape, x.dtype)
     out[...] = x
     return out
+
+
+def quantile(x: Any, **params: Any) -> Any:
+    """The entry below which a share of all lies. NumPy's own makes nan of an entry that has infinity beside it."""
+    return composed["quantile"](x, **params)
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:
@@ -313,26 +345,9 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Any:
     return np.roll(x, whole(shift), axis)
 
 
-def sum_repeats(x: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) -> Any:
-    """The copies that `repeat` made of each entry, added up."""
-    line, along = (joined_shape(shape), 0) if axis is None else (shape, axis % len(shape))
-    origin = np.repeat(np.arange(line[along]), repeats)
-    return put_add(x, line, (slice(None),) * along + (origin,)).reshape(shape)
-
-
-def joined_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """All axes as one."""
-    return (count_along(shape, None),)
-
-
-def sum_tiles(x: Any, shape: tuple[int, ...], reps: int | Sequence[int]) -> Any:
-    """The tiles that `tile` made, added up."""
-    reps = reps if isinstance(reps, Sequence) else (reps,)
-    length = builtins.max(len(reps), len(shape))
-    times = (1,) * (length - len(reps)) + tuple(reps)
-    sides = (1,) * (length - len(shape)) + tuple(shape)
-    pairs = [n for pair in zip(times, sides, strict=True) for n in pair]
-    return _add_up(x.reshape(pairs), axis=tuple(range(0, 2 * length, 2))).reshape(shape)
+def take(x: Any, indices: Any, axis: int | None = None) -> Any:
+    """The slices of the given numbers along an axis."""
+    return np.take(x, whole(indices) if type(indices) is float else indices, axis)
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0.0) -> Any:
@@ -340,289 +355,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0
     return np.pad(x, pad_width, mode, **({"constant_values": constant_values} if mode == "constant" else {}))
 
 
-def unpad(x: Any, shape: tuple[int, ...], pad_width: Any, mode: str = "constant") -> Any:
-    """A border folded back onto the entries it was made of; a constant one is cut off."""
-    places = np.arange(count_along(shape, None)).reshape(shape)
-    origin = np.pad(places, pad_width, mode, **({"constant_values": -1} if mode == "constant" else {}))
-    inside = origin >= 0
-    return put_add(x[inside], joined_shape(shape), (origin[inside],)).reshape(shape)
-
-
-def put_diagonal(x: Any, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
-    """Zeros of `shape` with `x` on the diagonal of two axes."""
-    out = np.zeros(shape, x.dtype)
-    places = np.arange(x.shape[-1])
-    matrices = np.moveaxis(out, (axis1, axis2), (-2, -1))
-    matrices[..., places - builtins.min(offset, 0), places + builtins.max(offset, 0)] = x
-    return out
-
-
-def undiag(x: Any, shape: tuple[int, ...], k: int) -> Any:
-    """The reverse of `diag` of an array of `shape`."""
-    return np.diag(x, k) if len(shape) == 1 else put_diagonal(x, shape, k, 0, 1)
-
-
-# Writing in place ---------------------------------------------------------------------------------------------------
-
-
-def put_add(x: Any, shape: tuple[int, ...], index: Any) -> Any:
-    """Zeros of `shape` with `x` added at `index`: places named twice receive both."""
-    out = np.zeros(shape, x.dtype)
-    if _names_no_place_twice(index):
-        out[index] = x
-    else:
-        np.add.at(out, index, x)
-    return out
-
-
-def _names_no_place_twice(index: Any) -> bool:
-    """True for slices, single integers and boolean masks: no entry is met a second time."""
-    parts = typing.cast("tuple[Any, ...]", index) if type(index) is tuple else (index,)
-    return builtins.all(
-        part is None
-        or part is Ellipsis
-        or isinstance(part, (slice, int, numpy.integer))
-        or getattr(part, "dtype", None) == "bool"
-        for part in parts
-    )
-
-
-def take(x: Any, indices: Any, axis: int | None = None) -> Any:
-    """The slices of the given numbers along an axis."""
-    return np.take(x, whole(indices) if type(indices) is float else indices, axis)
-
-
-def put_take(x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = None) -> Any:
-    """Zeros of `shape` with each slice of `x` added at its number along `axis`."""
-    if axis is None:
-        return put_add(x, joined_shape(shape), (indices,)).reshape(shape)
-    return put_add(x, shape, (slice(None),) * axes_of(shape, axis)[0] + (indices,))
-
-
-def put_along_axis_add(x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = -1) -> Any:
-    """Zeros of `shape` with each entry of `x` added at its number along `axis`; with None, of all entries in a row."""
-    if axis is None:
-        return put_add(x, joined_shape(shape), (indices,)).reshape(shape)
-    return put_add(x, shape, _along(indices, axis))
-
-
-def _along(indices: Any, axis: int) -> tuple[Any, ...]:
-    """An index that picks `indices` along `axis`, and every other axis as it is."""
-    grid, (along,) = np.ogrid[tuple(slice(n) for n in indices.shape)], axes_of(indices.shape, axis)
-    return tuple(indices if i == along else places for i, places in enumerate(grid))
-
-
-def scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
-    """`x` with each entry of `src` added at its number along `axis`."""
-    out = x.astype(np.result_type(x, src), copy=True)
-    np.add.at(out, _along(index, axis), src)
-    return out
-
-
-def one_hot(indices: Any, num_classes: int) -> Any:
-    """A row of zeros with a single 1, for each number."""
-    return np.eye(num_classes)[indices]
-
-
-# Along an axis --------------------------------------------------------------------------------------------------------
-
-
-def _running(
-    accumulate: Any, x: Any, first: Any, axis: int | None, exclusive: bool, reverse: bool
-) -> Any:
-    """A running total, or product, from either end; `first` is where an exclusive one starts."""
-    line = x.reshape(-1) if axis is None else np.moveaxis(x, axis, -1)
-    line = line[..., ::-1] if reverse else line
-    out = accumulate(line, axis=-1)
-    if exclusive:
-        start = np.full_like(out[..., :1], first)
-        out = np.concatenate([start, out[..., :-1]], axis=-1)
-    out = out[..., ::-1] if reverse else out
-    return out if axis is None else np.moveaxis(out, -1, axis)
-
-
-def cumsum(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
-    """Running sums."""
-    return _running(np.cumsum, x, 0, axis, exclusive, reverse)
-
-
-def cumprod(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
-    """Running products."""
-    return _running(np.cumprod, x, 1, axis, exclusive, reverse)
-
-
-def product_of_others(x: Any, axis: Any = None) -> Any:
-    """For each entry, the product of all the others: the whole product over the entry, where no product is so small
-    or so large that dividing would lose anything; elsewhere those before it times those after it."""
-    if np is numpy and x.dtype.kind == "f":
-        with np.errstate(over="ignore", under="ignore"):
-            whole = np.prod(x, axis=axis, keepdims=True)
-        if (abs(whole) > np.finfo(x.dtype).tiny).all() and (abs(whole) < np.inf).all():
-            return whole / x
-    line = axes_to_last(x, axis)
-    before, after = cumprod(line, -1, exclusive=True), cumprod(line, -1, exclusive=True, reverse=True)
-    return axes_from_last(before * after, x.shape, axis)
-
-
-def recurrence(decay: Any, drive: Any, axis: int = -1, reverse: bool = False) -> Any:
-    """Each state is `decay * previous + drive`, starting from 0."""
-    decay, drive = np.broadcast_arrays(decay, drive)
-    decay, drive = np.moveaxis(decay, axis, 0), np.moveaxis(drive, axis, 0)
-    out = np.empty(drive.shape, np.result_type(decay, drive))
-    steps = range(len(drive))
-    state: Any = 0.0
-    for i in reversed(steps) if reverse else steps:
-        state = out[i] = decay[i] * state + drive[i]
-    return np.moveaxis(out, 0, axis)
-
-
-def shift(x: Any, axis: int = -1, reverse: bool = False) -> Any:
-    """Every entry moved one place on along an axis, a 0 moving in."""
-    out = np.zeros_like(x)
-    source, target = np.moveaxis(x, axis, 0), np.moveaxis(out, axis, 0)
-    if reverse:
-        target[:-1] = source[1:]
-    else:
-        target[1:] = source[:-1]
-    return out
-
-
-def cummax_with_indices(x: Any, axis: int = -1) -> tuple[Any, Any]:
-    """The largest entry so far, and the latest place where it stands."""
-    line = np.moveaxis(x, axis, -1)
-    values = _running_maximum(line)
-    places = _running_maximum(np.where(line == values, np.arange(line.shape[-1]), 0))
-    return np.moveaxis(values, -1, axis), np.moveaxis(places, -1, axis)
-
-
-def _running_maximum(line: Any) -> Any:
-    """The largest entry so far along the last axis, by looking 1, 2, 4, 8 ... places back; CuPy accumulates only sums
-    and products."""
-    out, back = line.copy(), 1
-    while back < line.shape[-1]:
-        out[..., back:] = np.maximum(out[..., back:], out[..., :-back])
-        back *= 2
-    return out
-
-
-def argsort(x: Any, axis: int | None = -1, descending: bool = False) -> Any:
-    """The places of the entries in order; equal entries keep the order they came in."""
-    if axis is None:
-        return argsort(x.reshape(-1), -1, descending)
-    if not descending:
-        return np.argsort(x, axis=axis, kind="stable")
-    backwards = np.argsort(np.flip(x, axis=axis), axis=axis, kind="stable")
-    return x.shape[axis] - 1 - np.flip(backwards, axis=axis)
-
-
-def topk(x: Any, k: int, axis: int = -1) -> tuple[Any, Any]:
-    """The `k` largest entries in descending order, and where they stand."""
-    if not 0 <= k <= x.shape[axis]:
-        raise ValueError(f"k={k} entries of an axis of length {x.shape[axis]}")
-    order = argsort(x, axis=axis, descending=True)
-    places = order[(slice(None),) * (axis % x.ndim) + (slice(k),)]
-    return np.take_along_axis(x, places, axis), places
-
-
-# Windows over images --------------------------------------------------------------------------------------------------
-
-
-def _images_last(x: Any) -> Any:
-    """(N, C, H, W) seen as (C, H, W, N), which is how images lie in memory here: a row of a window is then one run of
-    numbers, and a convolution one product of matrices. Elementwise operations keep the order."""
-    return x.transpose(1, 2, 3, 0)
-
-
-def _images_first(x: Any) -> Any:
-    """(C, H, W, N) seen as (N, C, H, W)."""
-    return x.transpose(3, 0, 1, 2)
-
-
-def _windows(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, border: float) -> Any:
-    """Every window as a view: (C, kh, kw, H', W', N)."""
-    (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel
-    high, wide = windows_along(x.shape, kernel, stride, padding, dilation)
-    if high < 1 or wide < 1:
-        raise ValueError(
-            f"a window of {kernel} (dilation {dilation}) is larger than the image {x.shape[-2:]} with padding {padding}"
-        )
-    n, channels, rows, columns = x.shape
-    framed = _images_last(x)
-    if ph or pw:
-        framed = np.full((channels, rows + 2 * ph, columns + 2 * pw, n), border, x.dtype)
-        framed[:, ph : ph + rows, pw : pw + columns] = _images_last(x)
-    framed = np.ascontiguousarray(framed)
-    c, h, w, each = framed.strides
-    return np.lib.stride_tricks.as_strided(
-        framed, (channels, kh, kw, high, wide, n), (c, h * dh, w * dw, h * sh, w * sw, each)
-    )
-
-
-def unfold(x: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1)) -> Any:
-    """Each window's entries as one column: (N, C * kernel, windows)."""
-    windows = _windows(x, kernel_size, stride, padding, dilation, 0.0)
-    places = windows.shape[3] * windows.shape[4]
-    return windows.reshape(x.shape[1] * kernel_size[0] * kernel_size[1], places, x.shape[0]).transpose(2, 0, 1)
-
-
-def fold(
-    x: Any, output_size: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1)
-) -> Any:
-    """Columns put back where their windows were, overlaps added up: (N, C, H, W)."""
-    (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel_size
-    high, wide = windows_along(output_size, kernel_size, stride, padding, dilation)
-    columns = x.transpose(1, 2, 0).reshape(x.shape[1] // (kh * kw), kh, kw, high, wide, x.shape[0])
-    size = (output_size[0] + 2 * ph, output_size[1] + 2 * pw)
-    if stride == kernel_size and dilation == (1, 1) and size == (high * sh, wide * sw):
-        framed = columns.transpose(0, 3, 1, 4, 2, 5).reshape(len(columns), *size, x.shape[0])  # nothing overlaps
-    else:
-        framed = np.zeros((len(columns), *size, x.shape[0]), x.dtype)
-        for i, j in numpy.ndindex(kh, kw):
-            top, left = i * dh, j * dw
-            framed[:, top : top + sh * high : sh, left : left + sw * wide : sw] += columns[:, i, j]
-    return _images_first(framed[:, ph : ph + output_size[0], pw : pw + output_size[1]])
-
-
-def kernel_rows(x: Any, groups: int = 1) -> Any:
-    """A kernel's weights as one row for each output channel: (groups, O / groups, entries)."""
-    return x.reshape(groups, x.shape[0] // groups, -1)
-
-
-def grouped(x: Any, groups: int = 1) -> Any:
-    """The columns of all images side by side, apart for each group: (groups, entries, windows * N)."""
-    return x.transpose(1, 2, 0).reshape(groups, x.shape[1] // groups, x.shape[2] * x.shape[0])
-
-
-def ungrouped(x: Any, images: int) -> Any:
-    """The reverse of `grouped`: (N, all entries, windows)."""
-    return x.reshape(x.shape[0] * x.shape[1], -1, images).transpose(2, 0, 1)
-
-
-def grouped_images(x: Any, groups: int = 1) -> Any:
-    """The places of all images in a row, apart for each group: (groups, C / groups, H * W * N)."""
-    return _images_last(x).reshape(groups, x.shape[1] // groups, -1)
-
-
-def as_images(x: Any, size: tuple[int, ...], images: int) -> Any:
-    """The reverse of `grouped_images`: (N, C, H, W)."""
-    return _images_first(x.reshape(x.shape[0] * x.shape[1], *size, images))
-
-
-def max_pool2d_with_chosen(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Any, Any]:
-    """The largest entry of each window, and which entry of its window it is: (C, kernel, windows * N)."""
-    if builtins.any(2 * p > k for p, k in zip(padding, kernel_size, strict=True)):
-        raise ValueError(f"padding {padding} is more than half of the window {kernel_size}: some would see nothing")
-    windows = _windows(x, kernel_size, stride, padding, dilation, -np.inf)
-    entries = [windows[:, i, j] for i, j in numpy.ndindex(*kernel_size)]
-    largest = entries[0].copy()
-    for entry in entries[1:]:
-        np.maximum(largest, entry, out=largest)
-    chosen = np.empty((len(windows), len(entries), *largest.shape[1:]), bool)
-    free = np.ones(largest.shape, bool)
-    for place, entry in enumerate(entries):
-        np.logical_and(entry == largest, free, out=chosen[:, place])
-        free ^= chosen[:, place]
-    return _images_first(largest), chosen.reshape(*chosen.shape[:2], -1)
+# Arrays beside others -------------------------------------------------------------------------------------------------
 
 
 def zeros_beside(x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
@@ -635,33 +368,11 @@ def ones_beside(x: Any, shape: tuple[int, ...]) -> Any:
     return np.ones(shape, x.dtype)
 
 
+def numbers_beside(x: Any, numbers: Any) -> Any:
+    """Plain numbers as an array where `x` lives."""
+    return np.asarray(numbers, x.dtype)
+
+
 def eye_beside(x: Any, n: int) -> Any:
     """The identity matrix where `x` lives."""
     return np.eye(n, dtype=x.dtype)
-
-
-def window_counts(x: Any, shape: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool) -> Any:
-    """How many entries each window of an image of `shape` takes together."""
-    if count_include_pad or not builtins.any(padding):
-        return np.array(kernel_size[0] * kernel_size[1], np.int16)  # small integers leave float32 as it is
-    ones = np.ones((1, 1, *shape[-2:]))
-    counts = unfold(ones, kernel_size, stride, padding).sum(axis=1).astype(np.int16)
-    return counts.reshape(windows_along(shape, kernel_size, stride, padding))
-
-
-def split_columns(x: Any, kernel_size: Any) -> Any:
-    """Columns of windows apart for each channel: (N, C, kernel, windows)."""
-    return x.reshape(x.shape[0], -1, kernel_size[0] * kernel_size[1], x.shape[-1])
-
-
-def window_sums(x: Any, x_shape: Any, kernel_size: Any, stride: Any, padding: Any) -> Any:
-    """Columns of windows added up, as images."""
-    total = split_columns(x, kernel_size).sum(axis=2)
-    return total.reshape(*x_shape[:2], *windows_along(x_shape, kernel_size, stride, padding))
-
-
-def window_columns(x: Any, kernel_size: Any) -> Any:
-    """Each entry of an image repeated as a column for its whole window."""
-    entries = kernel_size[0] * kernel_size[1]
-    line = x.reshape(*x.shape[:2], 1, -1)
-    return np.broadcast_to(line, (*line.shape[:2], entries, line.shape[-1])).reshape(x.shape[0], -1, line.shape[-1])

@@ -186,11 +186,11 @@ def root(writer: Writer, expression: Expression) -> Piece:
 
 
 def transposed(writer: Writer, expression: Expression) -> Piece:
-    """The transpose of a matrix; any other order of axes is a function."""
+    """The transpose of a matrix, or its adjoint; any other order of axes is a function."""
     if expression.params or len(expression.args) != 1:
         return function(writer, expression)
-    matrix = writer.piece(expression.args[0])
-    return Piece(writer.marks.transposed(writer.fenced(matrix, POWER)), POWER)
+    matrix = writer.fenced(writer.piece(expression.args[0]), POWER)
+    return Piece(writer.marks.adjoint(matrix) if expression.word == "mH" else writer.marks.transposed(matrix), POWER)
 
 
 def conjugate(writer: Writer, expression: Expression) -> Piece:
@@ -353,7 +353,7 @@ LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
     "spread": spread,
     "sum_outer": sum_outer,
     "count_along": count_along,
-    **dict.fromkeys(("mT", "matrix_transpose", "transpose"), transposed),
+    **dict.fromkeys(("mT", "mH", "matrix_transpose", "transpose"), transposed),
     **dict.fromkeys(("conj", "conjugate"), conjugate),
     **dict.fromkeys(("sqrt", "cbrt"), root),
     "derivative": derivative,

@@ -83,6 +83,10 @@ class Text:
         """The transpose of a matrix."""
         return f"{code}ᵀ"
 
+    def adjoint(self, code: str) -> str:
+        """The transpose of a matrix, conjugated."""
+        return f"{code}ᴴ"
+
     def indexed(self, code: str, index: str) -> str:
         """A part of an array."""
         return f"{code}[{index}]"
@@ -186,6 +190,10 @@ class Latex:
         """The transpose of a matrix."""
         return rf"{code}^{{\top}}"
 
+    def adjoint(self, code: str) -> str:
+        """The transpose of a matrix, conjugated."""
+        return rf"{code}^{{\mathrm{{H}}}}"
+
     def indexed(self, code: str, index: str) -> str:
         """A part of an array."""
         return f"{code}_{{{index}}}"
@@ -275,6 +283,10 @@ class MathML:
     def transposed(self, code: str) -> str:
         """The transpose of a matrix."""
         return self.superscript(code, "<mo>⊤</mo>")
+
+    def adjoint(self, code: str) -> str:
+        """The transpose of a matrix, conjugated."""
+        return self.superscript(code, self.upright("H"))
 
     def indexed(self, code: str, index: str) -> str:
         """A part of an array."""

@@ -14,8 +14,8 @@ from numpy import broadcast_shapes, errstate
 from numpy.linalg import LinAlgError
 
 __all__ = [
-    "block_triangle", "cholesky", "cofactors", "det", "eigh", "expm", "inv", "matrix_power", "qr", "resolution",
-    "slogdet", "solve", "svd", "trace",
+    "block_triangle", "cholesky", "cofactors", "det", "eigh", "expm", "inv", "matrix_power", "pivots", "qr",
+    "resolution", "slogdet", "solve", "svd", "trace",
 ]  # fmt: skip
 
 
@@ -23,15 +23,6 @@ def _square(a: Any) -> None:
     """Refuse what is no square matrix."""
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"a must be a square matrix, or a stack of them; it has shape {a.shape}")
-
-
-def _real(a: Any) -> None:
-    """Refuse complex matrices, whose factors may be turned by any angle."""
-    if a.dtype.kind == "c":
-        raise TypeError(
-            "a must be real: factors of a complex matrix may be turned by any angle; solve, inv, det, trace, "
-            "matrix_power and expm take complex matrices"
-        )
 
 
 def solve(np: Any, a: Any, b: Any) -> Any:
@@ -67,7 +58,6 @@ def det(np: Any, a: Any) -> Any:
 def slogdet(np: Any, a: Any) -> tuple[Any, Any]:
     """The determinant's sign, and the logarithm of its size."""
     _square(a)
-    _real(a)
     return tuple(np.linalg.slogdet(a))
 
 
@@ -77,11 +67,12 @@ def cofactors(np: Any, a: Any) -> Any:
     From the singular values, since det(a) inv(a)ᵀ would divide by 0 where a is singular.
     """
     _square(a)
-    u, s, vh = np.linalg.svd(a)
+    known = np.isfinite(a).all(axis=(-2, -1), keepdims=True)
+    u, s, vh = np.linalg.svd(np.where(known, a, 0))
     itself = np.eye(a.shape[-1], dtype=bool)
     others = np.prod(np.where(itself, 1, s[..., None, :]), axis=-1)
     sign = np.linalg.det(u @ vh)
-    return sign[..., None, None] * ((u.conj() * others[..., None, :]) @ vh.conj())
+    return np.where(known, sign[..., None, None] * ((u.conj() * others[..., None, :]) @ vh.conj()), math.nan)
 
 
 def trace(np: Any, x: Any, offset: int = 0) -> Any:
@@ -90,33 +81,55 @@ def trace(np: Any, x: Any, offset: int = 0) -> Any:
 
 
 def cholesky(np: Any, a: Any) -> Any:
-    """The lower triangle L with L @ Lᵀ = (a + aᵀ) / 2."""
+    """The lower triangle L with L @ Lᴴ = (a + aᴴ) / 2."""
     _square(a)
-    _real(a)
     try:
-        return np.linalg.cholesky((a + a.swapaxes(-1, -2)) / 2)
+        return np.linalg.cholesky(_hermitian(a))
     except LinAlgError:
         raise ValueError("a must be positive definite: all eigenvalues of (a + aᵀ) / 2 above 0") from None
 
 
+def _hermitian(a: Any) -> Any:
+    """(a + aᴴ) / 2."""
+    return (a + a.swapaxes(-1, -2).conj()) / 2
+
+
 def eigh(np: Any, a: Any) -> tuple[Any, Any]:
-    """Eigenvalues of (a + aᵀ) / 2 in ascending order, and eigenvectors as columns."""
+    """Eigenvalues of (a + aᴴ) / 2 in ascending order, and eigenvectors as columns, the pivots of complex ones real."""
     _square(a)
-    _real(a)
-    return tuple(np.linalg.eigh((a + a.swapaxes(-1, -2)) / 2))
+    values, vectors = np.linalg.eigh(_hermitian(a))
+    return values, vectors if a.dtype.kind != "c" else vectors * _to_real_pivots(np, vectors)
+
+
+def pivots(np: Any, x: Any) -> Any:
+    """One over the first entry of each column that is at least half as large as the largest, at its place."""
+    size = abs(x)
+    large = size >= np.max(size, axis=-2, keepdims=True, initial=0) / 2
+    first = large & (np.cumsum(large, axis=-2) == 1)
+    return np.where(first, 1 / np.where(first, x, 1), 0)
+
+
+def _to_real_pivots(np: Any, vectors: Any) -> Any:
+    """The numbers of size 1 that turn each column until its pivot is real and positive."""
+    inverse = pivots(np, vectors).sum(axis=-2, keepdims=True)
+    return inverse / abs(inverse)
 
 
 def qr(np: Any, a: Any) -> tuple[Any, Any]:
-    """Orthonormal columns, and the upper triangle that makes `a` of them."""
-    _real(a)
+    """Orthonormal columns, and the upper triangle that makes `a` of them; `a` has no more columns than rows."""
+    if a.shape[-1] > a.shape[-2]:
+        raise ValueError(f"a must have no more columns than rows; it has shape {a.shape}")
     return tuple(np.linalg.qr(a))
 
 
 def svd(np: Any, a: Any) -> tuple[Any, Any, Any]:
-    """Left singular vectors as columns, singular values in descending order, right singular vectors as
-    rows."""
-    _real(a)
-    return tuple(np.linalg.svd(a, full_matrices=False))
+    """Left singular vectors as columns, the pivots of complex ones real, singular values in descending order, right
+    singular vectors as rows."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    if a.dtype.kind != "c":
+        return u, s, vh
+    turn = _to_real_pivots(np, u)
+    return u * turn, s, turn.conj().swapaxes(-1, -2) * vh
 
 
 def resolution(np: Any, x: Any, shape: tuple[int, ...] | None = None, rtol: float | None = None) -> Any:
@@ -127,7 +140,7 @@ def resolution(np: Any, x: Any, shape: tuple[int, ...] | None = None, rtol: floa
     """
     longest = max((shape or x.shape)[-2:])
     share = float(np.finfo(x.dtype).eps) * longest if rtol is None else rtol
-    return share * np.max(np.abs(x), axis=-1, keepdims=True)
+    return share * np.max(np.abs(x), axis=-1, keepdims=True, initial=0)
 
 
 # Functions of matrices --------------------------------------------------------------------------------------
@@ -174,7 +187,7 @@ def expm(np: Any, a: Any) -> Any:
     Matrix Analysis and Applications 26 (2005), pages 1179-1193. A norm beyond 9e7 gives nan.
     """
     _square(a)
-    size = np.max(np.sum(np.abs(a), axis=-2), axis=-1)[..., None, None]
+    size = np.max(np.sum(np.abs(a), axis=-2), axis=-1, initial=0)[..., None, None]
     halvings = np.ceil(np.log2(np.maximum(size / LARGEST, 1)))
     small = a * (0.5**halvings).astype(size.dtype)
     square = small @ small

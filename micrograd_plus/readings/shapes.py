@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import floor, prod, sqrt
+from collections.abc import Callable, Sequence
+from math import ceil, floor, prod, sqrt
 from operator import index
 from typing import Any, TypeGuard
 
 __all__ = [
-    "all_but_channels", "attention_scale", "border_at_end", "channel_shape", "count_along", "cuts", "diagonal_shape",
-    "group_shape", "heads_sharing", "image_size", "inverse_order", "joined_last", "last_axes", "ndim", "opposite",
-    "other_norm", "quantile_places", "shape", "size", "size_before_windows", "windows_along",
+    "all_but_channels", "attention_scale", "bias_of_numbers", "border_at_end", "channel_shape", "corner",
+    "count_along", "cuts", "diagonal_shape", "group_shape", "heads_sharing", "image_size", "inverse_order",
+    "joined_last", "last_axes", "ndim", "opposite", "other_norm", "quantile_places", "reduced", "shape", "size",
+    "size_before_windows", "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
@@ -109,6 +110,11 @@ def diagonal_shape(shape: Shape, offset: int) -> Shape:
     return (*shape[:-2], max(0, min(rows + min(offset, 0), columns - max(offset, 0))))
 
 
+def corner(shape: Shape, axis: int) -> tuple[slice, ...]:
+    """An index of the first entries along every axis but one, as many as `shape` has, and of all along that one."""
+    return tuple(slice(None) if i == axis % len(shape) else slice(n) for i, n in enumerate(shape))
+
+
 def last_axes(count: int) -> tuple[int, ...]:
     """The last `count` axes, counted from the end."""
     if count < 1:
@@ -118,15 +124,52 @@ def last_axes(count: int) -> tuple[int, ...]:
 
 def attention_scale(query: Any, scale: float | None) -> float:
     """The scale that was asked for, or one over the root of the length of a query."""
-    return 1 / sqrt(query.shape[-1]) if scale is None else scale
+    return 1 / sqrt(max(query.shape[-1], 1)) if scale is None else scale
 
 
-def quantile_places(length: int, q: float) -> tuple[int, int, float]:
-    """The two neighbours in order between which a quantile lies, and how far it is towards the second."""
+def bias_of_numbers(bias: Any) -> Any:
+    """What is added to the scores of attention, as it is. True and False would be added as 1 and 0: a TypeError."""
+    if bias.dtype.kind == "b":
+        raise TypeError(
+            "bias is numbers, which are added to the scores; where a query may look, as True and False, is allowed= of "
+            "mg.attention"
+        )
+    return bias
+
+
+QUANTILES: dict[str, Callable[[int, float], float]] = {
+    "linear": lambda n, q: q * (n - 1),
+    "lower": lambda n, q: floor(q * (n - 1)),
+    "higher": lambda n, q: ceil(q * (n - 1)),
+    "midpoint": lambda n, q: (floor(q * (n - 1)) + ceil(q * (n - 1))) / 2,
+    "nearest": lambda n, q: round(q * (n - 1)),
+    "hazen": lambda n, q: q * n - 1 / 2,
+    "weibull": lambda n, q: q * (n + 1) - 1,
+    "median_unbiased": lambda n, q: q * (n + 1 / 3) - 2 / 3,
+    "normal_unbiased": lambda n, q: q * (n + 1 / 4) - 5 / 8,
+    "interpolated_inverted_cdf": lambda n, q: q * n - 1,
+    "inverted_cdf": lambda n, q: ceil(q * n - 1),
+    "averaged_inverted_cdf": lambda n, q: (floor(q * n - 1) + ceil(q * n - 1) + 1) / 2,
+    "closest_observation": lambda n, q: round(q * n) - 1,
+}
+"""Where among `n` entries in order, counted from 0, a share `q` of them ends; under NumPy's names, of which most are of
+R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", 1996."""
+
+
+def quantile_places(length: int, q: Any, method: str = "linear") -> tuple[Any, Any, Any]:
+    """The two neighbours in order between which a quantile lies, and how far it is towards the second; of several
+    shares a list of each."""
+    if method not in QUANTILES:
+        raise ValueError(f"method is one of {', '.join(map(repr, QUANTILES))}, got {method!r}")
+    if is_sequence(q):
+        found = [quantile_places(length, share, method) for share in q]
+        return [low for low, _, _ in found], [high for _, high, _ in found], [weight for _, _, weight in found]
     if not 0 <= q <= 1:
         raise ValueError(f"q is a share between 0 and 1, got {q}")
-    place = q * (length - 1)
-    low = min(max(floor(place), 0), length - 1)
+    if not length:
+        raise ValueError("of no entries at all there is no quantile")
+    place = min(max(QUANTILES[method](length, q), 0), length - 1)
+    low = floor(place)
     return low, min(low + 1, length - 1), place - low
 
 
@@ -188,7 +231,7 @@ def group_shape(shape: Shape, num_groups: int) -> Shape:
 def heads_sharing(query: Shape, key: Shape) -> int:
     """How many heads of queries (third axis from the end) share one of keys; a single head broadcasts by itself."""
     heads, given = (shape[-3] if len(shape) > 2 else 1 for shape in (query, key))
-    if 1 in (heads, given):
+    if 1 in (heads, given) or heads == given:
         return 1
     if heads % given:
         raise ValueError(f"{heads} heads of queries cannot share {given} of keys: no divisor")

@@ -30,6 +30,8 @@ def define(word: str, forward: Any) -> None:
 def _add_word(words: Any, word: str, forward: Any) -> None:
     if word not in words.__dict__ and word not in getattr(words, "np", words).__dict__:
         setattr(words, word, partial(forward, words))
+    elif words is not floats:
+        words.composed[word] = partial(forward, words)
 
 
 def to_device(x: Any, device: str, source: str) -> Any:

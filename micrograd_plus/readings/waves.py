@@ -33,6 +33,8 @@ def rfft(np: Any, x: Any, axis: int = -1, norm: str = "backward") -> Any:
 
 def irfft(np: Any, x: Any, n: int, axis: int = -1, norm: str = "backward") -> Any:
     """The `n` real numbers whose `rfft` is `x`."""
+    if x.shape[axis] != n // 2 + 1:
+        raise ValueError(f"x must have the n // 2 + 1 frequencies of n={n} numbers, {n // 2 + 1}; got {x.shape[axis]}")
     return np.fft.irfft(x, n, axis=axis, norm=norm)
 
 
@@ -56,8 +58,8 @@ def count_mirrored(np: Any, x: Any, n: int, axis: int = -1) -> Any:
 
 def cut_or_pad(np: Any, x: Any, length: int, axis: int = -1) -> Any:
     """The first `length` entries along an axis, zeros where there are no more."""
-    if length < 1:
-        raise ValueError(f"length is at least 1, got {length}")
+    if length < 0:
+        raise ValueError(f"length is at least 0, got {length}")
     before = (slice(None),) * (axis % x.ndim)
     if length <= x.shape[axis]:
         return x[(*before, slice(length))]
@@ -90,7 +92,7 @@ def overlap_add(np: Any, x: Any, size: int, hop: int) -> Any:
     out = np.zeros((*x.shape[:-2], count + blocks - 1, hop), x.dtype)
     for block in range(blocks):
         out[..., block : block + count, :] += cut[..., block, :]
-    return cut_or_pad(np, out.reshape(*x.shape[:-2], -1), size)
+    return cut_or_pad(np, out.reshape(*x.shape[:-2], (count + blocks - 1) * hop), size)
 
 
 def hann_window(np: Any, x: Any, length: int) -> Any:

@@ -16,7 +16,8 @@ def symbol_for(rule: Rule, name: str, value: Any) -> Any:
     if name.endswith("_shape"):
         return shape_for(name.removesuffix("_shape"), value)
     if is_sequence(value) and any(hasattr(part, "shape") for part in value):
-        return [Symbol(f"{name}[{i}]") for i in range(len(value))]
+        parts = [Symbol(f"{name}[{i}]") for i in range(len(value))]
+        return tuple(parts) if isinstance(value, tuple) else parts
     varies = name in (*rule.op.inputs, *rule.op.outputs, *rule.op.keeps, "out", "upstream") or isinstance(value, float)
     return Symbol(name) if varies and value is not None else value
 

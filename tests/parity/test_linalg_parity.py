@@ -8,6 +8,7 @@ import pytest
 import micrograd_plus as mg
 
 pytestmark = pytest.mark.parity
+KINDS = pytest.mark.parametrize("kind", ["real", "complex"])
 
 
 def drawn(*shape, kind="real"):
@@ -63,49 +64,70 @@ def test_solve_with_one_vector_for_all_matrices():
           drawn(2, 3, 3) + 4 * np.eye(3), drawn(3))  # fmt: skip
 
 
-def test_eigenvalues_and_singular_values_alone():
+@KINDS
+def test_eigenvalues_and_singular_values_alone(kind):
     import torch
 
-    agree(mg.linalg.eigvalsh, lambda a: torch.linalg.eigvalsh((a + a.mT) / 2), drawn(2, 3, 3))
-    agree(mg.linalg.svdvals, torch.linalg.svdvals, drawn(4, 3))
-    agree(lambda a: mg.linalg.svd(a, compute_uv=False), torch.linalg.svdvals, drawn(3, 4))
+    agree(mg.linalg.eigvalsh, lambda a: torch.linalg.eigvalsh((a + a.mH) / 2), drawn(2, 3, 3, kind=kind))
+    agree(mg.linalg.svdvals, torch.linalg.svdvals, drawn(4, 3, kind=kind))
+    agree(lambda a: mg.linalg.svd(a, compute_uv=False), torch.linalg.svdvals, drawn(3, 4, kind=kind))
 
 
+@KINDS
 @pytest.mark.parametrize("uplo", ["L", "U"])
-def test_one_triangle_alone_is_read_where_it_is_asked_for(uplo):
+def test_one_triangle_alone_is_read_where_it_is_asked_for(uplo, kind):
     import torch
 
     def mirrored(a):
         kept = torch.tril(a) if uplo == "L" else torch.triu(a)
-        return torch.linalg.eigvalsh(kept + kept.mT - torch.diag(torch.diag(a)))
+        return torch.linalg.eigvalsh(kept + kept.mH - torch.diag(torch.diag(a)).real)
 
-    agree(lambda a: mg.linalg.eigvalsh(a, uplo), mirrored, drawn(3, 3))
+    agree(lambda a: mg.linalg.eigvalsh(a, uplo), mirrored, drawn(3, 3, kind=kind))
 
 
-def test_the_upper_factor_of_cholesky():
+@KINDS
+def test_the_upper_factor_of_cholesky(kind):
     import torch
 
     def theirs(a):
-        return torch.linalg.cholesky((a + a.mT) / 2, upper=True)
+        return torch.linalg.cholesky((a + a.mH) / 2, upper=True)
 
-    agree(lambda a: mg.linalg.cholesky(a, upper=True), theirs, drawn(3, 3) + 9 * np.eye(3))
+    agree(lambda a: mg.linalg.cholesky(a, upper=True), theirs, drawn(3, 3, kind=kind) + 9 * np.eye(3))
 
 
-def test_qr_of_a_wide_matrix():
+@KINDS
+def test_qr_of_a_wide_matrix(kind):
     import torch
 
-    agree(lambda a: abs(mg.linalg.qr(a, mode="r")), lambda a: torch.linalg.qr(a)[1].abs(), drawn(2, 3, 5))
+    agree(lambda a: abs(mg.linalg.qr(a, mode="r")), lambda a: torch.linalg.qr(a)[1].abs(), drawn(2, 3, 5, kind=kind))
+
+
+def test_a_loss_that_does_not_depend_on_the_angles_of_complex_vectors_has_pytorchs_gradient():
+    import torch
+
+    def in_directions(vectors, w):
+        return abs(w @ vectors)
+
+    a, w = drawn(3, 3, kind="complex"), drawn(4, 3, kind="complex")
+    agree(lambda a, w: in_directions(mg.linalg.eigh(a + mg.mH(a))[1], w),
+          lambda a, w: in_directions(torch.linalg.eigh(a + a.mH)[1], w), a, w)  # fmt: skip
+    agree(lambda a, w: in_directions(mg.linalg.svd(a)[0], w),
+          lambda a, w: in_directions(torch.linalg.svd(a)[0], w), a, w)  # fmt: skip
+    agree(lambda a, w: in_directions(mg.mH(mg.linalg.svd(a)[2]), w),
+          lambda a, w: in_directions(torch.linalg.svd(a)[2].mH, w), a, w)  # fmt: skip
 
 
 @pytest.mark.parametrize("order", [None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf])
 @pytest.mark.parametrize("keepdims", [False, True])
-def test_every_norm_of_a_matrix(order, keepdims):
+@KINDS
+def test_every_norm_of_a_matrix(order, keepdims, kind):
     import torch
 
+    x = drawn(2, 3, 4, kind=kind)
     agree(lambda x: mg.linalg.norm(x, order, axis=(-2, -1), keepdims=keepdims),
-          lambda x: torch.linalg.norm(x, order, dim=(-2, -1), keepdim=keepdims), drawn(2, 3, 4))  # fmt: skip
+          lambda x: torch.linalg.norm(x, order, dim=(-2, -1), keepdim=keepdims), x)  # fmt: skip
     agree(lambda x: mg.linalg.norm(x, order, axis=(2, 0), keepdims=keepdims),
-          lambda x: torch.linalg.norm(x, order, dim=(2, 0), keepdim=keepdims), drawn(2, 3, 4))  # fmt: skip
+          lambda x: torch.linalg.norm(x, order, dim=(2, 0), keepdim=keepdims), x)  # fmt: skip
 
 
 @pytest.mark.parametrize("order", [None, 0.5, 1, 2, 3, 3.5, np.inf, -np.inf, -1, -2])

@@ -163,6 +163,8 @@ POINTS = [
     at("cummax_with_indices", TIES, axis=1),
     at("quantile", TIES, q=0.5, axis=1),
     *(at("quantile", TIES, q=q) for q in (0.0, 1.0)),
+    at("quantile", [[1.0, NAN, 3.0], [2.0, 1.0, INF]], q=0.5, axis=1),
+    at("median", [[1.0, NAN, 3.0], [2.0, 1.0, INF]], axis=1),
     at("max_pool2d", IMAGE, kernel_size=(2, 2), stride=(1, 1)),
     at("max_pool2d", IMAGE, kernel_size=(2, 2), stride=(1, 1), padding=(1, 1)),
     *(at(name, ZEROS, axis=axis) for name in ("prod", "cumprod") for axis in (0, 1)),

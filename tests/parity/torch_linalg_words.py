@@ -12,16 +12,27 @@ import numpy as np
 def linear_algebra_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     linalg = torch.linalg
 
-    def symmetric(a: Any) -> Any:
-        return (a + a.mT) / 2
+    def hermitian(a: Any) -> Any:
+        return (a + a.mH) / 2
+
+    def pivots(x: Any) -> Any:
+        size = x.detach().abs()
+        large = size >= size.amax(-2, keepdim=True) / 2
+        return torch.where(large & (large.cumsum(-2) == 1), 1 / x, 0.0)
 
     def as_numpy_turns(columns: Any, numpys: Any) -> Any:
         """One sign for each column, after which it points where NumPy's does."""
-        return torch.sign((columns.detach() * torch.from_numpy(numpys)).sum(dim=-2, keepdim=True))
+        return torch.sign((columns.detach().conj() * torch.from_numpy(numpys)).sum(dim=-2, keepdim=True).real)
+
+    def until_pivots_are_real(columns: Any, numpys: Any) -> Any:
+        """What turns each column until its pivot is real and positive, or, if it is real itself, as NumPy does."""
+        if not columns.is_complex():
+            return as_numpy_turns(columns, numpys)
+        return torch.sgn(pivots(columns).sum(dim=-2, keepdim=True))
 
     def eigh(a: Any) -> Any:
-        values, vectors = linalg.eigh(symmetric(a))
-        return values, vectors * as_numpy_turns(vectors, np.linalg.eigh(symmetric(a).detach().numpy())[1])
+        values, vectors = linalg.eigh(hermitian(a))
+        return values, vectors * until_pivots_are_real(vectors, np.linalg.eigh(hermitian(a).detach().numpy())[1])
 
     def qr(a: Any) -> Any:
         q, r = linalg.qr(a)
@@ -30,8 +41,8 @@ def linear_algebra_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
     def svd(a: Any) -> Any:
         u, s, vh = linalg.svd(a, full_matrices=False)
-        signs = as_numpy_turns(u, np.linalg.svd(a.detach().numpy(), full_matrices=False)[0])
-        return u * signs, s, vh * signs.mT
+        turns = until_pivots_are_real(u, np.linalg.svd(a.detach().numpy(), full_matrices=False)[0])
+        return u * turns, s, vh * turns.mH
 
     def block_triangle(a: Any, b: Any) -> Any:
         upper, lower = torch.cat([a, b], -1), torch.cat([torch.zeros_like(b), a], -1)
@@ -44,8 +55,9 @@ def linear_algebra_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "cofactors": lambda a: linalg.det(a)[..., None, None] * linalg.inv(a).mT,
         "slogdet": lambda a: tuple(linalg.slogdet(a)),
         "trace": lambda x, offset=0: torch.diagonal(x, offset, -2, -1).sum(-1),
-        "symmetric_part": symmetric,
-        "cholesky": lambda a: linalg.cholesky(symmetric(a)),
+        "hermitian_part": hermitian,
+        "pivots": pivots,
+        "cholesky": lambda a: linalg.cholesky(hermitian(a)),
         "eigh": eigh,
         "reciprocal_beyond": lambda x, floor: torch.where(x.abs() > floor, 1 / x, 0.0),
         "known_ratio": lambda x, y, floor: x / y,

@@ -162,8 +162,15 @@ def scan_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         kept, gap = x.narrow(axis, 1 if reverse else 0, length), torch.zeros_like(x.narrow(axis, 0, 1))
         return torch.cat([kept, gap] if reverse else [gap, kept], axis)
 
-    def quantile(x: Any, q: float, axis: Any = None, keepdims: bool = False) -> Any:
-        return torch.quantile(x, q, dim=axis, keepdim=keepdims)
+    def quantile(x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear") -> Any:
+        several = torch.tensor(q, dtype=x.dtype) if isinstance(q, tuple) else q
+        if not isinstance(axis, tuple) and method == "linear":
+            return torch.quantile(x, several, dim=axis, keepdim=keepdims)
+        assert (axis, keepdims, method) == ((0, 2), True, "hazen")  # PyTorch has one axis, and five of the methods
+        n = x.shape[0] * x.shape[2]
+        line = x.movedim(1, 0).reshape(x.shape[1], n)
+        linear = (several * n - 0.5) / (n - 1)
+        return torch.quantile(line, linear, dim=1)[:, None, :, None]
 
     def sort(x: Any, axis: Any = -1, descending: bool = False) -> Any:
         x, axis = (x.flatten(), 0) if axis is None else (x, axis)
@@ -214,6 +221,7 @@ def axis_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "expand_dims": expand_dims,
         "transpose": transpose,
         "mT": lambda x: x.mT,
+        "mH": lambda x: x.mH,
         "swapaxes": swapaxes,
         "axes_to_last": axes_to_last,
         "broadcast_to": broadcast_to,

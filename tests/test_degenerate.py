@@ -1,0 +1,121 @@
+"""Every operation with a sample, called again with its axes cut to one entry, and to none."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus.check import gradients, moving, promises
+from micrograd_plus.samples import Sample, samples
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+NO_WAY_BACK = {
+    "ungrouped": "with no groups there is nothing to say how many entries each has",
+    "as_images": "with no groups there is nothing to say how many entries each has",
+    "max_pool2d": "with no channels there is nothing to say how many entries each has",
+    "max_pool1d": "with no channels there is nothing to say how many entries each has",
+}
+"""Operations that compute something of nothing, and cannot tell what it receives."""
+
+
+def cut(value, length, kept):
+    """An input whose axes of that length keep only their first entries."""
+    for axis, n in enumerate(getattr(value, "shape", ())):
+        if n == length:
+            value = np.take(value, range(kept), axis)
+    return value
+
+
+def cuts(name, kept):
+    """The samples of an operation with all axes of one length cut, for each length in turn."""
+    for each in samples[name]:
+        lengths = {n for value in each.inputs for n in getattr(value, "shape", ()) if n > 1}
+        for length in sorted(lengths):
+            inputs = [cut(value, length, kept) for value in each.inputs]
+            yield Sample(each.op, inputs, each.params, each.excused)
+
+
+def results(sample):
+    """What a call gives; None where it is refused, by an error that names the operation."""
+    inputs = [mg.tensor(value) if hasattr(value, "dtype") else value for value in sample.inputs]
+    try:
+        out = sample.op.given(inputs, sample.params)
+    except (ValueError, TypeError, IndexError, RuntimeError) as error:
+        if sample.op.name not in str(error):
+            raise
+        return None
+    return [part.numpy() for part in (out if isinstance(out, tuple) else (out,))]
+
+
+@pytest.mark.parametrize("name", samples)
+def test_with_a_single_entry_along_an_axis_the_gradient_still_equals_differences(name):
+    for sample in cuts(name, 1):
+        found = results(sample)
+        if found is None or "the gradient equals differences" in sample.excused:
+            continue
+        if any(part.dtype.kind in "fc" and np.isnan(part).any() for part in found):
+            continue  # the spread of one entry about itself, say, shared out among none
+        promises["the gradient equals differences"](sample)
+
+
+@pytest.mark.parametrize("name", [name for name in samples if name not in NO_WAY_BACK])
+def test_of_nothing_an_operation_gives_or_refuses_something_and_every_input_receives_its_shape(name):
+    for sample in cuts(name, 0):
+        found = results(sample)
+        if found is None or sample.op.outputs == ("parts",):
+            continue  # no parts at all: there is nothing to go back from
+        for gradient, place in zip(gradients(sample), moving(sample), strict=True):
+            assert gradient.shape == sample.inputs[place].shape, str(sample)
+
+
+def test_of_nothing_the_exponentials_add_up_to_nothing():
+    nothing = mg.tensor(np.zeros((2, 0)), requires_grad=True)
+    assert mg.logsumexp(nothing, axis=1).tolist() == [-np.inf, -np.inf]
+    query, none = np.ones((3, 2)), np.ones((0, 2))
+    assert mg.scaled_dot_product_attention(query, none, none).tolist() == np.zeros((3, 2)).tolist()
+
+
+def test_a_batch_without_images_goes_through_a_network_and_back():
+    images, kernel = np.zeros((0, 3, 6, 6)), mg.tensor(np.ones((4, 3, 3, 3)), requires_grad=True)
+    pooled = mg.avg_pool2d(mg.max_pool2d(mg.conv2d(images, kernel), kernel_size=(2, 2), stride=(2, 2)),
+                           kernel_size=(2, 2), stride=(1, 1))  # fmt: skip
+    assert pooled.shape == (0, 4, 1, 1)
+    pooled.sum().backward()
+    assert not kernel.grad.numpy().any()
+
+
+def test_indices_broadcast_along_the_other_axes_and_so_does_what_they_receive():
+    x = np.arange(12.0).reshape(3, 4) ** 1.5
+    for indices in ([[0, 2, 2]], [[3], [1], [1]], [[1]]):
+        place = np.array(indices)
+        assert mg.take_along_axis(x, place, axis=1).tolist() == np.take_along_axis(x, place, axis=1).tolist()
+        assert mg.gradcheck(lambda x, place=place: mg.take_along_axis(x, place, axis=1), [x])
+    assert mg.gradcheck(lambda x: mg.take_along_axis(x, np.array([[0, 2], [1, 1]]), axis=1), [x[:1]])
+
+
+def test_an_index_that_is_smaller_than_what_it_is_scattered_into_begins_in_its_corner():
+    x, source, index = np.zeros((3, 4)), np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1, 1], [0, 3]])
+    found = mg.scatter_add(x, 1, index, source)
+    assert found.tolist() == [[0, 3, 0, 0], [3, 0, 0, 4], [0, 0, 0, 0]]
+    assert mg.gradcheck(lambda x, source: mg.scatter_add(x, 1, index, source), [x, source])
+
+
+def test_what_is_no_number_stays_none():
+    x = np.array([[1.0, np.nan, 3.0], [2.0, 1.0, np.inf]])
+    assert mg.cummax(x).tolist()[1] == [2, 2, np.inf]
+    assert np.isnan(mg.cummax(x).numpy()[0, 1:]).all()
+    assert mg.ops.cummax_with_indices(mg.tensor(x))[1].tolist() == [[0, 1, 1], [0, 0, 2]]
+    square = mg.tensor([[1.0, np.nan], [0.5, 2.0]], requires_grad=True)
+    mg.linalg.det(mg.stack([square, np.eye(2)])).sum().backward()
+    assert np.isnan(square.grad.numpy()).all()
+
+
+@pytest.mark.parametrize(("call", "sentence"), [
+    (lambda: mg.fold(np.ones((1, 4, 1)), output_size=(1, 1), kernel_size=(2, 2)),
+     r"fold.*a window of \(2, 2\) \(dilation \(1, 1\)\) is larger than the image \(1, 1\) with padding \(0, 0\)"),
+    (lambda: mg.put_diagonal(np.ones(1), shape=(3, 3)), r"x must have the shape of that diagonal, \(3,\)"),
+    (lambda: mg.undiag(np.ones((2, 2)), shape=(3,), k=1), r"x must have the shape of what diag makes of \(3,\)"),
+])  # fmt: skip
+def test_an_error_says_which_shape_would_do(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()
