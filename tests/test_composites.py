@@ -131,3 +131,16 @@ def test_a_composite_of_ones_own_keeps_every_promise():
     rng = np.random.default_rng(5)
     mg.samples.sample(log_distance, rng.normal(size=(2, 3)), rng.normal(size=(1, 3)))
     assert set(check(log_distance).values()) == {1}
+
+
+@pytest.mark.parametrize("last", [lambda h, c: h.sum() + (2 * c).sum(), lambda h, c: (h * h).sum()])
+def test_an_operation_with_several_outputs_is_stepped_into_from_those_that_a_gradient_arrived_at(last):
+    gates, cell = draw(2, 12, requires_grad=True), draw(2, 3, seed=1, requires_grad=True)
+    with mg.record() as trace:
+        last(*mg.lstm_cell(gates, cell)).backward()
+    place = next(step.index for step in trace if step.rule == "lstm_cell.gates")
+    within = trace.inside(place)
+    assert {"split", "sigmoid", "tanh", "multiply"} <= {node.op for node in within.nodes}
+    arrived = {within.nodes[node].label: gradient for node, gradient in within.gradients.items()}
+    np.testing.assert_allclose(arrived["gates"], gates.grad.numpy(), rtol=1e-12)
+    np.testing.assert_allclose(arrived["cell"], cell.grad.numpy(), rtol=1e-12)

@@ -175,7 +175,7 @@ class Builder:
                 requires_grad=isinstance(key, Node) or type(key).__name__ == "Value",
                 value=self._value(key, told),
                 site=told.site if told else None,
-                inside=inside(told, self._upstreams.get(id(key))) if told else None,
+                inside=inside(told, self._upstreams.get(id(key))) if told and kind == "application" else None,
             )
         )
 
@@ -262,7 +262,7 @@ def inside(told: Applied, upstream: Any) -> Callable[[], Trace | None] | None:
     """How to tell an application as a smaller program, when somebody asks."""
     op = told.op
     whole = all(value is None or isinstance(value, (Variable, Number)) for value in told.inputs)
-    if op.outputs or not op.composite or upstream is None or not whole:
+    if not op.composite or upstream is None or not whole:
         return None
 
     def tell() -> Trace:
@@ -273,13 +273,24 @@ def inside(told: Applied, upstream: Any) -> Callable[[], Trace | None] | None:
         ]
         with variable.enable_grad(), recorder:
             out = op.forward(vocabulary.tensors, *inputs, **told.params)
-            out = out[0] if op.keeps else out
-            out.gradients(upstream)
+            end, arrived = end_to_end(out[0] if op.keeps else out, upstream)
+            end.gradients(arrived)
         recorder.close(trace)
         Builder(recorder, trace).build()
         return trace
 
     return tell
+
+
+def end_to_end(out: Any, upstream: Any) -> tuple[Any, Any]:
+    """Where the walk inside begins, and with what: several outputs are laid end to end, and their gradients too."""
+    if not isinstance(upstream, Upstreams):
+        return out, upstream
+    words, places = vocabulary.tensors, sorted(upstream.parts)
+    if len(places) == 1:
+        return out[places[0]], upstream.parts[places[0]]
+    arrived = [words.ravel(Variable.public.of(upstream.parts[place])) for place in places]
+    return words.concatenate([words.ravel(out[place]) for place in places]), words.concatenate(arrived)
 
 
 def again(value: Any, data: Any, name: str) -> Any:
