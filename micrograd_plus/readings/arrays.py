@@ -147,6 +147,18 @@ def spread(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = Fa
     return broadcast_to(x if keepdims or axis is None else x.reshape(reduced(shape, axis, length_one=True)), shape)
 
 
+def expand_dims(x: Any, axis: Any) -> Any:
+    """New axes of length 1; for the first and the last one an index is the shorter way."""
+    if type(axis) is not int or axis not in (0, -1):
+        return np.expand_dims(x, axis)
+    return x[None] if axis == 0 else x[..., None]
+
+
+def stop_gradient(x: Any) -> Any:
+    """The array itself; only a walk sees a difference."""
+    return x
+
+
 def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
     """Repeated along new axes and axes of length 1; of few numbers a new array is made more quickly than a view."""
     if type(shape) is not tuple or x.ndim > len(shape) or math.prod(shape) > 4096:
