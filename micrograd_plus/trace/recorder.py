@@ -58,7 +58,7 @@ class Recorder(variable.Recorder):
 
     def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
         """Note an application, and which instruction of the user's asked for it."""
-        frame: Any = sys._getframe(2)  # pyright: ignore[reportPrivateUsage] - Python has no public name for a caller
+        frame: Any = sys._getframe(3)  # pyright: ignore[reportPrivateUsage] - behind `tell`, and what applied it
         if self.within is None:
             while frame is not None and (ours.get(id(frame.f_code)) or is_ours(frame.f_code))[0]:
                 frame = frame.f_back
@@ -88,8 +88,6 @@ class Recorder(variable.Recorder):
         to the collector.
         """
         for place, frame in self.frames.items():
-            own = dict(frame.f_locals)
-            for name in [name for name, value in own.items() if value is trace]:
-                del own[name]
+            own = {name: value for name, value in frame.f_locals.items() if value is not trace}
             self.scopes[place] = (frame.f_code, own, frame.f_globals)
         self.frames.clear()
