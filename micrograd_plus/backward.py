@@ -25,6 +25,8 @@ from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, modes
 Observer = Callable[[Node, Contribution, Any, Any, Any], None]
 """Told a step: the node, the contribution, the upstream, and the accumulator before and after."""
 
+_birth = attrgetter("serial")
+
 
 def program(root: Node) -> tuple[list[Node], list[Leaf]]:
     """The applications that `root` was computed from, latest first, and the leaves. Every accumulator starts empty."""
@@ -34,15 +36,13 @@ def program(root: Node) -> tuple[list[Node], list[Leaf]]:
     if root.pull is None:
         leaves.append(root)
         return order, leaves
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        order.append(node)
+    order.append(root)
+    for node in order:  # the list grows while it is read
         for parent in node.parents:
             if parent is not None and parent.accumulator is None:
                 parent.accumulator = EMPTY
-                (todo if parent.pull is not None else leaves).append(parent)
-    order.sort(key=attrgetter("serial"), reverse=True)
+                (order if parent.pull is not None else leaves).append(parent)
+    order.sort(key=_birth, reverse=True)
     return order, leaves
 
 

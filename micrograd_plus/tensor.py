@@ -47,11 +47,12 @@ class Tensor(Variable):
     @staticmethod
     def of(data: Any, node: Node | None = None) -> Tensor:
         """A tensor that holds `data` itself, not a copy."""
-        ordinary = type(data) is _ndarray or isinstance(data, np.generic)
-        if not ordinary and isinstance(data, Tensor):
+        if type(data) is _ndarray or isinstance(data, np.generic):
+            out = _new(Tensor if data.dtype.kind != "c" else TensorByName)
+        elif isinstance(data, Tensor):
             return data
-        ordinary = ordinary and data.dtype.kind != "c"
-        out = _new(Tensor if ordinary else TensorByName)
+        else:
+            out = _new(TensorByName)
         out._data, out.node = data, node
         return out
 
@@ -196,7 +197,10 @@ class Tensor(Variable):
         gradients differentiable themselves. With several `workers`, rules that do not wait for one another run on so
         many threads, to the same bytes; small graphs, and walks that are watched, stay on one.
         """
-        found = self.gradients(gradient, retain_graph=retain_graph, create_graph=create_graph, workers=workers)
+        found = backward.gradients(
+            self, self._upstream(gradient, create_graph), create_graph=create_graph, retain_graph=retain_graph,
+            walk_by=None if workers == 1 else _walk_on(workers),
+        )  # fmt: skip
         for leaf, received in found.items():
             _accumulate(leaf, received)
 
@@ -210,6 +214,13 @@ class Tensor(Variable):
         workers: int = 1,
     ) -> dict[Node, Any]:
         """The same walk, but the gradients come back as a mapping from nodes and no `.grad` is touched."""
+        return backward.gradients(
+            self, self._upstream(gradient, create_graph), create_graph=create_graph, retain_graph=retain_graph,
+            through=through, walk_by=None if workers == 1 else _walk_on(workers),
+        )  # fmt: skip
+
+    def _upstream(self, gradient: Any, create_graph: bool) -> Any:
+        """What arrives at this tensor, in memory of the walk's own."""
         if self.node is None:
             raise RuntimeError(
                 "backward() of a tensor that depends on nothing with requires_grad=True: there is no graph to walk; "
@@ -217,17 +228,8 @@ class Tensor(Variable):
             )
         data = self._data
         if gradient is None and isinstance(data, np.generic):
-            upstream = data.dtype.type(1)
-        else:
-            upstream = self._upstream(gradient, create_graph)
-        return backward.gradients(
-            self, upstream, create_graph=create_graph, retain_graph=retain_graph, through=through,
-            walk_by=None if workers == 1 else _walk_on(workers),
-        )  # fmt: skip
-
-    def _upstream(self, gradient: Any, create_graph: bool) -> Any:
-        """What arrives at this tensor, in memory of the walk's own."""
-        data, library = self._data, vocabulary.device_of(self._data).library
+            return data.dtype.type(1)
+        library = vocabulary.device_of(data).library
         if gradient is None:
             if data.size != 1:
                 raise RuntimeError(
