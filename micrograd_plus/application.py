@@ -147,7 +147,7 @@ class Op:
         """True when an input has a rule."""
         return any(name in rule.inputs for rule in self.rules)
 
-    @property
+    @cached_property
     def arguments(self) -> tuple[str, ...]:
         """Inputs and parameters in the order in which they are given: those that must be given come first."""
         optional = [name for name in self.inputs if name in self.optional]
@@ -263,7 +263,7 @@ class Op:
             result(part, output_of(node, i) if part.dtype.kind in "fc" else None) for i, part in enumerate(out)
         )
 
-    @property
+    @cached_property
     def always_saved(self) -> tuple[str, ...]:
         """What is saved whichever inputs want a gradient."""
         again = [*self.inputs, *self.params] if set(self.keeps) - self.constants else []
@@ -310,6 +310,11 @@ class Op:
         """True when the forward is a decomposition into other operations."""
         words = self.forward.__code__.co_names
         return self.kind == "general" and words != (self.name,) and all(hasattr(vocabulary.tensors, w) for w in words)
+
+    @cached_property
+    def pull_by_name(self) -> Callable[..., None]:
+        """How a node of the operation sends its gradient on where that is not written out."""
+        return pull_by_name(self)
 
     # The way back ---------------------------------------------------------------------------------------------------
 
@@ -464,7 +469,7 @@ def pull_by_name(op: Op) -> Callable[..., None]:
 def pull_of(op: Op, out: Any) -> Callable[..., None]:
     """How a node sends its gradient on: written out where it can be, else by name."""
     if not op.may_be_written_out or out.dtype.kind == "c" or writer.room is None:
-        return pull_by_name(op)
+        return op.pull_by_name
     return writer.room.pull(op)
 
 

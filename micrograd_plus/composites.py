@@ -19,7 +19,7 @@ from typing import Any
 
 from . import variable
 from .apart import walk_apart
-from .application import Op, admit, any_wants_gradient, pull_by_name, result
+from .application import Op, admit, any_wants_gradient, result
 from .op import register
 from .outside import holding
 from .readings import vocabulary
@@ -118,7 +118,7 @@ class Composite(Op):
         node = None
         if out.node is not None:
             node = object.__new__(Node)
-            node.pull, node.parents = pull_by_name(self), tuple(nodes)
+            node.pull, node.parents = self.pull_by_name, tuple(nodes)
             node.serial, node.accumulator = variable.birth(), None
             entrances = [None if n is None else x.node for x, n in zip(seen, nodes, strict=True)]
             likes = [None if n is None else self.likeness(x, out) for x, n in zip(data, nodes, strict=True)]

@@ -338,7 +338,7 @@ def stack(parts: Any, axis: int = 0) -> Any:
 
 def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
     """The slices along an axis."""
-    return tuple(np.moveaxis(x, axis, 0))
+    return tuple(x if axis == 0 else np.moveaxis(x, axis, 0))
 
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Any, ...]:
