@@ -29,37 +29,34 @@ def public_call(op: Op) -> FunctionType:
     call.__doc__ = op.forward.__doc__
     call.__module__ = op.forward.__module__
     call.__qualname__ = op.name
-    vars(call).update(op=op, rule=op.rule, source=Source(op), __wrapped__=_Signature(op.forward))
+    shown = Source(op)
+    vars(call).update(op=op, rule=op.rule, source=shown, __wrapped__=shown)
     return call
 
 
 class Source:
-    """The written-out code of an operation, to be printed: `print(mg.tanh.source)`. Made when somebody looks."""
+    """What there is to see of an operation, made when somebody looks: its written-out code, to be printed
+    (`print(mg.tanh.source)`), and for `help` and tab completion the signature of its forward without the vocabulary."""
+
+    __slots__ = ("_op",)
 
     def __init__(self, op: Op):
         self._op = op
+
+    def __call__(self, *args: Any, **params: Any) -> Any:  # pragma: no cover - `inspect` wants a callable
+        """Apply the operation."""
+        return self._op.apply(*args, **params)
 
     def __repr__(self) -> str:
         if writer.room is None or not self._op.may_be_written_out:
             return f"{self._op!r} is applied by name"
         return writer.room.source(self._op)
 
-
-class _Signature:
-    """What `help` and tab completion show: the forward without its vocabulary. Made when somebody looks."""
-
-    def __init__(self, forward: Any):
-        self.forward = forward
-
-    def __call__(self, *args: Any, **params: Any) -> Any:  # pragma: no cover - `inspect` wants a callable
-        """Apply the operation."""
-        return self.forward.op.apply(*args, **params)
-
     @property
     def __signature__(self) -> Any:
         from inspect import Parameter, signature
 
-        whole = signature(self.forward)
+        whole = signature(self._op.forward)
         either = Parameter.POSITIONAL_OR_KEYWORD
         required = [p.replace(kind=either) for p in list(whole.parameters.values())[1:]]
         order = sorted(required, key=lambda p: p.default is not Parameter.empty)
