@@ -50,8 +50,6 @@ class Op:
     may_be_repeated = True
     """Whether its rules give the same whenever they are called. A walk through one that might not is recorded as it
     happens."""
-    all_may_be_repeated: ClassVar[bool] = True
-    """The same of all that have been applied by name. While it is true nobody looks at each."""
 
     def __init__(
         self,
@@ -462,7 +460,6 @@ def pull_by_name(op: Op) -> Callable[..., None]:
             deposit(node.parents[contribution.index], xp.own(contribution.value, upstream))
 
     vars(pull).update(op=op, on_tensors=None)
-    Op.all_may_be_repeated &= op.may_be_repeated
     return pull
 
 

@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import Any
 
 from . import variable
-from .application import Op, deposit, output_of, pull_part
+from .application import deposit, output_of, pull_part
 from .readings import arrays, vocabulary
 from .rule import Contribution
 from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, modes
@@ -221,7 +221,7 @@ def _free(order: Sequence[Node]) -> None:
 
 def repeatable(order: Sequence[Node]) -> bool:
     """Whether the same walk could be had again: what rules had saved cannot have changed, but what else they do can."""
-    return Op.all_may_be_repeated or all(node.op is None or node.op.may_be_repeated for node in order)
+    return all(node.op is None or node.op.may_be_repeated for node in order)
 
 
 def replay(root: Node, upstream: Any, observe: Sequence[Observer], kept: dict[Node, Any]) -> None:

@@ -7,21 +7,10 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus import nn, optim, random
+from walked import gradients_of, leaf
 
 RNG = np.random.default_rng(0)
 W = RNG.normal(size=(3, 3))
-
-
-def leaf(values):
-    return mg.tensor(values, requires_grad=True)
-
-
-def gradients_of(loss, *inputs):
-    """The gradients that one walk leaves in these leaves."""
-    for each in inputs:
-        each.grad = None
-    loss().backward()
-    return [each.grad.numpy() for each in inputs]
 
 
 def test_a_checkpoint_gives_the_very_gradients_of_the_function():

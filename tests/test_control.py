@@ -6,21 +6,10 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
+from walked import gradients_of, leaf
 
 RNG = np.random.default_rng(0)
 W = RNG.normal(size=(3, 3))
-
-
-def leaf(values):
-    return mg.tensor(values, requires_grad=True)
-
-
-def gradients_of(loss, *inputs):
-    """The gradients that one walk leaves in these leaves."""
-    for each in inputs:
-        each.grad = None
-    loss().backward()
-    return [each.grad.numpy() for each in inputs]
 
 
 # scan -------------------------------------------------------------------------------------------------------
