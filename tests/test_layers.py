@@ -293,3 +293,11 @@ def test_an_error_says_what_does_not_fit(call, kind, parts):
         call()
     for part in parts:
         assert part in str(caught.value)
+
+
+def test_a_recurrent_layer_without_its_way_along_a_sequence_says_what_it_lacks():
+    class Unfinished(nn.RNN.__base__):
+        gates = 1
+
+    with pytest.raises(NotImplementedError, match=r"Unfinished has no _along\(x, start, parameters\)"):
+        Unfinished(2, 3)(mg.tensor(np.ones((4, 1, 2))))

@@ -298,3 +298,11 @@ def test_clipping_can_refuse_gradients_that_are_not_finite(x):
     x.grad = [np.nan, 1.0]
     with pytest.raises(RuntimeError, match="the norm of the gradients is nan"):
         nn.utils.clip_grad_norm_(x, 1.0, error_if_nonfinite=True)
+
+
+def test_a_schedule_without_a_rate_says_what_it_lacks(x):
+    class Unfinished(optim.lr_scheduler.LRScheduler):
+        pass
+
+    with pytest.raises(NotImplementedError, match=r"Unfinished has no rate\(base, epoch, place\)"):
+        Unfinished(optim.SGD([x], lr=0.1))
