@@ -33,6 +33,9 @@ try:
     with _suppress(ImportError):  # without this room the same rules run by name
         from . import compiled as _compiled  # noqa: F401 - importing it is what makes operations fast
 finally:
+    if not _gc.get_freeze_count():  # frozen and unfrozen, all of it counts as old: else it is looked through now
+        _gc.freeze()
+        _gc.unfreeze()
     if _collects:
         _gc.enable()
 

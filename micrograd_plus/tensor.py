@@ -157,7 +157,11 @@ class Tensor(Variable):
     @property
     def grad(self) -> Tensor | None:
         """The gradient that walks have added up here: on leaves, and where `retain_grad` was called."""
-        return getattr(self.node, "grad", None)
+        found = getattr(self.node, "grad", None)
+        if found is None or isinstance(found, Tensor):
+            return found
+        kept = self._tracked("grad").grad = Tensor.of(found)
+        return kept
 
     @grad.setter
     def grad(self, value: Any) -> None:
@@ -602,12 +606,9 @@ def _accumulate(leaf: Any, received: Any) -> None:
     if received.dtype is not leaf.dtype and received.dtype != leaf.dtype:
         received = received.astype(leaf.dtype)
     before = leaf.grad
-    if before is None:
-        leaf.grad = received if type(received) is Tensor else Tensor.of(received)
-    elif type(received) is Tensor or before.node is not None:
-        leaf.grad = before + received
-    else:
-        leaf.grad = Tensor.of(before._data + received)
+    if isinstance(before, Tensor) and before.node is None:
+        before = before._data
+    leaf.grad = received if before is None else before + received
     if after_accumulation.ever:
         for hook in list(after_accumulation.of.get(leaf, ())):
             hook()

@@ -91,10 +91,11 @@ class Optimizer:
         settle()
         for group in self.param_groups:
             for tensor in group["params"]:
-                leaf = tensor.node
-                if leaf is not None and leaf.grad is not None:
+                gradient = tensor.node and tensor.node.grad
+                if gradient is not None:
                     before = tensor._data
-                    values = self.updated(before, leaf.grad._data, self.state[tensor], group)
+                    gradient = gradient._data if isinstance(gradient, Tensor) else gradient
+                    values = self.updated(before, gradient, self.state[tensor], group)
                     # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
                     replace(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))
         return loss

@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import math
 import sys
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy  # noqa: ICN001 - np is the library that this file is read with, which may be another
@@ -50,17 +50,19 @@ def __getattr__(word: str) -> Any:
 def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Entries added up along some axes, or along all."""
     if axis is not None and _along_short_rows(x, axis):
-        total = rows(x).dot(np.ones((x.shape[-1], 1), x.dtype))
+        total = rows(x).dot(_ones(x.shape[-1], x.dtype))
         return total.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
     return _add_up(x, axis=axis, keepdims=keepdims)
 
 
 def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The largest entry along some axes, or along all."""
-    if axis is not None and _along_short_rows(x, axis):
+    if axis is None or not x.ndim or np is not numpy:
+        return np.max(x, axis=axis, keepdims=keepdims)
+    if _along_short_rows(x, axis) and x.size >= x.shape[-1] ** 2:
         largest = np.maximum.reduce(np.ascontiguousarray(rows(x).T))
         return largest.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
-    return np.max(x, axis=axis, keepdims=keepdims)
+    return np.maximum.reduce(x, axis=axis, keepdims=keepdims)
 
 
 def top(x: Any, axis: Any = -1) -> Any:
@@ -80,10 +82,20 @@ def _along_short_rows(x: Any, axis: Any) -> bool:
         and x.ndim > 1
         and np is numpy
         and 0 < x.shape[-1] <= 96
-        and x.size > 2000
+        and x.size > 64
         and x.dtype.kind == "f"
         and x.flags.c_contiguous
     )
+
+
+@lru_cache(64)
+def _few_ones(count: int, dtype: Any) -> Any:
+    return np.ones(count, dtype)
+
+
+def _ones(count: int, dtype: Any) -> Any:
+    """A row of ones to be read. Few of them are kept: to make them would take as long as to add with them."""
+    return _few_ones(count, dtype) if count <= 4096 and np is numpy else np.ones(count, dtype)
 
 
 def einsum(subscripts: str, *parts: Any) -> Any:
@@ -227,11 +239,9 @@ def summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, .
 
 def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
     """The sum of `x` over everything that broadcasting had repeated, in the shape it had before."""
+    if len(shape) == 1 and x.shape[-1:] == shape and x.size and x.dtype.kind == "f":
+        return _ones(x.size // shape[0], x.dtype).dot(rows(x))  # three to six times as fast as adding the rows
     extra = x.ndim - len(shape)
-    if extra == 1 and x.size < 2000 and x.shape[1:] == shape:
-        return _add_up(x)
-    if len(shape) == 1 and extra > 0 and x.size and x.shape[-1:] == shape and x.dtype.kind == "f":
-        return np.ones(x.size // shape[0], x.dtype).dot(rows(x))  # up to three times as fast as adding the rows
     if extra < 0 or builtins.any(n not in (m, 1) for n, m in zip(shape, x.shape[extra:], strict=True)):
         raise ValueError(f"shape {x.shape} is not what broadcasting makes of {shape}")
     axes = summed_axes(x.shape, shape)
