@@ -11,7 +11,7 @@ name, overwrites nothing, and tells each step to who asked: it serves recordings
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import nullcontext
 from operator import attrgetter
 from typing import Any
@@ -157,12 +157,10 @@ def gradients(
     """The gradient that each leaf receives (and each node of `through`), as arrays; as tensors with `create_graph`.
     A walk that nobody watches may go another way: `walk_by`."""
     start: Any = root.node
-    recorders = variable.recorders.get()
     watched = hooks.ever and hooks.alive()
     order, leaves = program(start)
-    can_replay = bool(recorders) and not (create_graph or watched) and repeatable(order)
-    observe = [told for each in recorders if (told := each.observer(root, upstream, can_replay)) is not None]
-    stops = {id(node) for node in through}
+    observe = _observers(root, upstream, order, watched or create_graph) if modes.recording else ()
+    stops = {id(node) for node in through} if through else ()
     by_name = observe or stops or watched or (modes.special and variable.by_name.get())
     collected: dict[Node, Any] = {}
     start.accumulator = Variable.public.of(upstream) if create_graph else upstream
@@ -184,6 +182,13 @@ def gradients(
     if not retain_graph:
         _free(order)
     return collected
+
+
+def _observers(root: Variable, upstream: Any, order: Sequence[Node], must_be_seen: bool) -> list[Observer]:
+    """Whom this thread's recorders send to see a walk; nobody, if they can have the same walk later."""
+    can_replay = not must_be_seen and repeatable(order)
+    told = [recorder.observer(root, upstream, can_replay) for recorder in variable.recorders.get()]
+    return [observer for observer in told if observer is not None]
 
 
 def _on_tensors(order: Sequence[Node], visited: Iterable[Node] | None, observe: Sequence[Observer]) -> None:
@@ -236,7 +241,7 @@ def replay(root: Node, upstream: Any, observe: Sequence[Observer], kept: dict[No
             node.accumulator = None
 
 
-def _collecting(order: Sequence[Node], stops: set[int], collected: dict[Node, Any]) -> Any:
+def _collecting(order: Sequence[Node], stops: Container[int], collected: dict[Node, Any]) -> Any:
     """The nodes in order; the complete gradient of those asked for is put down just before they are visited."""
     for node in order:
         if id(node) in stops and node.accumulator is not EMPTY:
