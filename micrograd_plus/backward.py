@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import Any
 
 from . import variable
-from .application import deposit, output_of, pull_part
+from .application import deposit, fitted, output_of, pull_part
 from .readings import arrays, vocabulary
 from .rule import Contribution
 from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, modes
@@ -125,7 +125,9 @@ def hooked(node: Node, gradient: Any) -> Any:
                 raise TypeError(f"a hook returns a tensor, or None to leave the gradient as it is; got {got}")
             if changed.shape != gradient.shape:
                 raise RuntimeError(f"a hook returned shape {changed.shape} for a gradient of shape {gradient.shape}")
-            gradient = changed._data if not isinstance(gradient, Variable) else changed
+            on_tensors = isinstance(gradient, Variable)
+            xp = vocabulary.tensors if on_tensors else words_beside(gradient)
+            gradient = fitted(xp, changed if on_tensors else changed._data, (gradient.shape, gradient.dtype))
     return gradient
 
 
