@@ -132,6 +132,9 @@ recorders: ContextVar[tuple[Recorder, ...]] = ContextVar("recorders", default=()
 class Recorder:
     """Who is told what happens in a block: `with recorder: ...`, in this thread and task alone."""
 
+    looks_inside = False
+    """Whether composites are to run as the operations that they are made of."""
+
     def __enter__(self) -> Recorder:
         self._token = recorders.set((*recorders.get(), self))
         modes.count_recorders(1)
