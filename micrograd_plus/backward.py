@@ -11,13 +11,13 @@ name, overwrites nothing, and tells each step to who asked: it serves recordings
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import nullcontext
 from operator import attrgetter
 from typing import Any
 
 from . import variable
-from .application import deposit, output_of, pull_part
+from .application import deposit, fitted, output_of, pull_part
 from .readings import arrays, vocabulary
 from .rule import Contribution
 from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, modes
@@ -125,7 +125,9 @@ def hooked(node: Node, gradient: Any) -> Any:
                 raise TypeError(f"a hook returns a tensor, or None to leave the gradient as it is; got {got}")
             if changed.shape != gradient.shape:
                 raise RuntimeError(f"a hook returned shape {changed.shape} for a gradient of shape {gradient.shape}")
-            gradient = changed._data if not isinstance(gradient, Variable) else changed
+            on_tensors = isinstance(gradient, Variable)
+            xp = vocabulary.tensors if on_tensors else words_beside(gradient)
+            gradient = fitted(xp, changed if on_tensors else changed._data, (gradient.shape, gradient.dtype))
     return gradient
 
 
@@ -157,12 +159,10 @@ def gradients(
     """The gradient that each leaf receives (and each node of `through`), as arrays; as tensors with `create_graph`.
     A walk that nobody watches may go another way: `walk_by`."""
     start: Any = root.node
-    recorders = variable.recorders.get()
     watched = hooks.ever and hooks.alive()
     order, leaves = program(start)
-    can_replay = bool(recorders) and not (create_graph or watched) and repeatable(order)
-    observe = [told for each in recorders if (told := each.observer(root, upstream, can_replay)) is not None]
-    stops = {id(node) for node in through}
+    observe = _observers(root, upstream, order, watched or create_graph) if modes.recording else ()
+    stops = {id(node) for node in through} if through else ()
     by_name = observe or stops or watched or (modes.special and variable.by_name.get())
     collected: dict[Node, Any] = {}
     start.accumulator = Variable.public.of(upstream) if create_graph else upstream
@@ -184,6 +184,13 @@ def gradients(
     if not retain_graph:
         _free(order)
     return collected
+
+
+def _observers(root: Variable, upstream: Any, order: Sequence[Node], must_be_seen: bool) -> list[Observer]:
+    """Whom this thread's recorders send to see a walk; nobody, if they can have the same walk later."""
+    can_replay = not must_be_seen and repeatable(order)
+    told = [recorder.observer(root, upstream, can_replay) for recorder in variable.recorders.get()]
+    return [observer for observer in told if observer is not None]
 
 
 def _on_tensors(order: Sequence[Node], visited: Iterable[Node] | None, observe: Sequence[Observer]) -> None:
@@ -236,7 +243,7 @@ def replay(root: Node, upstream: Any, observe: Sequence[Observer], kept: dict[No
             node.accumulator = None
 
 
-def _collecting(order: Sequence[Node], stops: set[int], collected: dict[Node, Any]) -> Any:
+def _collecting(order: Sequence[Node], stops: Container[int], collected: dict[Node, Any]) -> Any:
     """The nodes in order; the complete gradient of those asked for is put down just before they are visited."""
     for node in order:
         if id(node) in stops and node.accumulator is not EMPTY:

@@ -42,6 +42,7 @@ class Tensor(Variable):
     """An array whose operations are remembered, so that gradients can walk back through them. Made by `mg.tensor`."""
 
     __slots__ = ()
+
     # Making -----------------------------------------------------------------------------------------------------------
 
     @staticmethod
@@ -205,8 +206,7 @@ class Tensor(Variable):
             self, self._upstream(gradient, create_graph), create_graph=create_graph, retain_graph=retain_graph,
             walk_by=None if workers == 1 else _walk_on(workers),
         )  # fmt: skip
-        for leaf, received in found.items():
-            _accumulate(leaf, received)
+        _accumulate(found)
 
     def gradients(
         self,
@@ -242,7 +242,7 @@ class Tensor(Variable):
                 )
             return library.ones(data.shape, data.dtype)
         if create_graph and isinstance(gradient, Tensor):
-            given: Any = gradient
+            given: Any = gradient if gradient.dtype == data.dtype else gradient.astype(data.dtype)
         else:
             given = numbers(gradient, None, "backward: gradient")
             refuse_other_device(self, given)
@@ -601,14 +601,13 @@ def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def _accumulate(leaf: Any, received: Any) -> None:
-    """Add what a walk brought to a leaf's `.grad`."""
-    if received.dtype is not leaf.dtype and received.dtype != leaf.dtype:
-        received = received.astype(leaf.dtype)
-    before = leaf.grad
-    if isinstance(before, Tensor) and before.node is None:
-        before = before._data
-    leaf.grad = received if before is None else before + received
-    if after_accumulation.ever:
-        for hook in list(after_accumulation.of.get(leaf, ())):
-            hook()
+def _accumulate(found: dict[Any, Any]) -> None:
+    """Add what a walk brought to the leaves' `.grad`, in arrays for as long as nobody looks."""
+    for leaf, received in found.items():
+        before = leaf.grad
+        if isinstance(before, Tensor) and before.node is None:
+            before = before._data
+        leaf.grad = received if before is None else before + received
+        if after_accumulation.ever:
+            for hook in list(after_accumulation.of.get(leaf, ())):
+                hook()

@@ -41,7 +41,7 @@ def ndim(x: Any) -> int:
 
 def size(x: Any) -> int:
     """The number of entries."""
-    return prod(x.shape)
+    return x.size
 
 
 def axes_of(shape: Shape, axis: Axis) -> tuple[int, ...]:
