@@ -18,11 +18,11 @@ from . import ops, random, variable
 from .apart import walk_apart
 from .application import Op
 from .arguments import name_of, wants_count, wants_function
-from .outside import Outside, holding
+from .outside import Outside
 from .readings import symbols, vocabulary
 from .structures import leaves, mapped
 from .tensor import Tensor
-from .variable import Leaf, Node, Variable, recorders
+from .variable import Leaf, Node, Variable, holding, recorders
 
 _running: ContextVar[str] = ContextVar("_running", default="")
 _one_at_a_time = threading.RLock()

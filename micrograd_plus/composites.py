@@ -21,10 +21,9 @@ from . import variable
 from .apart import walk_apart
 from .application import Op, admit, any_wants_gradient, result
 from .op import register
-from .outside import holding
 from .readings import vocabulary
 from .rule import Rule
-from .variable import Node, Variable
+from .variable import Node, Variable, holding
 
 
 def composite(made: Any) -> Any:

@@ -174,6 +174,17 @@ def mode(variable: ContextVar[Any], value: Any) -> Generator[None]:
         variable.reset(token)
 
 
+@contextmanager
+def holding(place: ContextVar[Any], value: Any) -> Generator[None]:
+    """A block in which a variable of this thread and task has another value. It changes nothing about how operations
+    are applied, so it does not count among the modes."""
+    token = place.set(value)
+    try:
+        yield
+    finally:
+        place.reset(token)
+
+
 def no_grad() -> Any:
     """A block (or a decorator) in which nothing wants a gradient; of this thread and task alone.
 
