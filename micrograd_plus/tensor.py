@@ -175,6 +175,10 @@ class Tensor(Variable):
         value = value if isinstance(value, Tensor) else Tensor.constant(value, "grad")
         if value.shape != self.shape:
             raise ValueError(f"grad must have the tensor's shape {self.shape}, got {value.shape}")
+        if value.dtype != self.dtype:
+            if value.dtype.kind == "c" and self.dtype.kind != "c":
+                raise TypeError(f"grad is {value.dtype}, the tensor {self.dtype}; take its real part")
+            value = value.astype(self.dtype)
         self._tracked("grad").grad = value
 
     @property
