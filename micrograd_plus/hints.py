@@ -105,7 +105,9 @@ def hint(op: Any, error: Exception, shapes: list[tuple[int, ...]], params: dict[
     asked = shapes_asked_for(op)
     if asked:
         return f"{said}; {asked}"
-    if isinstance(error, ValueError) and len(shapes) > 1 and (op.kind == "elementwise" or "broadcast" in said):
+    if "zero-size array" in said or "empty sequence" in said:
+        return f"x has shape {first}, and of no entries there is no largest and no smallest"
+    if isinstance(error, ValueError) and len(shapes) > 1 and "broadcast" in said:
         return (
             f"shapes {' and '.join(map(str, shapes))} do not broadcast: counted from the last axis, two lengths must "
             f"be equal or one of them 1; insert an axis with mg.expand_dims(x, axis), or reshape"
@@ -134,6 +136,19 @@ def about_numbers(op: Any, params: dict[str, Any]) -> str | None:
                 return f"{name} is a whole number{'' if least is None else f' of at least {least}'}, got {value!r}"
         elif isinstance(default, float) and not isinstance(value, (float, int, complex)):
             return f"{name} is a number, got {value!r}"
+    return None
+
+
+def about_kinds(error: Exception, data: list[Any]) -> str | None:
+    """What is wrong with numbers of a kind that the operation has no meaning for, if any are."""
+    if "negative integer powers" in str(error):
+        return "whole numbers to a negative power are not whole any more; write x.astype(float)"
+    if isinstance(error, TypeError) and re.search(r"ufunc|numpy boolean", str(error)):
+        kinds = {value.dtype.kind for value in data if hasattr(value, "dtype")}
+        if "c" in kinds:
+            return "it takes real numbers, and these are complex; x.real, x.imag and mg.abs(x) are real"
+        if "b" in kinds:
+            return "it takes numbers, and these are True and False; write x.astype(float)"
     return None
 
 
@@ -176,7 +191,8 @@ def explained(op: Any, error: Exception, data: list[Any], params: dict[str, Any]
         + [f"{name}={described(value)}" for name, value in params.items()]
     )
     shapes = [tuple(getattr(value, "shape", ())) for value in data if value is not None]
-    said = str(error) if hasattr(error, "explained") else hint(op, error, shapes, params)
+    explained_inside = str(error) if hasattr(error, "explained") else None
+    said = explained_inside or about_kinds(error, data) or hint(op, error, shapes, params)
     made = kind_of(error)(f"{op.name}({given}): {said}")
     vars(made)["explained"] = True
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import RLock
 from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import ref
@@ -16,6 +17,7 @@ from .variable import Leaf, Node, Variable, after_accumulation, hooks, lend, rec
 
 np = vocabulary.device("cpu").library
 _new, _ndarray = object.__new__, np.ndarray
+_growing = RLock()
 _ABOUT_FORM = {np.shape, np.ndim, np.size, np.result_type, np.zeros_like, np.ones_like, np.empty_like, np.full_like}
 """NumPy's functions that ask for shape and dtype alone: no graph is lost in them."""
 
@@ -173,6 +175,10 @@ class Tensor(Variable):
         value = value if isinstance(value, Tensor) else Tensor.constant(value, "grad")
         if value.shape != self.shape:
             raise ValueError(f"grad must have the tensor's shape {self.shape}, got {value.shape}")
+        if value.dtype != self.dtype:
+            if value.dtype.kind == "c" and self.dtype.kind != "c":
+                raise TypeError(f"grad is {value.dtype}, the tensor {self.dtype}; take its real part")
+            value = value.astype(self.dtype)
         self._tracked("grad").grad = value
 
     @property
@@ -602,12 +608,14 @@ def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _accumulate(found: dict[Any, Any]) -> None:
-    """Add what a walk brought to the leaves' `.grad`, in arrays for as long as nobody looks."""
-    for leaf, received in found.items():
-        before = leaf.grad
-        if isinstance(before, Tensor) and before.node is None:
-            before = before._data
-        leaf.grad = received if before is None else before + received
-        if after_accumulation.ever:
-            for hook in list(after_accumulation.of.get(leaf, ())):
-                hook()
+    """Add what a walk brought to the leaves' `.grad`, in arrays for as long as nobody looks. Walks on several threads
+    take turns here: what one of them adds must not be lost to another."""
+    with _growing:
+        for leaf, received in found.items():
+            before = leaf.grad
+            if isinstance(before, Tensor) and before.node is None:
+                before = before._data
+            leaf.grad = received if before is None else before + received
+    if after_accumulation.ever:
+        for hook in [hook for leaf in found for hook in after_accumulation.of.get(leaf, ())]:
+            hook()

@@ -21,7 +21,7 @@ from .backward import lifted
 from .readings import vocabulary
 from .structures import leaves, leaves_beside, mapped, rebuilt
 from .tensor import Tensor, tensor
-from .variable import Leaf, Node, Upstreams
+from .variable import Leaf, Part, Upstreams
 
 _depth: ContextVar[int] = ContextVar("_depth", default=0)
 """How many transforms are running: inside another one, gradients must be differentiable themselves."""
@@ -130,46 +130,56 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         applied = Applications()
         with applied:
             out = f(*inputs)
-        moving: dict[Node, Any] = {}
+        moving: dict[Any, Any] = {}
         flat = [leaf for made in inputs for leaf in leaves(made)]
         if len(inputs) != len(tangents):
             given = f"{len(inputs)} inputs and {len(tangents)} tangents"
             raise ValueError(f"jvp: {given}; each input needs one of its shape")
         moves = leaves_beside(tangents, inputs, "jvp: tangents")
         for primal, tangent in zip(flat, moves, strict=True):
-            moving[primal.node] = _tangent(tangent, primal)
+            moving[_value_of(primal.node)] = _tangent(tangent, primal)
         for step in applied.steps:
             push(*step, moving)
         return out, mapped(out, lambda value: _movement(value, moving))
 
 
-def _movement(value: Any, moving: dict[Node, Any]) -> Any:
+def _movement(value: Any, moving: dict[Any, Any]) -> Any:
     """How a result moves; what is no tensor, or depends on nothing that moves, does not."""
-    node = getattr(value, "node", None)
-    return moving[node] if node in moving else _zeros(value)
+    known = _value_of(getattr(value, "node", None))
+    return moving[known] if known in moving else _zeros(value)
+
+
+def _value_of(node: Any) -> Any:
+    """What a value that moves is known by: its node, or as one of several outputs the application's and its number. A
+    rule that reads such an output is given it under a node of its own."""
+    return (node.parents[0], node.index) if type(node) is Part else node
 
 
 class Applications(variable.Recorder):
-    """A recorder of what was applied, in order."""
+    """A recorder of what was applied, in order. A composite's rule reads values from inside it, so how those move must
+    be known too, if the gradient of a composite is to be pushed forward."""
+
+    looks_inside = True
 
     def __init__(self) -> None:
         self.steps: list[tuple[Op, list[Any], dict[str, Any], Any]] = []
 
     def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
-        """Note one application."""
-        self.steps.append((op, list(inputs), params, result))
+        """Note one application, if its result can move: a leaf that it may be made into later cannot."""
+        if any(part.node is not None for part in (result if op.outputs else (result,))):
+            self.steps.append((op, list(inputs), params, result))
 
 
-def push(op: Op, inputs: list[Any], params: dict[str, Any], result: Any, moving: dict[Node, Any]) -> None:
+def push(op: Op, inputs: list[Any], params: dict[str, Any], result: Any, moving: dict[Any, Any]) -> None:
     """Note how the result of one application moves, when an input does.
 
     Nobody writes a forward rule: an elementwise operation multiplies by the same local derivative, a linear one applies
     itself to the tangents, a multilinear one to each in turn. Any other is linear in upstream as it goes back, and the
     transpose of that way back is the way forward.
     """
-    arriving = [moving.get(value.node) if getattr(value, "node", None) is not None else None for value in inputs]
+    arriving = [moving.get(_value_of(getattr(value, "node", None))) for value in inputs]
     results = result if op.outputs else (result,)
-    if all(tangent is None for tangent in arriving) or all(part.node is None for part in results):
+    if all(tangent is None for tangent in arriving):
         return
     if op.tangent_rule is not None:
         tangents: Sequence[Any] = op.tangent_rule.moved(inputs, params, results, arriving)
@@ -192,7 +202,7 @@ def push(op: Op, inputs: list[Any], params: dict[str, Any], result: Any, moving:
         tangents = _push_by_transposing(op, results, arriving)
     for part, tangent in zip(results, tangents, strict=True):
         if part.node is not None and tangent is not None:
-            moving[part.node] = tangent
+            moving[_value_of(part.node)] = tangent
 
 
 def _moves(op: Op, place: int) -> bool:
@@ -287,17 +297,15 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
         out, pull = vjp(alone, args[place])
         _one_tensor("jacobian", f, out)
+        library = vocabulary.device_of(out._data).library
         rows: list[Any] = []
         for entry in range(out.size):
-            one = out._data * 0
-            one.reshape(-1)[entry : entry + 1] = 1
-            rows.append(pull(Tensor.of(one))[0])
-        received = ops.stack(rows) if rows else None
+            one = library.zeros(out.size, out.dtype)
+            one[entry] = 1
+            rows.append(pull(Tensor.of(one.reshape(out.shape)))[0])
         given = args[place]
-        shape = given.shape if hasattr(given, "shape") else tensor(given).shape
-        if received is None:
-            return tensor(vocabulary.device_of(out._data).library.zeros((*out.shape, *shape)))
-        return received.reshape((*out.shape, *shape))
+        shape = (*out.shape, *(given.shape if hasattr(given, "shape") else tensor(given).shape))
+        return ops.stack(rows).reshape(shape) if rows else tensor(library.zeros(shape))
 
     return jacobian_of
 
@@ -375,7 +383,9 @@ def gradcheck(
 
 @contextmanager
 def _differentiating() -> Generator[bool]:
-    """One transform deeper; yields whether this is inside another one."""
+    """One transform deeper; yields whether this is inside another one. Its inputs share their arrays with the tensors
+    that were given, so none may be lent to anybody any more."""
+    variable.settle()
     token = _depth.set(_depth.get() + 1)
     try:
         with variable.enable_grad():
@@ -449,7 +459,7 @@ def _have_nodes(value: Any) -> bool:
 
 def _zeros(x: Any) -> Any:
     """What does not move: zeros like a tensor, and for a Python number the number 0."""
-    return Tensor.of(x._data * 0) if isinstance(x, Tensor) else 0.0
+    return Tensor.of(vocabulary.zeros_like(x._data)) if isinstance(x, Tensor) else 0.0
 
 
 def _added_up(parts: Sequence[Any]) -> Any:

@@ -146,6 +146,15 @@ def test_a_single_entry_of_any_shape_needs_no_upstream():
 # Mappings, retained gradients, hooks ------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("given", [[1, 2], np.array([1.0, 2.0]), mg.tensor([1.0, 2.0])])
+def test_a_gradient_that_is_put_there_takes_the_dtype_of_its_leaf(given):
+    x = mg.tensor([3.0, 4.0], requires_grad=True, dtype="float32")
+    x.grad = given
+    assert str(x.grad.dtype) == "float32"
+    (x * 2).sum().backward()
+    assert (x.grad.tolist(), str(x.grad.dtype)) == ([3.0, 4.0], "float32")
+
+
 def test_gradients_come_back_as_a_mapping_and_no_grad_is_touched():
     x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
     product = x * y

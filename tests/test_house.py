@@ -31,7 +31,7 @@ ROOMS = {
     "compiled": CORE,
     "backward": CORE,
     "apart": WALK,
-    "composites": WALK | {"op", "apart", "outside"},
+    "composites": WALK | {"op", "apart"},
     "parallel": WALK | {"apart"},
     "structures": set(),
     "outside": {"variable"},

@@ -411,6 +411,8 @@ def _astype(xp, x, *, dtype):
 def astype(x, dtype):
     """The values in another dtype; the gradient is cast back. Through whole numbers and truths nothing goes back."""
     wanted, given = vocabulary.device("cpu").library.dtype(dtype), getattr(x, "dtype", None)
+    if wanted.kind not in "biufc":
+        raise TypeError(f"{wanted} is no dtype of numbers; write float, complex, int, bool, or e.g. 'float32'")
     ends = wanted.kind not in "fc" and given is not None and given.kind in "fc"
     return _astype(stop_gradient(x) if ends else x, dtype=wanted)
 
