@@ -201,7 +201,7 @@ class TangentRule:
         named = {**params, **dict(zip(self.op.inputs, inputs, strict=True))}
         named.update(zip(self.op.results, results, strict=True))
         for name, value, tangent in zip(self.op.inputs, inputs, arriving, strict=True):
-            named[f"{name}_tangent"] = value * 0 if tangent is None and value is not None else tangent
+            named[f"{name}_tangent"] = standing(value) if tangent is None and value is not None else tangent
         moved = self.function(*[named[name] for name in self.reads])
         moved = moved if self.op.outputs else (moved,)
         for tangent, result in zip(moved, results, strict=True):
@@ -231,7 +231,7 @@ class TransposedRule(Rule):
         results = [named[name] for name in op.results]
         params = {name: named[name] for name in op.params}
         birth = variable.birth()
-        still: list[Any] = [None if x is None else tensor(x._data * 0, requires_grad=can_move(x)) for x in inputs]
+        still: list[Any] = [None if x is None else tensor(standing(x), requires_grad=can_move(x)) for x in inputs]
         with variable.enable_grad(), holding(recorders, recorders.get() if differentiable else ()):
             moved = op.tangent_rule.moved(inputs, params, results, still)
             upstreams = named["upstream"] if op.outputs else (named["upstream"],)
@@ -245,6 +245,11 @@ class TransposedRule(Rule):
 def can_move(value: Any) -> bool:
     """True for numbers that can move."""
     return value.dtype.kind in "fc"
+
+
+def standing(value: Any) -> Any:
+    """The tangent of what does not move."""
+    return as_tensor(vocabulary.zeros_like(as_array(value)))
 
 
 def _each(value: Any, function: Callable[[Any], Any]) -> Any:

@@ -287,17 +287,15 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
         out, pull = vjp(alone, args[place])
         _one_tensor("jacobian", f, out)
+        library = vocabulary.device_of(out._data).library
         rows: list[Any] = []
         for entry in range(out.size):
-            one = out._data * 0
-            one.reshape(-1)[entry : entry + 1] = 1
-            rows.append(pull(Tensor.of(one))[0])
-        received = ops.stack(rows) if rows else None
+            one = library.zeros(out.size, out.dtype)
+            one[entry] = 1
+            rows.append(pull(Tensor.of(one.reshape(out.shape)))[0])
         given = args[place]
-        shape = given.shape if hasattr(given, "shape") else tensor(given).shape
-        if received is None:
-            return tensor(vocabulary.device_of(out._data).library.zeros((*out.shape, *shape)))
-        return received.reshape((*out.shape, *shape))
+        shape = (*out.shape, *(given.shape if hasattr(given, "shape") else tensor(given).shape))
+        return ops.stack(rows).reshape(shape) if rows else tensor(library.zeros(shape))
 
     return jacobian_of
 
@@ -449,7 +447,7 @@ def _have_nodes(value: Any) -> bool:
 
 def _zeros(x: Any) -> Any:
     """What does not move: zeros like a tensor, and for a Python number the number 0."""
-    return Tensor.of(x._data * 0) if isinstance(x, Tensor) else 0.0
+    return Tensor.of(vocabulary.zeros_like(x._data)) if isinstance(x, Tensor) else 0.0
 
 
 def _added_up(parts: Sequence[Any]) -> Any:

@@ -187,6 +187,13 @@ def test_what_does_not_depend_on_the_arguments_does_not_move():
     close(mg.jvp(lambda x: constant * 2, (1.0,), (1.0,))[1], [0.0, 0.0])
 
 
+def test_what_does_not_depend_on_an_infinite_number_has_a_gradient_of_0():
+    unused = np.array([np.inf, np.nan, 1.0])
+    close(mg.grad(lambda x, unused: (x * x).sum(), 1)(mg.tensor(POINT), unused), [0.0, 0.0, 0.0])
+    close(mg.grad(lambda x: mg.sum(mg.grad(lambda x: mg.floor(x).sum())(x)))(unused), [0.0, 0.0, 0.0])
+    close(mg.jvp(lambda x: mg.tensor(unused) * 2, (1.0,), (1.0,))[1], [0.0, 0.0, 0.0])
+
+
 def test_a_number_among_the_inputs_of_a_linear_operation_does_not_move():
     x = np.array([1.0, -2.0])
     _, moved = mg.jvp(lambda x: mg.where(x > 0, x, 1.0), (x,), (np.array([3.0, 5.0]),))
@@ -240,6 +247,22 @@ def test_the_jacobian_has_the_shape_of_the_result_and_then_of_the_argument():
         expected[column, :, column] = 2 * MATRIX.sum(0)[column]
     close(jacobian, expected)
     close(mg.jacobian(lambda a, b: a * b, argnums=1)(np.array([1.0, 2.0]), np.ones(2)), np.diag([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("turned", [lambda x: x.T, lambda x: mg.exp(x.T), lambda x: mg.mT(x) @ np.eye(2)])
+def test_the_jacobian_does_not_depend_on_how_the_result_lies_in_memory(turned):
+    in_order = lambda x: mg.ascontiguousarray(turned(x))
+    close(mg.jacobian(turned)(MATRIX), mg.jacobian(in_order)(MATRIX).numpy())
+    assert abs(mg.jacobian(turned)(MATRIX).numpy()).sum() > 1
+
+
+def test_the_hessian_does_not_depend_on_how_the_gradient_lies_in_memory():
+    hessian = mg.hessian(lambda x: (x.T**3).sum())(MATRIX).numpy().reshape(6, 6)
+    np.testing.assert_allclose(hessian, np.diag(6 * MATRIX.ravel()), rtol=1e-12)
+
+
+def test_a_row_of_the_jacobian_is_right_beside_an_infinite_result():
+    close(mg.jacobian(lambda x: -x)(np.array([np.inf, 2.0])), [[-1.0, 0.0], [0.0, -1.0]])
 
 
 def test_the_jacobian_of_an_empty_result_is_empty():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
+from ..readings import vocabulary
 from ..tensor import Tensor, tensor
 from ..variable import no_grad
 
@@ -371,7 +372,8 @@ def hooked(hooks: list[Callable[..., Any]], hook: Callable[..., Any]) -> Callabl
 
 def forget_gradient(parameter: Tensor, set_to_none: bool) -> None:
     """A parameter without a gradient, or with one of 0s in the place of the one that it had."""
-    parameter.grad = None if set_to_none or parameter.grad is None else parameter.grad.detach() * 0
+    gone = None if set_to_none else parameter.grad
+    parameter.grad = None if gone is None else Tensor.of(vocabulary.zeros_like(gone._data))
 
 
 def _moved(value: Tensor, device: str | None, dtype: Any) -> Tensor:

@@ -79,10 +79,8 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget all gradients, before the next walk adds up new ones; `set_to_none=False` makes them 0 instead."""
         for tensor in self.parameters():
-            if set_to_none or tensor.grad is None:
-                tensor.grad = None
-            else:
-                tensor.grad = tensor.grad.detach() * 0
+            gone = None if set_to_none else tensor.grad
+            tensor.grad = None if gone is None else Tensor.of(vocabulary.zeros_like(gone._data))
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Give every parameter that has a gradient its new values. A `closure` is called before, to compute the loss
@@ -159,11 +157,6 @@ def refuse_parameter(tensor: Any, place: int, taken: set[int]) -> None:
         )
     if id(tensor) in taken:
         raise ValueError(f"parameter {place}, of shape {tensor.shape}, is given twice: it would take two steps at once")
-
-
-def zeros_like(values: Any) -> Any:
-    """An array of 0s of the same shape and dtype, on the same device."""
-    return vocabulary.device_of(values).library.zeros_like(values)
 
 
 def _copied(value: Any) -> Any:
