@@ -71,7 +71,7 @@ def _(xp, upstream, indices, weight_shape, padding_idx):
 
 @constant
 def one_hot(xp, indices, *, num_classes):
-    """A row of zeros with a single 1, for each number."""
+    """A row of zeros with a single 1, for each number: small whole numbers, beside which any dtype stays as it is."""
     return xp.one_hot(indices, num_classes)
 
 

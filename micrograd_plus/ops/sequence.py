@@ -21,7 +21,7 @@ def rnn(xp, drive, weight, start=None, *, nonlinearity="tanh"):
 def _(xp, upstream, weight, out, start, nonlinearity):
     """A state receives its own upstream, and the next one's share through the weight; its drive receives that times the
     slope. That is a recurrence from the other end."""
-    slope = 1 - out * out if nonlinearity == "tanh" else 1.0 * (out > 0)
+    slope = 1 - out * out if nonlinearity == "tanh" else out > 0
     to_drive = xp.gated_recurrence(slope, upstream, weight, reverse=True)
     to_first = xp.sum(to_drive[:1], axis=0)
     to_weight = xp.sum_outer(to_drive[1:], out[:-1])

@@ -68,8 +68,11 @@ def scatter_add(np: Any, x: Any, index: Any, src: Any, axis: int) -> Any:
 
 
 def one_hot(np: Any, indices: Any, num_classes: int) -> Any:
-    """A row of zeros with a single 1, for each number."""
-    return np.eye(num_classes)[indices]
+    """A row of zeros with a single 1, for each number; whole numbers so small that float32 beside them stays as it
+    is."""
+    out = np.zeros((indices.size, num_classes), np.int8)
+    out[np.arange(indices.size), indices.reshape(-1)] = 1
+    return out.reshape(*indices.shape, num_classes)
 
 
 def sum_repeats(np: Any, x: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) -> Any:
