@@ -70,13 +70,13 @@ def _(xp, upstream, classes, weights, logits_shape):
 @op
 def binary_cross_entropy_with_logits(xp, logits, target):
     """What a score makes of a yes (1) or no (0), entry by entry, safe for large scores of either sign."""
-    return xp.logaddexp(0.0, logits) - logits * target
+    return target * xp.softplus(-logits) + (1 - target) * xp.softplus(logits)
 
 
 @binary_cross_entropy_with_logits.rule("logits")
 def _(xp, upstream, logits, target):
     """The probability less the target."""
-    return upstream * (xp.exp(-xp.logaddexp(0.0, -logits)) - target)
+    return upstream * (xp.sigmoid(logits) - target)
 
 
 @binary_cross_entropy_with_logits.rule("target")
