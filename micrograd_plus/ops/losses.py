@@ -38,6 +38,7 @@ def softmax_cross_entropy(xp, logits, target):
 @softmax_cross_entropy.rule("logits")
 def _(xp, upstream, target, log_weights):
     """Where the softmax puts more weight than the target, the score should go down: by the difference."""
+    target = xp.broadcast_to(target, xp.shape(log_weights))
     whole = xp.sum(target, axis=-1, keepdims=True)
     return xp.expand_dims(upstream, -1) * (xp.exp(log_weights) * whole - target)
 
@@ -64,7 +65,8 @@ def mean_class_cross_entropy(xp, logits, classes):
 @mean_class_cross_entropy.rule("logits")
 def _(xp, upstream, classes, weights, logits_shape):
     """The softmax, less 1 at the class: shared out among the rows."""
-    return upstream / logits_shape[0] * (weights - xp.one_hot(classes, num_classes=logits_shape[-1]))
+    difference = weights - xp.one_hot(classes, num_classes=logits_shape[-1])
+    return upstream / xp.shape(difference)[0] * difference
 
 
 @op

@@ -76,10 +76,12 @@ def one_hot(np: Any, indices: Any, num_classes: int) -> Any:
 
 
 def sum_repeats(np: Any, x: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) -> Any:
-    """The copies that `repeat` made of each entry, added up."""
-    line, along = (_joined_shape(shape), 0) if axis is None else (shape, axis % len(shape))
-    origin = np.repeat(np.arange(line[along]), repeats)
-    return put_add(np, x, line, (slice(None),) * along + (origin,)).reshape(shape)
+    """The copies that `repeat` made of each entry along `axis`, added up; with None, of all entries in a row."""
+    if axis is None:
+        return sum_repeats(np, x, _joined_shape(shape), repeats, 0).reshape(shape)
+    before, after = x.shape[: axis % x.ndim], x.shape[axis % x.ndim + 1 :]
+    origin = np.repeat(np.arange(shape[axis]), repeats)
+    return put_add(np, x, (*before, shape[axis], *after), (slice(None),) * len(before) + (origin,))
 
 
 def sum_tiles(np: Any, x: Any, shape: tuple[int, ...], reps: int | Sequence[int]) -> Any:
