@@ -540,6 +540,8 @@ def _samples_of_splats() -> None:
     sample(ops.splat.gaussian_alpha, real(3, 2), real(3, 4), narrow, positive(3), cutoff=0.2, ceiling=0.4)
     sample(ops.splat.blend, lambda rng: abs(inner(4, 6)(rng)), real(4, 3), real(3))
     sample(ops.splat.blend, lambda rng: abs(inner(5, 6)(rng)), real(5, 2), real(2), stop=0.1)
+    opaque = [[0.3, 1.0, 0.7], [1.0, 0.2, 0.6], [0.5, 0.4, 1.0], [0.8, 1.0, 1.0]]
+    sample(ops.splat.blend, opaque, real(4, 2), real(2), stop=-1.0)  # nothing is left out, so nothing jumps
 
 
 for _define in (
