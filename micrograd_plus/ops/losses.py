@@ -32,13 +32,12 @@ def softmax_cross_entropy(xp, logits, target):
     Shapes: logits (..., classes), target (..., classes) of probabilities; the result is (...).
     """
     log_weights = xp.log_softmax(logits, axis=-1)
-    return -xp.sum(target * log_weights, axis=-1), log_weights
+    return -xp.sum(xp.shaped_like(target, logits) * log_weights, axis=-1), log_weights
 
 
 @softmax_cross_entropy.rule("logits")
 def _(xp, upstream, target, log_weights):
     """Where the softmax puts more weight than the target, the score should go down: by the difference."""
-    target = xp.broadcast_to(target, xp.shape(log_weights))
     whole = xp.sum(target, axis=-1, keepdims=True)
     return xp.expand_dims(upstream, -1) * (xp.exp(log_weights) * whole - target)
 
@@ -58,15 +57,14 @@ def mean_class_cross_entropy(xp, logits, classes):
     distance = logits - xp.stop_gradient(xp.max(logits, axis=-1, keepdims=True))
     e = xp.exp(distance)
     total = xp.sum(e, axis=-1, keepdims=True)
-    chosen = xp.take_along_axis(distance, xp.expand_dims(classes, -1), axis=-1)
+    chosen = xp.take_along_axis(distance, xp.reshape(classes, (xp.shape(logits)[0], 1)), axis=-1)
     return xp.mean(xp.log(total) - chosen), e / total
 
 
 @mean_class_cross_entropy.rule("logits")
 def _(xp, upstream, classes, weights, logits_shape):
     """The softmax, less 1 at the class: shared out among the rows."""
-    difference = weights - xp.one_hot(classes, num_classes=logits_shape[-1])
-    return upstream / xp.shape(difference)[0] * difference
+    return upstream / logits_shape[0] * (weights - xp.one_hot(classes, num_classes=logits_shape[-1]))
 
 
 @op
