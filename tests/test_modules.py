@@ -165,11 +165,41 @@ def test_hooks_see_what_a_module_receives_and_returns_and_may_change_it():
     layer.register_forward_hook(lambda module, args, output: output + 0.5)
     assert layer(mg.tensor([1.0, 2.0])).tolist() == [30.5]
     assert seen == [[1.0, 2.0], (layer, 30.0)]
-    stop_before()
+    stop_before.remove()
     stop()
     stop()
     assert layer(mg.tensor([1.0, 2.0])).tolist() == [30.5]
     assert len(seen) == 2
+
+
+def test_a_hook_stays_for_a_block_and_a_second_one_of_the_same_function_stays_on():
+    layer, seen = nn.Identity(), []
+    note = lambda module, args, output: seen.append(output)
+    stays = layer.register_forward_hook(note)
+    with layer.register_forward_hook(note) as handle:
+        layer(1)
+    handle.remove()
+    layer(2)
+    assert seen == [1, 1, 2]
+    stays.remove()
+    layer(3)
+    assert seen == [1, 1, 2]
+
+
+def test_a_copy_of_a_module_has_the_hooks_and_drops_them_alone():
+    layer, seen = nn.Identity(), []
+    handle = layer.register_forward_hook(lambda module, args, output: seen.append(output))
+    copied = copy.deepcopy(layer)
+    handle.remove()
+    layer(1)
+    copied(2)
+    assert seen == [2]
+
+
+@pytest.mark.parametrize("name", ["register_forward_hook", "register_forward_pre_hook"])
+def test_what_cannot_be_called_is_no_hook(name):
+    with pytest.raises(TypeError, match=f"{name} wants a function, got 3"):
+        getattr(nn.Identity(), name)(3)
 
 
 def test_a_part_is_found_by_its_dotted_name():

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
+from ..arguments import wants_function
 from ..tensor import Tensor, tensor
-from ..variable import no_grad
+from ..variable import Handle, no_grad
 
 __all__ = ["Module", "Parameter"]
 
@@ -48,13 +49,13 @@ class Module:
 
     training: bool
     _roles: dict[str, str]
-    _before: list[Callable[..., Any]]
-    _after: list[Callable[..., Any]]
+    _before: dict[Handle, Callable[..., Any]]
+    _after: dict[Handle, Callable[..., Any]]
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Ready to hold attributes even where a class forgets `super().__init__()`."""
         module = super().__new__(cls)
-        module.__dict__.update(_roles={}, _before=[], _after=[], training=True)
+        module.__dict__.update(_roles={}, _before={}, _after={}, training=True)
         return module
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -65,24 +66,25 @@ class Module:
         """What `forward` computes, and what the hooks make of it."""
         if not self._before and not self._after:
             return self.forward(*args, **kwargs)
-        for hook in list(self._before):
+        for hook in list(self._before.values()):
             changed = hook(self, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
         output = self.forward(*args, **kwargs)
-        for hook in list(self._after):
+        for hook in list(self._after.values()):
             changed = hook(self, args, output)
             output = output if changed is None else changed
         return output
 
-    def register_forward_pre_hook(self, hook: Callable[[Module, tuple[Any, ...]], Any]) -> Callable[[], None]:
-        """Call `hook(module, args)` before each `forward`; it may return other arguments. Returns a function that
-        removes the hook."""
-        return hooked(self._before, hook)
+    def register_forward_pre_hook(self, hook: Callable[[Module, tuple[Any, ...]], Any]) -> Handle:
+        """Call `hook(module, args)` before each `forward`; it may return other arguments. What is returned takes the
+        hook away again, by `remove()` or at the end of a `with` block."""
+        wants_function("register_forward_pre_hook", hook)
+        return Handle(self._before, hook)
 
-    def register_forward_hook(self, hook: Callable[[Module, tuple[Any, ...], Any], Any]) -> Callable[[], None]:
-        """Call `hook(module, args, output)` after each `forward`; it may return another output. Returns a function that
-        removes the hook.
+    def register_forward_hook(self, hook: Callable[[Module, tuple[Any, ...], Any], Any]) -> Handle:
+        """Call `hook(module, args, output)` after each `forward`; it may return another output. What is returned takes
+        the hook away again, by `remove()` or at the end of a `with` block.
 
         >>> import micrograd_plus as mg
         >>> from micrograd_plus import nn
@@ -93,7 +95,8 @@ class Module:
         >>> shapes
         [(1, 5), (1, 5), (1, 1)]
         """
-        return hooked(self._after, hook)
+        wants_function("register_forward_hook", hook)
+        return Handle(self._after, hook)
 
     # Attributes -------------------------------------------------------------------------------------------------------
 
@@ -356,17 +359,6 @@ def once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
         if id(value) not in seen:
             seen.add(id(value))
             yield name, value
-
-
-def hooked(hooks: list[Callable[..., Any]], hook: Callable[..., Any]) -> Callable[[], None]:
-    """Add a hook, and return the function that takes it away again."""
-    hooks.append(hook)
-
-    def remove() -> None:
-        if hook in hooks:
-            hooks.remove(hook)
-
-    return remove
 
 
 def forget_gradient(parameter: Tensor, set_to_none: bool) -> None:
