@@ -620,3 +620,8 @@ def _accumulate(leaf: Any, received: Any) -> None:
     if after_accumulation.ever:
         for hook in after_accumulation.on(leaf):
             hook()
+
+
+def forget_gradient(leaf: Tensor, set_to_none: bool) -> None:
+    """A leaf without a gradient, or with zeros in the place of the one that it had."""
+    leaf.grad = None if set_to_none or leaf.grad is None else Tensor.of(vocabulary.zeros_like(leaf._data))

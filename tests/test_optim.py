@@ -142,6 +142,7 @@ def test_a_step_may_be_given_how_to_find_the_loss(x):
 def test_zero_grad_forgets_or_fills_with_0(x):
     optimizer = optim.SGD([x])
     (x * x).sum().backward()
+    x.grad = [np.nan, np.inf]
     optimizer.zero_grad(set_to_none=False)
     assert x.grad.tolist() == [0.0, 0.0]
     optimizer.zero_grad()

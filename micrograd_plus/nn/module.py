@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 from ..arguments import wants_function
-from ..tensor import Tensor, tensor
+from ..tensor import Tensor, forget_gradient, tensor
 from ..variable import Handle, no_grad
 
 __all__ = ["Module", "Parameter"]
@@ -359,11 +359,6 @@ def once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
         if id(value) not in seen:
             seen.add(id(value))
             yield name, value
-
-
-def forget_gradient(parameter: Tensor, set_to_none: bool) -> None:
-    """A parameter without a gradient, or with one of 0s in the place of the one that it had."""
-    parameter.grad = None if set_to_none or parameter.grad is None else parameter.grad.detach() * 0
 
 
 def _moved(value: Tensor, device: str | None, dtype: Any) -> Tensor:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..readings import vocabulary
-from .optimizer import Group, Optimizer, zeros_like
+from .optimizer import Group, Optimizer
 
 
 class Adagrad(Optimizer):
@@ -33,7 +33,7 @@ class Adagrad(Optimizer):
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values
         if not state:
-            state.update(step=0, sum=zeros_like(values) + group["initial_accumulator_value"])
+            state.update(step=0, sum=vocabulary.zeros_like(values) + group["initial_accumulator_value"])
         state["step"] += 1
         state["sum"] += gradient * gradient
         rate = group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"])

@@ -7,7 +7,7 @@ from math import sqrt
 from typing import Any
 
 from ..readings import vocabulary
-from .optimizer import Group, Optimizer, zeros_like
+from .optimizer import Group, Optimizer
 
 
 class Adam(Optimizer):
@@ -55,7 +55,7 @@ class Adam(Optimizer):
     def stepped(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """Means that start at 0 are too small at first; dividing by 1 - beta**step makes up for it."""
         if not state:
-            state.update(step=0, exp_avg=zeros_like(values), exp_avg_sq=zeros_like(values))
+            state.update(step=0, exp_avg=vocabulary.zeros_like(values), exp_avg_sq=vocabulary.zeros_like(values))
         state["step"] += 1
         beta1, beta2 = group["betas"]
         state["exp_avg"] *= beta1

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..readings import vocabulary
-from ..tensor import Tensor
+from ..tensor import Tensor, forget_gradient
 from ..variable import replace, settle
 
 Group = dict[str, Any]
@@ -79,10 +79,7 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget all gradients, before the next walk adds up new ones; `set_to_none=False` makes them 0 instead."""
         for tensor in self.parameters():
-            if set_to_none or tensor.grad is None:
-                tensor.grad = None
-            else:
-                tensor.grad = tensor.grad.detach() * 0
+            forget_gradient(tensor, set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Give every parameter that has a gradient its new values. A `closure` is called before, to compute the loss
@@ -159,11 +156,6 @@ def refuse_parameter(tensor: Any, place: int, taken: set[int]) -> None:
         )
     if id(tensor) in taken:
         raise ValueError(f"parameter {place}, of shape {tensor.shape}, is given twice: it would take two steps at once")
-
-
-def zeros_like(values: Any) -> Any:
-    """An array of 0s of the same shape and dtype, on the same device."""
-    return vocabulary.device_of(values).library.zeros_like(values)
 
 
 def _copied(value: Any) -> Any:

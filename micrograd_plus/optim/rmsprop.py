@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..readings import vocabulary
-from .optimizer import Group, Optimizer, zeros_like
+from .optimizer import Group, Optimizer
 
 
 class RMSprop(Optimizer):
@@ -48,7 +48,7 @@ class RMSprop(Optimizer):
         """The root of the running mean of squares, kept away from 0."""
         alpha = group["alpha"]
         if "square_avg" not in state:
-            state["square_avg"] = zeros_like(gradient)
+            state["square_avg"] = vocabulary.zeros_like(gradient)
         state["square_avg"] = alpha * state["square_avg"] + (1 - alpha) * gradient * gradient
         mean_square = state["square_avg"]
         if group["centered"]:

@@ -110,3 +110,8 @@ def device_of(array: Any) -> Device:
         if isinstance(array, known.array_type):
             return known
     return _CPU
+
+
+def zeros_like(array: Any) -> Any:
+    """Zeros of the same shape and dtype, on the same device. (Times 0, what is infinite or no number would stay so.)"""
+    return device_of(array).library.zeros_like(array)
