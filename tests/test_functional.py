@@ -161,7 +161,9 @@ def test_a_hard_gumbel_draw_is_a_single_1_and_its_gradient_is_the_soft_one(draw)
         (lambda x: F.pad(x, (1, 2, 3)), "expected a pair"),
         (lambda x: F.pad(x, (1, 2), mode="edge"), "mode is one of 'constant', 'replicate'"),
         (lambda x: nn.Conv2d(3, 4, 2, groups=2), "3 and 4 channels do not part into 2 equal groups"),
-        (lambda x: nn.Linear(0, 2), "at least 1, got 0, 2"),
+        (lambda x: nn.Linear(0, 2), "Linear: in_features is a whole number of at least 1, got 0"),
+        (lambda x: F.gumbel_softmax(x, tau=0), "gumbel_softmax: tau must be above 0, got 0"),
+        (lambda x: F.embedding([0], x[0]), r"embedding: weight has shape \(3,\), expected \(words, width\)"),
     ],
 )
 def test_functions_explain_what_does_not_fit(call, sentence):

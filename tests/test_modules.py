@@ -71,6 +71,8 @@ def test_a_result_cannot_take_the_place_of_a_parameter():
 def test_a_buffer_wants_no_gradient():
     with pytest.raises(ValueError, match="buffer 'x' wants a gradient"):
         nn.Module().register_buffer("x", nn.Parameter(1.0))
+    with pytest.raises(TypeError, match="buffer 'x' is ndarray; a buffer is a tensor"):
+        nn.Module().register_buffer("x", np.ones(2))
 
 
 def test_a_module_without_forward_says_so():
@@ -108,6 +110,8 @@ def test_a_state_is_a_copy_that_training_does_not_change():
     before = state["scale"].tolist()
     net.scale.assign([9.0, 9.0])
     assert state["scale"].tolist() == before
+    with pytest.raises(TypeError, match=r"load_state_dict wants a dict of values by name, .* got ReLU"):
+        net.load_state_dict(nn.ReLU())
     assert net.load_state_dict(state) == ([], [])
     assert net.scale.tolist() == before
 
@@ -240,9 +244,22 @@ def test_what_is_no_module_or_has_a_name_that_is_taken_is_no_child():
     assert isinstance(net.first, nn.Tanh)
     with pytest.raises(TypeError, match=r"Module holds modules, got function; .*nn.ReLU"):
         net.add_module("bend", F.relu)
-    for name in ("forward", "training", "a.b"):
-        with pytest.raises(KeyError, match=f"'{name}' cannot be a name: it is taken, or holds a dot"):
-            net.add_module(name, nn.ReLU())
+
+
+@pytest.mark.parametrize(("give", "own"), [
+    (lambda net, name: net.add_module(name, nn.ReLU()), "inner"),
+    (lambda net, name: net.register_buffer(name, mg.tensor(1.0)), "passing"),
+    (lambda net, name: net.register_parameter(name, nn.Parameter(1.0)), "scale"),
+])  # fmt: skip
+def test_a_name_is_given_again_to_its_own_kind_and_to_no_other(give, own):
+    net = Block()
+    give(net, own)
+    for name in {"forward", "training", "name", "inner", "passing", "scale"} - {own}:
+        with pytest.raises(KeyError, match=f"Block: '{name}' cannot be a name: it is taken"):
+            give(net, name)
+    for name in ("a.b", 3):
+        with pytest.raises(KeyError, match=f"Block: {name!r} cannot be a name: names are text without a dot"):
+            give(net, name)
 
 
 def test_gradients_are_forgotten_or_made_0():

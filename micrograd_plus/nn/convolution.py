@@ -13,7 +13,7 @@ from . import functional
 from .functional.convolution import plain_padding
 from .functional.shapes import each_axis
 from .module import Module
-from .parameters import Generator, parameter, start_as_linear
+from .parameters import Generator, parameter, start_as_linear, wants_sizes
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d"]
 
@@ -40,14 +40,17 @@ class _Convolution(Module):
         rng: Generator | None = None,
     ):
         name = type(self).__name__
+        wants_sizes(self, in_channels=in_channels, out_channels=out_channels)
         if groups < 1 or in_channels % groups or out_channels % groups:
             raise ValueError(
                 f"{name}: {in_channels} and {out_channels} channels do not part into {groups} equal groups"
             )
         if padding != "same":
-            each_axis(plain_padding(name, padding), self.axes, "padding")
+            each_axis(plain_padding(name, padding), self.axes, f"{name}: padding", 0)
+        each_axis(stride, self.axes, f"{name}: stride", 1)
+        each_axis(dilation, self.axes, f"{name}: dilation", 1)
         self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size = each_axis(kernel_size, self.axes, "kernel_size")
+        self.kernel_size = each_axis(kernel_size, self.axes, f"{name}: kernel_size", 1)
         self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
         self.weight = parameter((*self._weight_channels(), *self.kernel_size), dtype, device)
         self.bias = parameter((out_channels,), dtype, device) if bias else None
@@ -119,6 +122,7 @@ class _Transposed(_Convolution):
         dtype: Any = None,
         rng: Generator | None = None,
     ):
+        each_axis(padding, self.axes, f"{type(self).__name__}: padding", 0)
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         super().__init__(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, rng=rng, **place

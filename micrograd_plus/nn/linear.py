@@ -8,7 +8,7 @@ from typing import Any
 from ..tensor import Tensor
 from . import functional
 from .module import Module
-from .parameters import Generator, parameter, start_as_linear
+from .parameters import Generator, parameter, start_as_linear, wants_sizes
 
 __all__ = ["Flatten", "Identity", "Linear", "Unflatten"]
 
@@ -35,10 +35,7 @@ class Linear(Module):
         dtype: Any = None,
         rng: Generator | None = None,
     ):
-        if in_features < 1 or out_features < 1:
-            raise ValueError(
-                f"Linear: in_features and out_features must be at least 1, got {in_features}, {out_features}"
-            )
+        wants_sizes(self, in_features=in_features, out_features=out_features)
         self.in_features, self.out_features = in_features, out_features
         self.weight = parameter((out_features, in_features), dtype, device)
         self.bias = parameter((out_features,), dtype, device) if bias else None

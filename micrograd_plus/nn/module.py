@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
-from ..arguments import wants_function
+from ..arguments import wants_dict, wants_function
 from ..tensor import Tensor, forget_gradient, tensor
 from ..variable import Handle, no_grad
 
@@ -123,8 +123,16 @@ class Module:
             )
         value.label = name
 
+    def _refuse_name(self, name: str, may_be_replaced: bool) -> None:
+        """Refuse a name that would get lost in a state, or that stands for something else."""
+        if not isinstance(name, str) or "." in name:
+            raise KeyError(f"{type(self).__name__}: {name!r} cannot be a name: names are text without a dot")
+        if not may_be_replaced and getattr(self, name, None) is not None:
+            raise KeyError(f"{type(self).__name__}: {name!r} cannot be a name: it is taken")
+
     def register_parameter(self, name: str, param: Tensor | None) -> None:
         """Add a parameter under a name; None keeps the name free for one."""
+        self._refuse_name(name, self._roles.get(name) == PARAMETER)
         self._roles[name] = PARAMETER
         setattr(self, name, param)
 
@@ -135,12 +143,14 @@ class Module:
                 f"{type(self).__name__} holds modules, got {type(module).__name__}; most functions have a module of "
                 f"the same name, as relu has nn.ReLU()"
             )
-        if "." in name or not isinstance(getattr(self, name, module), Module):
-            raise KeyError(f"{type(self).__name__}: {name!r} cannot be a name: it is taken, or holds a dot")
+        self._refuse_name(name, isinstance(self.__dict__.get(name), Module))
         setattr(self, name, module)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is not trained but belongs to the module; `persistent` ones are in the state dict."""
+        self._refuse_name(name, self._roles.get(name) in (BUFFER, PASSING))
+        if not isinstance(tensor, Tensor | None):
+            raise TypeError(f"buffer {name!r} is {type(tensor).__name__}; a buffer is a tensor: pass mg.tensor(values)")
         if tensor is not None and tensor.requires_grad:
             raise ValueError(f"buffer {name!r} wants a gradient: a buffer is not trained; pass tensor.detach()")
         self._roles[name] = BUFFER if persistent else PASSING
@@ -309,6 +319,7 @@ class Module:
         `strict=False` leaves parameters that are missing as they are, and passes over names that are unknown. Returns
         both lists.
         """
+        wants_dict("load_state_dict", state_dict, "state_dict() returns")
         own = dict(self._every_tensor("", True, PARAMETER, BUFFER))
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]

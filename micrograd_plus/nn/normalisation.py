@@ -14,7 +14,7 @@ from ..tensor import Tensor, tensor
 from . import functional
 from .functional.shapes import each_length
 from .module import Module
-from .parameters import scale_and_shift
+from .parameters import scale_and_shift, wants_sizes
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
@@ -93,7 +93,8 @@ class GroupNorm(Module):
         device: str = "cpu",
         dtype: Any = None,
     ):
-        if num_groups < 1 or num_channels % num_groups:
+        wants_sizes(self, num_groups=num_groups, num_channels=num_channels)
+        if num_channels % num_groups:
             raise ValueError(f"GroupNorm: {num_channels} channels do not part into {num_groups} equal groups")
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self.weight, self.bias = scale_and_shift((num_channels,), affine, bias, dtype, device)
@@ -129,6 +130,7 @@ class _ByChannel(Module):
         device: str = "cpu",
         dtype: Any = None,
     ):
+        wants_sizes(self, num_features=num_features)
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.weight, self.bias = scale_and_shift((num_features,), affine, bias, dtype, device)
         kind = float if dtype is None else dtype
