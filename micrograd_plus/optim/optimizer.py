@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ..arguments import wants_dict
 from ..readings import vocabulary
 from ..tensor import Tensor, forget_gradient
 from ..variable import replace, settle
@@ -37,7 +38,7 @@ class Optimizer:
         self.defaults = defaults
         self.param_groups: list[Group] = []
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
-        if isinstance(params, Tensor):
+        if isinstance(params, Tensor) or not isinstance(params, Iterable):
             raise TypeError("an optimiser takes an iterable of tensors: write [x] for one, or model.parameters()")
         groups = list(params)
         if not groups:
@@ -50,6 +51,7 @@ class Optimizer:
 
     def add_param_group(self, param_group: Group) -> None:
         """Add parameters with settings of their own; what is not set is as for the others."""
+        wants_dict("add_param_group", param_group, '{"params": [x], "lr": 0.1}')
         known, kind = ", ".join(self.defaults), type(self).__name__
         unknown = [name for name in param_group if name not in self.defaults and name != "params"]
         if unknown:
@@ -73,8 +75,9 @@ class Optimizer:
     def check(self, group: Group) -> None:
         """Refuse settings that make no sense."""
         for name in ("lr", "lr_decay", "weight_decay", "eps", "momentum", "initial_accumulator_value"):
-            if group.get(name, 0) < 0:
-                raise ValueError(f"{type(self).__name__}: {name} must not be negative, got {group[name]}")
+            value = group.get(name, 0)
+            if not hasattr(value, "__float__") or not float(value) >= 0:
+                raise ValueError(f"{type(self).__name__}: {name} must be a number that is not negative, got {value!r}")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget all gradients, before the next walk adds up new ones; `set_to_none=False` makes them 0 instead."""
@@ -120,6 +123,7 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from where `state_dict` was called, on parameters of the same number and shapes."""
+        wants_dict("load_state_dict", state_dict, "state_dict() returns")
         if not {"state", "param_groups"} <= state_dict.keys():
             raise ValueError(
                 f"load_state_dict: the state of an optimiser holds state and param_groups, this one "
@@ -129,10 +133,12 @@ class Optimizer:
         sizes, others = ([len(group["params"]) for group in groups] for groups in (self.param_groups, given))
         if sizes != others:
             raise ValueError(f"load_state_dict: groups of {sizes} parameters here, of {others} in the state")
-        tensors = self.parameters()
         state: dict[Tensor, dict[str, Any]] = {}
+        known = {str(number): tensor for number, tensor in enumerate(self.parameters())}
         for number, named in state_dict["state"].items():
-            tensor = tensors[int(number)]
+            if str(number) not in known:
+                raise ValueError(f"load_state_dict: the state is of a parameter {number}, there are {len(known)}")
+            tensor = known[str(number)]
             state[tensor] = {name: _restored(tensor, number, name, value) for name, value in named.items()}
         for group, other in zip(self.param_groups, given, strict=True):
             group.update({name: value for name, value in other.items() if name != "params"})
