@@ -79,6 +79,18 @@ def test_a_border_counts_as_entries_of_a_mean_unless_told_otherwise():
     assert F.avg_pool1d(x, 3, stride=1, padding=1, count_include_pad=False).tolist() == [[[4.5, 4.5]]]
 
 
+def test_a_window_that_hangs_over_the_end_counts_the_entries_that_it_has():
+    x = [[[5.0, -1.0, -3.0]]]
+    assert F.max_pool1d(mg.tensor(x), 2, ceil_mode=True).tolist() == [[[5.0, -3.0]]]
+    assert F.avg_pool1d(mg.tensor(x), 2, ceil_mode=True).tolist() == [[[2.0, -3.0]]]
+    assert gradient(lambda x: F.avg_pool1d(x, 2, ceil_mode=True), x) == [[[[0.5, 0.5, 1.0]]]]
+    # The border in front is counted, or not; behind, the window begins in the border and is none.
+    padded = mg.tensor([[[4.0, 4.0, 4.0]]])
+    assert F.avg_pool1d(padded, 2, padding=1, ceil_mode=True).tolist() == [[[2.0, 4.0]]]
+    assert F.avg_pool1d(padded, 2, padding=1, ceil_mode=True, count_include_pad=False).tolist() == [[[4.0, 4.0]]]
+    assert F.max_pool1d(mg.tensor(x, dtype="float32"), 2, ceil_mode=True).dtype == np.float32
+
+
 def test_adaptive_windows_share_an_entry_where_lengths_do_not_divide():
     x = mg.tensor([[[0.0, 1.0, 2.0, 3.0, 4.0]]])
     assert F.adaptive_avg_pool1d(x, 2).tolist() == [[[1.0, 3.0]]]
@@ -193,6 +205,8 @@ def device():
     (lambda **place: nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 5, 0.0, **place), 2), (3, 1, 4)),
     (lambda **place: nn.Upsample(scale_factor=2, mode="bilinear"), (1, 1, 2, 3)),
     (lambda **place: nn.Dropout2d(0.5, rng=np.random.default_rng(2)), (3, 4, 2, 2)),
+    (lambda **place: nn.AvgPool2d(2, ceil_mode=True), (1, 2, 3, 5)),
+    (lambda **place: nn.MaxPool2d(2, ceil_mode=True), (1, 2, 3, 5)),
 ])  # fmt: skip
 def test_layers_live_on_another_device_and_bring_nothing_home(device, make, shape):
     mg.random.seed(0)
@@ -255,6 +269,8 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: F.conv_transpose2d(leaf(*IMAGE), leaf(2, 3, 2, 2), output_padding=1), ValueError,
      ("output_padding 1", "smaller than stride or dilation")),
     (lambda: F.max_pool1d(leaf(*LINE), 2, padding=2), ValueError, ("max_pool1d", "more than half")),
+    (lambda: F.max_pool1d(leaf(*LINE), 2, stride=0), ValueError, ("max_pool1d", "stride", "at least 1", "got 0")),
+    (lambda: F.avg_pool1d(leaf(*LINE), 20, ceil_mode=True, stride=2), ValueError, ("avg_pool1d", "window of (20,)")),
     (lambda: F.max_pool2d(leaf(*IMAGE), 0), ValueError, ("kernel_size", "at least 1", "got 0")),
     (lambda: F.avg_pool2d(leaf(*IMAGE), (2, 5)), ValueError, ("avg_pool2d", "window of (2, 5)", "larger", "(4, 4)")),
     (lambda: F.avg_pool1d(leaf(2, 5), 2), ValueError, ("avg_pool1d", "(2, 5)", "channels")),

@@ -89,6 +89,8 @@ def test_transposed_convolutions_agree_with_torch(torch, draw, settings):
 
 @pytest.mark.parametrize("settings", [
     {"kernel_size": 2}, {"kernel_size": 3, "stride": 1}, {"kernel_size": 3, "stride": 2, "padding": 1},
+    {"kernel_size": 3, "ceil_mode": True}, {"kernel_size": 2, "stride": 3, "padding": 1, "ceil_mode": True},
+    {"kernel_size": 9, "stride": 2, "ceil_mode": True}, {"kernel_size": 4, "stride": 3, "ceil_mode": True},
 ])  # fmt: skip
 def test_pooling_of_lines_agrees_with_torch(torch, draw, settings):
     line = draw.normal(size=(2, 3, 8))
@@ -294,7 +296,9 @@ def test_modules_without_parameters_agree_with_torch(torch, draw, settings):
     for name, args, also, x in [
         ("Upsample", (), settings, image), ("PixelShuffle", (2,), {}, image),
         ("AdaptiveAvgPool2d", ((2, 3),), {}, image), ("AdaptiveAvgPool1d", (3,), {}, line),
-        ("MaxPool1d", (3, 2, 1), {}, line), ("AvgPool1d", (3,), {}, line), ("Unflatten", (1, (2, 2)), {}, image),
+        ("MaxPool1d", (3, 2, 1), {}, line), ("AvgPool1d", (3,), {}, line),
+        ("MaxPool2d", (3, 2), {"ceil_mode": True}, image),
+        ("AvgPool2d", (3, 2, 1, True, False), {}, image), ("Unflatten", (1, (2, 2)), {}, image),
         ("Unflatten", (-2, (-1,)), {}, line), ("Flatten", (1, 2), {}, image), ("PixelUnshuffle", (1,), {}, image),
     ]:  # fmt: skip
         ours, theirs = getattr(nn, name)(*args, **also), getattr(torch.nn, name)(*args, **also)
