@@ -295,13 +295,31 @@ def test_a_network_prints_as_a_tree_with_shapes_and_counts():
     )
     assert repr(net) == (
         "Sequential(\n"
-        "  (0): Conv2d(1, 2, kernel_size=(3, 3), padding=1): weight (2, 1, 3, 3), bias (2,); 20 parameters\n"
+        "  (0): Conv2d(in_channels=1, out_channels=2, kernel_size=(3, 3), padding=1): "
+        "weight (2, 1, 3, 3), bias (2,); 20 parameters\n"
         "  (1): Sequential(\n"
-        "    (0): Flatten(start_dim=1, end_dim=-1)\n"
-        "    (1): Linear(in_features=8, out_features=1, bias=False): weight (1, 8); 8 parameters\n"
+        "    (0): Flatten()\n"
+        "    (1): Linear(in_features=8, out_features=1, bias=None): weight (1, 8); 8 parameters\n"
         "  ): 8 parameters\n"
         "): 28 parameters"
     )
+
+
+def test_a_module_prints_what_it_was_made_with_where_it_keeps_that_and_it_is_not_as_usual():
+    class Ladder(nn.Module):
+        def __init__(self, steps, *, slope=1.0, name="ladder", wide=None):
+            self.steps, self.slope, self.note = steps, slope, "not given"
+
+    assert repr(Ladder(3)) == "Ladder(steps=3)"
+    assert repr(Ladder(3, slope=2.0, name="other")) == "Ladder(steps=3, slope=2.0)"
+    assert repr(nn.Upsample(scale_factor=2, mode="bilinear")) == "Upsample(scale_factor=2, mode='bilinear')"
+    assert repr(nn.AvgPool1d(2, ceil_mode=True)) == "AvgPool1d(kernel_size=2, stride=2, ceil_mode=True)"
+    assert repr(nn.Dropout(0.25)) == "Dropout(p=0.25)"
+    assert repr(nn.LeakyReLU(0.2)) == "LeakyReLU(negative_slope=0.2)"
+    assert repr(nn.CrossEntropyLoss(mg.tensor([1.0, 2.0]), reduction="sum")).startswith(
+        "CrossEntropyLoss(reduction='sum'): weight (2,)"
+    )
+    assert repr(nn.Module()) == "Module()"
 
 
 def test_containers_index_slice_and_name_their_modules():

@@ -155,11 +155,6 @@ class MultiheadAttention(Module):
             raise ValueError(f"MultiheadAttention: {name} has shape {mask.shape}, expected {expected}")
         return mask
 
-    def extra_repr(self) -> str:
-        """The sizes."""
-        sizes = f"embed_dim={self.embed_dim}, num_heads={self.num_heads}"
-        return self._said(sizes, kdim=self.embed_dim, vdim=self.embed_dim)
-
 
 def _allowed(mask: Any) -> Any:
     """A mask as `scaled_dot_product_attention` reads it: True where a query may look."""

@@ -89,9 +89,9 @@ class Sequential(_Numbered):
     >>> net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
     >>> net
     Sequential(
-      (0): Linear(in_features=2, out_features=3, bias=True): weight (3, 2), bias (3,); 9 parameters
+      (0): Linear(in_features=2, out_features=3): weight (3, 2), bias (3,); 9 parameters
       (1): Tanh()
-      (2): Linear(in_features=3, out_features=1, bias=True): weight (1, 3), bias (1,); 4 parameters
+      (2): Linear(in_features=3, out_features=1): weight (1, 3), bias (1,); 4 parameters
     ): 13 parameters
     >>> net(mg.tensor([[1.0, 2.0]])).shape
     (1, 1)

@@ -64,11 +64,6 @@ class _Convolution(Module):
         """The channels and places that the windows make."""
         return self.apply_to(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
-    def extra_repr(self) -> str:
-        """The sizes, and what is not as usual."""
-        sizes = (self.in_channels, self.out_channels, f"kernel_size={self.kernel_size}")
-        return self._said(*sizes, stride=1, padding=0, dilation=1, groups=1)
-
 
 class Conv1d(_Convolution):
     """A short line of weights compared with every window of each line: (N, in, L) to (N, out, L').
@@ -87,10 +82,10 @@ class Conv2d(_Convolution):
 
     >>> import micrograd_plus as mg
     >>> from micrograd_plus import nn
-    >>> layer = nn.Conv2d(3, 8, kernel_size=3, stride=2, padding=1)
+    >>> layer = nn.Conv2d(3, 8, kernel_size=3, stride=2)
     >>> layer
-    Conv2d(3, 8, kernel_size=(3, 3), stride=2, padding=1): weight (8, 3, 3, 3), bias (8,); 224 parameters
-    >>> layer(mg.random.normal(size=(10, 3, 28, 28))).shape
+    Conv2d(in_channels=3, out_channels=8, kernel_size=(3, 3), stride=2): weight (8, 3, 3, 3), bias (8,); 224 parameters
+    >>> layer(mg.random.normal(size=(10, 3, 29, 29))).shape
     (10, 8, 14, 14)
     """
 
@@ -136,10 +131,6 @@ class _Transposed(_Convolution):
         """The channels and places that the kernels reach."""
         settings = (self.stride, self.padding, self.output_padding, self.groups, self.dilation)
         return self.apply_to(input, self.weight, self.bias, *settings)
-
-    def extra_repr(self) -> str:
-        """The sizes, and what is not as usual."""
-        return self._said(super().extra_repr(), output_padding=0)
 
 
 class ConvTranspose1d(_Transposed):

@@ -38,10 +38,6 @@ class Dropout(Module):
         """The shape of the input."""
         return self.silence(input, self.p, self.training, rng=self.rng)
 
-    def extra_repr(self) -> str:
-        """The probability."""
-        return f"p={self.p}"
-
 
 class Dropout1d(Dropout):
     """`Dropout` of whole channels of lines (N, C, L): neighbours on a line say nearly the same, so that one would stand

@@ -70,7 +70,3 @@ class Embedding(Module):
     def forward(self, input: Any) -> Tensor:
         """Shape (..., embedding_dim)."""
         return functional.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)
-
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return self._said(self.num_embeddings, self.embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0)

@@ -20,7 +20,7 @@ class Linear(Module):
     >>> from micrograd_plus import nn
     >>> layer = nn.Linear(3, 2)
     >>> layer
-    Linear(in_features=3, out_features=2, bias=True): weight (2, 3), bias (2,); 8 parameters
+    Linear(in_features=3, out_features=2): weight (2, 3), bias (2,); 8 parameters
     >>> layer(mg.random.normal(size=(5, 3))).shape
     (5, 2)
     """
@@ -44,10 +44,6 @@ class Linear(Module):
     def forward(self, input: Any) -> Tensor:
         """Shape (..., out)."""
         return functional.linear(input, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
 class Identity(Module):
@@ -84,10 +80,6 @@ class Flatten(Module):
         joined = prod(input.shape[first : last + 1])
         return input.reshape(*input.shape[:first], joined, *input.shape[last + 1 :])
 
-    def extra_repr(self) -> str:
-        """The axes."""
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
-
 
 class Unflatten(Module):
     """The axis `dim` parted into several, of lengths `unflattened_size`; one of them may be -1.
@@ -107,7 +99,3 @@ class Unflatten(Module):
             raise IndexError(f"Unflatten: axis {self.dim} is out of range, the input has shape {input.shape}")
         dim = self.dim % input.ndim
         return input.reshape(*input.shape[:dim], *self.unflattened_size, *input.shape[dim + 1 :])
-
-    def extra_repr(self) -> str:
-        """The axis, and what becomes of it."""
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -12,6 +12,8 @@ from ..variable import Handle, no_grad
 __all__ = ["Module", "Parameter"]
 
 PARAMETER, BUFFER, PASSING = "parameter", "buffer", "passing buffer"
+PLAIN = (bool, int, float, str, tuple, type(None))
+"""What of a module's settings is printed."""
 
 
 def Parameter(data: Any, requires_grad: bool = True, *, dtype: Any = None, device: str = "cpu") -> Tensor:
@@ -340,13 +342,14 @@ class Module:
     # In print ---------------------------------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """What to print between the brackets of a module without children."""
-        return ""
+        """What to print between the brackets of a module without children: what it was made with, where it keeps that
+        under the same name, and where it is not as usual."""
+        from inspect import signature  # most programs print no module
 
-    def _said(self, *always: Any, **usual: Any) -> str:
-        """What is always said of a module, and those of its settings that are not as usual."""
-        unusual = [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
-        return ", ".join([*map(str, always), *unusual])
+        made_with = signature(type(self).__init__).parameters
+        kept = {name: self.__dict__.get(name, each.default) for name, each in made_with.items()}
+        unusual = {name: value for name, value in kept.items() if isinstance(value, PLAIN)}
+        return ", ".join(f"{n}={value!r}" for n, value in unusual.items() if value != made_with[n].default)
 
     def __repr__(self) -> str:
         children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._every_child()]

@@ -48,10 +48,6 @@ class LayerNorm(Module):
         """The shape of the input."""
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
-    def extra_repr(self) -> str:
-        """The axes, and the number that keeps a division safe."""
-        return f"{self.normalized_shape}, eps={self.eps}"
-
 
 class RMSNorm(Module):
     """The last axes divided by the root of their mean square, then scaled by what is learned (Zhang and Sennrich
@@ -72,10 +68,6 @@ class RMSNorm(Module):
     def forward(self, input: Any) -> Tensor:
         """The shape of the input."""
         return functional.rms_norm(input, self.normalized_shape, self.weight, self.eps)
-
-    def extra_repr(self) -> str:
-        """The axes, and the number that keeps a division safe."""
-        return f"{self.normalized_shape}, eps={self.eps}"
 
 
 class GroupNorm(Module):
@@ -102,10 +94,6 @@ class GroupNorm(Module):
     def forward(self, input: Any) -> Tensor:
         """The shape of the input."""
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
-
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}"
 
 
 class _ByChannel(Module):
@@ -146,10 +134,6 @@ class _ByChannel(Module):
                 f"{type(self).__name__}: input has shape {input.shape}, expected {self.examples} with "
                 f"{self.num_features} channels"
             )
-
-    def extra_repr(self) -> str:
-        """The number of channels, and how far a batch moves what is running."""
-        return f"{self.num_features}, eps={self.eps}, momentum={self.momentum}"
 
 
 class _BatchNorm(_ByChannel):

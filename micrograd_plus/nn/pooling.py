@@ -31,11 +31,6 @@ class _MaxPool(Module):
         """The channels of the input, at fewer places."""
         return self.pool(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
 
-    def extra_repr(self) -> str:
-        """The window."""
-        window = f"kernel_size={self.kernel_size}, stride={self.stride}"
-        return self._said(window, padding=0, dilation=1, ceil_mode=False)
-
 
 class MaxPool1d(_MaxPool):
     """The largest entry of each window of lines: (N, C, L) to (N, C, L')."""
@@ -73,11 +68,6 @@ class _AvgPool(Module):
         settings = (self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
         return self.pool(input, *settings)
 
-    def extra_repr(self) -> str:
-        """The window."""
-        window = f"kernel_size={self.kernel_size}, stride={self.stride}"
-        return self._said(window, padding=0, ceil_mode=False, count_include_pad=True)
-
 
 class AvgPool1d(_AvgPool):
     """The mean of each window of lines: (N, C, L) to (N, C, L')."""
@@ -109,10 +99,6 @@ class _AdaptiveAvgPool(Module):
     def forward(self, input: Any) -> Tensor:
         """The channels of the input, at `output_size` places."""
         return self.pool(input, self.output_size)
-
-    def extra_repr(self) -> str:
-        """The size."""
-        return f"output_size={self.output_size}"
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):

@@ -99,11 +99,6 @@ class _Recurrent(Module):
             raise ValueError(f"{type(self).__name__}: input has shape {input.shape}, a sequence of no steps at all")
         return x
 
-    def extra_repr(self) -> str:
-        """The sizes, and what is not as usual."""
-        usual = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0, "bidirectional": False}
-        return self._said(self.input_size, self.hidden_size, **usual)
-
 
 def states_to_start_from(layer: Any, hx: Any, shape: tuple[int, ...], input: Any) -> tuple[Any, ...]:
     """The states that a recurrent layer carries along, as they start: 0 unless given."""
@@ -231,10 +226,6 @@ class _Cell(Module):
 
     def _parameters_in_order(self) -> tuple[Any, ...]:
         return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
-
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return f"{self.input_size}, {self.hidden_size}"
 
 
 class RNNCell(_Cell):
