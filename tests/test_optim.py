@@ -126,6 +126,18 @@ def test_a_model_that_the_user_writes_into_is_stepped_from_what_was_written(x):
     assert held.tolist() == [10.0, 10.0]
 
 
+def test_complex_numbers_go_down_the_gradient_as_their_parts_would():
+    z, parts = mg.tensor([1 + 2j], requires_grad=True), mg.tensor([1.0, 2.0], requires_grad=True)
+    optimizers = [optim.SGD([each], lr=0.1, momentum=0.9, weight_decay=0.1) for each in (z, parts)]
+    for _ in range(3):
+        (mg.absolute(z * z) + z.real).sum().backward()
+        ((parts * parts).sum() + parts[0]).backward()
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+    np.testing.assert_allclose([z.numpy()[0].real, z.numpy()[0].imag], parts.numpy())
+
+
 def test_a_step_may_be_given_how_to_find_the_loss(x):
     optimizer = optim.SGD([x], lr=0.25)
 
@@ -191,6 +203,15 @@ def test_zero_grad_forgets_or_fills_with_0(x):
             "load_state_dict: the state is of a parameter 7, there are 1",
         ),
         (lambda x: optim.SGD([x]).load_state_dict([x]), TypeError, "load_state_dict wants a dict of values by name"),
+        *[
+            (lambda x, kind=kind: kind([mg.tensor([1j], requires_grad=True)]), TypeError, f"{kind.__name__} squares")
+            for kind in (optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad)
+        ],
+        (
+            lambda x: optim.Adam([x]).load_state_dict(optim.SGD([x]).state_dict()),
+            ValueError,
+            "Adam has no setting dampening, momentum, nesterov; this is the state of another kind",
+        ),
         (lambda x: optim.RMSprop([x], alpha=2), ValueError, "alpha must be between 0 and 1, got 2"),
         (
             lambda x: optim.Optimizer([x], {}).updated(1, 1, {}, {}),

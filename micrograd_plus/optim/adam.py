@@ -26,6 +26,8 @@ class Adam(Optimizer):
     tensor([   0.9, -199.9], requires_grad=True)
     """
 
+    squares_gradients = True
+
     def __init__(
         self,
         params: Iterable[Any],

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ..application import is_complex
 from ..arguments import wants_dict
 from ..readings import vocabulary
 from ..tensor import Tensor, forget_gradient
@@ -33,6 +34,9 @@ class Optimizer:
     >>> x.tolist()
     [0.5, -199.5]
     """
+
+    squares_gradients = False
+    """Whether gradients are squared entry by entry: those of complex numbers are no measure then."""
 
     def __init__(self, params: Iterable[Any], defaults: Group):
         self.defaults = defaults
@@ -73,7 +77,10 @@ class Optimizer:
         return [tensor for group in self.param_groups for tensor in group["params"]]
 
     def check(self, group: Group) -> None:
-        """Refuse settings that make no sense."""
+        """Refuse settings that make no sense, and parameters for which the kind makes none."""
+        if self.squares_gradients and any(is_complex(tensor) for tensor in group["params"]):
+            kind = type(self).__name__
+            raise TypeError(f"{kind} squares gradients, entry by entry; train the real and imaginary parts apart")
         for name in ("lr", "lr_decay", "weight_decay", "eps", "momentum", "initial_accumulator_value"):
             value = group.get(name, 0)
             if not hasattr(value, "__float__") or not float(value) >= 0:
@@ -133,6 +140,10 @@ class Optimizer:
         sizes, others = ([len(group["params"]) for group in groups] for groups in (self.param_groups, given))
         if sizes != others:
             raise ValueError(f"load_state_dict: groups of {sizes} parameters here, of {others} in the state")
+        unknown = {*given[0]} - {*self.defaults} - {"params", "initial_lr"}
+        if unknown:
+            has = f"{type(self).__name__} has no setting {', '.join(sorted(unknown))}"
+            raise ValueError(f"load_state_dict: {has}; this is the state of another kind of optimiser")
         state: dict[Tensor, dict[str, Any]] = {}
         known = {str(number): tensor for number, tensor in enumerate(self.parameters())}
         for number, named in state_dict["state"].items():
