@@ -130,30 +130,31 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from where `state_dict` was called, on parameters of the same number and shapes."""
+        self._refuse_state(state_dict)
+        tensors, state = self.parameters(), {}
+        for number, named in state_dict["state"].items():
+            tensor = tensors[int(number)]
+            state[tensor] = {name: _restored(tensor, number, name, value) for name, value in named.items()}
+        for group, other in zip(self.param_groups, state_dict["param_groups"], strict=True):
+            group.update({name: value for name, value in other.items() if name in {*self.defaults, "initial_lr"}})
+        self.state = defaultdict(dict, state)
+
+    def _refuse_state(self, state_dict: Mapping[str, Any]) -> None:
+        """Refuse the state of something else, of another kind of optimiser, or of other parameters."""
         wants_dict("load_state_dict", state_dict, "state_dict() returns")
         if not {"state", "param_groups"} <= state_dict.keys():
-            raise ValueError(
-                f"load_state_dict: the state of an optimiser holds state and param_groups, this one "
-                f"{', '.join(state_dict)}"
-            )
+            held = ", ".join(state_dict)
+            raise ValueError(f"load_state_dict: an optimiser's state holds state and param_groups, this one {held}")
         given = state_dict["param_groups"]
         sizes, others = ([len(group["params"]) for group in groups] for groups in (self.param_groups, given))
         if sizes != others:
             raise ValueError(f"load_state_dict: groups of {sizes} parameters here, of {others} in the state")
-        unknown = {*given[0]} - {*self.defaults} - {"params", "initial_lr"}
-        if unknown:
-            has = f"{type(self).__name__} has no setting {', '.join(sorted(unknown))}"
-            raise ValueError(f"load_state_dict: {has}; this is the state of another kind of optimiser")
-        state: dict[Tensor, dict[str, Any]] = {}
-        known = {str(number): tensor for number, tensor in enumerate(self.parameters())}
-        for number, named in state_dict["state"].items():
-            if str(number) not in known:
-                raise ValueError(f"load_state_dict: the state is of a parameter {number}, there are {len(known)}")
-            tensor = known[str(number)]
-            state[tensor] = {name: _restored(tensor, number, name, value) for name, value in named.items()}
-        for group, other in zip(self.param_groups, given, strict=True):
-            group.update({name: value for name, value in other.items() if name != "params"})
-        self.state = defaultdict(dict, state)
+        missing = [name for name in self.defaults if not all(name in group for group in given)]
+        if missing:
+            raise ValueError(f"load_state_dict: {type(self).__name__} has {', '.join(missing)}, this state has not")
+        strange = state_dict["state"].keys() - {key for number in range(sum(sizes)) for key in (number, str(number))}
+        if strange:
+            raise ValueError(f"load_state_dict: a state of parameter {strange.pop()}, and there are {sum(sizes)}")
 
     def __repr__(self) -> str:
         count = sum(len(group["params"]) for group in self.param_groups)

@@ -197,3 +197,24 @@ def test_clipping_agrees_with_torch(draw, norm_type, max_norm):
     torch.nn.utils.clip_grad_value_(theirs, 0.2)
     for mine, other in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine.grad.numpy(), other.grad.numpy(), **CLOSE)
+
+
+@pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
+def test_an_optimiser_goes_on_from_torchs_state(draw, name, settings):
+    start, matrix = draw.normal(size=3), draw.normal(size=(4, 3))
+    (mine,), (other,) = both(start)
+    theirs, ours = getattr(torch.optim, name)([other], **settings), getattr(optim, name)([mine])
+    for step in range(6):
+        if step == 3:
+            state = theirs.state_dict()
+            numbers = {key: {k: v.numpy() if v.ndim else v.item() for k, v in each.items() if v is not None}
+                       for key, each in state["state"].items()}  # fmt: skip
+            ours.load_state_dict({**state, "state": numbers})
+            mine.assign(other.detach().numpy())
+        for x, m in ((mine, mg.tensor(matrix)), (other, torch.tensor(matrix))):
+            x.grad = None
+            ((m @ x) ** 2).sum().backward()
+        theirs.step()
+        if step >= 3:
+            ours.step()
+    np.testing.assert_allclose(mine.numpy(), other.detach().numpy(), **CLOSE)
