@@ -330,7 +330,7 @@ def test_containers_index_slice_and_name_their_modules():
     assert net[:1][0] is net.first
     net[1] = nn.Tanh()
     assert isinstance(net.bend, nn.Tanh)
-    with pytest.raises(IndexError, match="Sequential holds 2 modules, there is no number 2"):
+    with pytest.raises(IndexError, match="Sequential holds 2, there is no number 2"):
         net[2]
     with pytest.raises(TypeError, match="Sequential holds modules, got function"):
         nn.Sequential(F.relu)
@@ -345,12 +345,12 @@ def test_modules_are_put_into_a_list_and_taken_out_and_numbered_anew():
     assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
     del net[:1]
     assert list(net) == [third]
-    with pytest.raises(IndexError, match="Sequential holds 1 modules, there is no number 1"):
+    with pytest.raises(IndexError, match="Sequential holds 1, there is no number 1"):
         del net[1]
 
 
 def test_a_dict_of_modules_is_filled_and_emptied():
-    heads = nn.ModuleDict({"a": nn.Tanh()})
+    heads = nn.ModuleDict([("a", nn.Tanh())])
     heads.update({"b": nn.ReLU(), "a": nn.Sigmoid()})
     assert [type(head).__name__ for head in heads.values()] == ["Sigmoid", "ReLU"]
     assert isinstance(heads.pop("a"), nn.Sigmoid)
@@ -366,6 +366,8 @@ def test_lists_and_dicts_of_modules_are_searched_for_parameters():
             self.heads = nn.ModuleDict({"a": nn.Linear(1, 2, bias=False)})
 
     net = Heads()
+    net.layers += [nn.Tanh()]
+    assert [type(layer).__name__ for layer in net.layers] == ["Linear", "Linear", "Tanh"]
     names = [name for name, _ in net.named_parameters()]
     assert names == ["layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias", "heads.a.weight"]
     assert "a" in net.heads
@@ -390,6 +392,9 @@ def test_a_list_of_parameters_is_searched_and_takes_nothing_else():
         with pytest.raises(TypeError, match=f"ParameterList holds parameters, got {what}: pass nn.Parameter"):
             net.scales.append(value)
     assert len(net.scales) == 3
+    for use in (lambda: net.scales[3], lambda: net.scales.__setitem__(-4, nn.Parameter(1.0))):
+        with pytest.raises(IndexError, match=r"ParameterList holds 3, there is no number (3|-4)"):
+            use()
 
 
 def test_micrograds_own_networks_are_found_in_nn():
