@@ -15,7 +15,7 @@ from functools import wraps
 from typing import Any
 
 from . import ops, variable
-from .application import shape_of
+from .application import is_complex, shape_of
 from .arguments import argument_numbers, name_of, value_and_aux, wants_arguments, wants_function
 from .readings import vocabulary
 from .structures import leaves, leaves_beside, mapped, rebuilt
@@ -113,7 +113,8 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
 
 def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The function that gives all first derivatives of `f`: shape (*shape of the result, *shape of the argument).
+    """The function that gives all first derivatives of `f`: shape (*shape of the result, *shape of the argument). The
+    result is real; a complex one has its parts apart: mg.jvp tells how it moves.
 
     >>> import micrograd_plus as mg
     >>> mg.jacobian(lambda x: x * x)(mg.tensor([1.0, 2.0])).tolist()
@@ -136,6 +137,8 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
         out, pull = vjp(alone, args[place])
         refuse_other_than_tensor("jacobian", f, out)
+        if is_complex(out):
+            raise TypeError(f"jacobian: {name_of(f)} returns {out.dtype}; take out.real and out.imag apart, or mg.jvp")
         library, shape = vocabulary.device_of(out._data).library, (*out.shape, *shape_of(args[place]))
         if out.size == 0:
             return Tensor.of(library.zeros(shape, out.dtype))

@@ -244,6 +244,23 @@ def test_a_schedule_multiplies_what_each_group_started_with(x):
     assert schedule.get_last_lr() == [0.25, 0.5]
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda o, s: s.StepLR(o, step_size=2, gamma=0.5), lambda o, s: s.LambdaLR(o, lambda n: 0.5 ** (n // 2)),
+        lambda o, s: s.SequentialLR(o, [s.StepLR(o, step_size=2, gamma=0.5)], milestones=[]),
+    ],
+)  # fmt: skip
+def test_a_group_that_joins_later_is_on_the_schedule_too(make, x):
+    optimizer = optim.SGD([x], lr=1.0)
+    schedule = make(optimizer, optim.lr_scheduler)
+    schedule.step()
+    optimizer.add_param_group({"params": mg.tensor(1.0, requires_grad=True), "lr": 8.0})
+    schedule.step()
+    assert schedule.get_last_lr() == [0.5, 4.0]
+    assert schedule.state_dict() == {"last_epoch": 2, "base_lrs": [1.0, 8.0]}
+
+
 def test_a_schedule_that_is_stored_goes_on_at_its_step(x):
     first = optim.lr_scheduler.CosineAnnealingLR(optim.SGD([x], lr=1.0), T_max=7)
     for _ in range(3):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from ..arguments import wants_count, wants_function
 from .optimizer import Group, Optimizer
 from .plateau import ReduceLROnPlateau
-from .schedule import LRScheduler, for_each_group, half_a_wave, straight, wants_optimizer
+from .schedule import LRScheduler, half_a_wave, of_group, refuse_other_count, straight, wants_optimizer
 
 __all__ = [
     "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR", "LRScheduler", "LambdaLR",
@@ -28,14 +28,15 @@ class LambdaLR(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]):
         wants_optimizer(self, optimizer)
-        self.lr_lambdas = for_each_group(self, optimizer, "lr_lambda", lr_lambda)
-        for each in self.lr_lambdas:
+        refuse_other_count(self, optimizer, "lr_lambda", lr_lambda)
+        for each in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
             wants_function("LambdaLR", each)
+        self.lr_lambda = lr_lambda
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
         """As the group's function says."""
-        return base * self.lr_lambdas[place](epoch)
+        return base * of_group(self.lr_lambda, place)(epoch)
 
 
 class StepLR(LRScheduler):
@@ -211,16 +212,16 @@ class OneCycleLR(LRScheduler):
             raise ValueError(f"OneCycleLR: {type(optimizer).__name__} has no momentum; pass cycle_momentum=False")
         self.total_steps, self.pct_start, self.three_phase = steps, pct_start, three_phase
         self.between = half_a_wave if anneal_strategy == "cos" else straight
-        self.max_lrs = for_each_group(self, optimizer, "max_lr", max_lr)
-        self.div_factor, self.final_div_factor = div_factor, final_div_factor
-        self.cycle_momentum = cycle_momentum
-        self.base_momenta = for_each_group(self, optimizer, "base_momentum", base_momentum)
-        self.max_momenta = for_each_group(self, optimizer, "max_momentum", max_momentum)
+        refuse_other_count(self, optimizer, "max_lr", max_lr)
+        refuse_other_count(self, optimizer, "base_momentum", base_momentum)
+        refuse_other_count(self, optimizer, "max_momentum", max_momentum)
+        self.max_lr, self.div_factor, self.final_div_factor = max_lr, div_factor, final_div_factor
+        self.cycle_momentum, self.base_momentum, self.max_momentum = cycle_momentum, base_momentum, max_momentum
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
         """Up and down; what the optimiser started with plays no part."""
-        highest = self.max_lrs[place]
+        highest = of_group(self.max_lr, place)
         start = highest / self.div_factor
         return self._on_the_way(epoch, start, highest, start / self.final_div_factor)
 
@@ -229,7 +230,7 @@ class OneCycleLR(LRScheduler):
         settings = super().settings(group, base, epoch, place)
         if not self.cycle_momentum:
             return settings
-        lowest, highest = self.base_momenta[place], self.max_momenta[place]
+        lowest, highest = of_group(self.base_momentum, place), of_group(self.max_momentum, place)
         momentum = self._on_the_way(epoch, highest, lowest, highest)
         return settings | ({"betas": (momentum, group["betas"][1])} if "betas" in group else {"momentum": momentum})
 

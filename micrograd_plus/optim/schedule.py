@@ -19,11 +19,13 @@ class LRScheduler:
     def __init__(self, optimizer: Optimizer):
         wants_optimizer(self, optimizer)
         self.optimizer = optimizer
-        for group in optimizer.param_groups:
-            group.setdefault("initial_lr", group["lr"])
-        self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = 0
         self._set()
+
+    @property
+    def base_lrs(self) -> list[float]:
+        """The learning rate that each group started with."""
+        return [group.setdefault("initial_lr", group["lr"]) for group in self.optimizer.param_groups]
 
     def rate(self, base: float, epoch: int, place: int) -> float:
         """The learning rate of the group number `place` after `epoch` steps, of one that started at `base`."""
@@ -48,7 +50,7 @@ class LRScheduler:
 
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on later."""
-        return {"last_epoch": self.last_epoch, "base_lrs": list(self.base_lrs)}
+        return {"last_epoch": self.last_epoch, "base_lrs": self.base_lrs}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from where `state_dict` was called, and set the rate."""
@@ -58,7 +60,9 @@ class LRScheduler:
                 f"load_state_dict: the optimiser has {len(self.base_lrs)} groups, the state "
                 f"{len(state_dict['base_lrs'])}"
             )
-        self.last_epoch, self.base_lrs = state_dict["last_epoch"], list(state_dict["base_lrs"])
+        self.last_epoch = state_dict["last_epoch"]
+        for group, base in zip(self.optimizer.param_groups, state_dict["base_lrs"], strict=True):
+            group["initial_lr"] = base
         self._set()
 
 
@@ -77,13 +81,16 @@ def wants_state_of(schedule: Any, state: Any) -> None:
         raise ValueError(f"load_state_dict: {kind} keeps {kept}; this state holds {', '.join(state) or 'nothing'}")
 
 
-def for_each_group(schedule: Any, optimizer: Optimizer, name: str, given: Any) -> list[Any]:
-    """A setting for each group: one for all of them, or as many as there are."""
+def refuse_other_count(schedule: Any, optimizer: Optimizer, name: str, given: Any) -> None:
+    """Refuse a list with more or fewer settings than there are groups."""
     groups = len(optimizer.param_groups)
-    each = list(given) if isinstance(given, (list, tuple)) else [given] * groups
-    if len(each) != groups:
-        raise ValueError(f"{type(schedule).__name__}: {len(each)} times {name} for {groups} groups of parameters")
-    return each
+    if isinstance(given, (list, tuple)) and len(given) != groups:
+        raise ValueError(f"{type(schedule).__name__}: {len(given)} times {name} for {groups} groups of parameters")
+
+
+def of_group(given: Any, place: int) -> Any:
+    """A group's own setting, or the one for all."""
+    return given[place] if isinstance(given, (list, tuple)) else given
 
 
 def straight(start: float, end: float, way: float) -> float:
