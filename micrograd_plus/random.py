@@ -67,6 +67,8 @@ def state() -> dict[str, Any]:
 @names_itself
 def set_state(state: dict[str, Any]) -> None:
     """Put the generators back to where `state()` was called."""
+    if not isinstance(state, dict) or not {"seed", "cpu", "others"} <= state.keys():
+        raise ValueError("a state is what random.state() returned: a dict with seed, cpu and others")
     global _seed
     _seed, _generator.bit_generator.state = state["seed"], state["cpu"]
     _elsewhere.clear()

@@ -271,8 +271,8 @@ class Module:
         fn(self)
         return self
 
-    def to(self, device: str | None = None, dtype: Any = None) -> Self:
-        """Every parameter and buffer moved to a device, and the floats among them to a dtype.
+    def to(self, device: Any = None, dtype: Any = None) -> Self:
+        """Every parameter and buffer moved to a device, and the floats among them to a dtype, which may stand alone.
 
         What moves becomes a new tensor: make the optimiser afterwards.
 
@@ -280,6 +280,8 @@ class Module:
         >>> nn.Linear(2, 1).to(dtype="float32").weight.dtype
         dtype('float32')
         """
+        if device is not None and not isinstance(device, str):
+            device, dtype = None, device
         moved: dict[int, Tensor] = {}
         for module in self.modules():
             for name, value in list(module._every_tensor("", False, PARAMETER, BUFFER, PASSING)):
