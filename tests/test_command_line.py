@@ -15,6 +15,7 @@ from micrograd_plus import check
 from micrograd_plus.op import operations
 
 HOUSE = Path(__file__).resolve().parent.parent
+FAR = Path("no/such/walk.json")
 EXAMPLES = sorted(path.stem for path in (HOUSE / "micrograd_plus" / "examples").glob("*.py"))
 
 BELL = '''
@@ -58,23 +59,23 @@ x = mg.tensor(3.0, requires_grad=True)
 """
 
 
-def environment(packages=HOUSE):
+def environment(packages=HOUSE, columns="100"):
     """This process's environment, with the packages in a folder importable."""
     path = os.pathsep.join([str(packages), str(HOUSE / "viz")])
-    return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"}
+    return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": columns}
 
 
-def run(*arguments, folder=HOUSE, packages=HOUSE):
+def run(*arguments, folder=HOUSE, packages=HOUSE, columns="100"):
     """`python -m micrograd_plus ...`, run in a folder."""
-    return run_python("-m", "micrograd_plus", *map(str, arguments), folder=folder, packages=packages)
+    return run_python("-m", "micrograd_plus", *map(str, arguments), folder=folder, packages=packages, columns=columns)
 
 
-def run_python(*arguments, folder=HOUSE, packages=HOUSE):
+def run_python(*arguments, folder=HOUSE, packages=HOUSE, columns="100"):
     """A Python of its own."""
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
-        env=environment(packages),
+        env=environment(packages, columns),
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -123,8 +124,15 @@ def test_an_unknown_argument_is_named():
     assert "unknown arguments: --colour; see micrograd-plus ops --help" in ran.stderr
 
 
-def test_version_names_what_is_in_use():
-    ran = run("version")
+def test_an_unknown_argument_without_a_command_is_named_too():
+    ran = run("--colour")
+    assert ran.returncode == 2
+    assert "unknown arguments: --colour; see micrograd-plus --help" in ran.stderr
+
+
+@pytest.mark.parametrize("asked", ["version", "--version"])
+def test_version_names_what_is_in_use(asked):
+    ran = run(asked)
     assert ran.returncode == 0
     assert ran.stdout.startswith(f"micrograd_plus {mg.__version__} (NumPy ")
 
@@ -160,6 +168,16 @@ def test_a_script_becomes_the_format_that_the_suffix_names(script, tmp_path):
     assert (
         json.loads((tmp_path / "walk.json").read_text(encoding="utf-8"))["format"] == "micrograd_plus/trace"
     )
+
+
+def test_a_walk_kept_as_data_is_told_and_drawn_like_one_just_recorded(script, tmp_path):
+    script(SQUARE)
+    run("walk", "program.py", "-o", "kept.json", folder=tmp_path)
+    told = run("walk", "kept.json", folder=tmp_path)
+    assert "1. multiply sends 3 to x (a)" in told.stdout, told.stderr
+    drawn = run("walk", "kept.json", "-o", "walk.html", folder=tmp_path)
+    assert drawn.returncode == 0, drawn.stderr
+    assert "<title>kept.json" in (tmp_path / "walk.html").read_text(encoding="utf-8")
 
 
 def test_without_a_file_to_write_the_walk_is_told_in_words(script):
@@ -222,13 +240,18 @@ def test_a_script_that_leaves_with_an_error_code_fails(script):
             ["--example", "mlp", "-o", "walk.pdf"],
             "cannot write 'walk.pdf': the suffix says what is written, one of .h",
         ),
-        (["--example", "mlp", "-o", "no/such/walk.json"], "cannot write"),
+        (["--example", "mlp", "-o", "no/such/walk.json"], f"cannot write {FAR}: there is no folder {FAR.parent}"),
+        (["book.ipynb"], "'book.ipynb' is a notebook, not a Python program: open it in JupyterLab"),
+        (["other.json"], "other.json holds no walk: "),
     ],
 )
 def test_what_cannot_be_walked_is_said_in_a_sentence(arguments, sentence, tmp_path):
+    for other in ("book.ipynb", "other.json"):
+        (tmp_path / other).write_text("{}", encoding="utf-8")
     ran = run("walk", *arguments, folder=tmp_path)
     assert ran.returncode == 1
     assert f"micrograd-plus walk: {sentence}" in ran.stderr
+    assert ran.stdout == "", "what cannot be written is said before the script is run"
     assert "Traceback" not in ran.stderr
 
 
@@ -241,6 +264,7 @@ def test_a_file_of_data_can_be_written_where_nothing_that_draws_is_installed(tmp
     ran = run("walk", "--example", "diamond", "-o", "walk.html", folder=tmp_path, packages=tmp_path)
     assert ran.returncode == 1
     assert 'cannot draw walk.html: No module named graphviz: pip install "micrograd_plus[viz]"' in ran.stderr
+    assert ran.stdout == "", "what cannot be drawn is said before the script is run"
 
 
 # ops --------------------------------------------------------------------------------------------------------
@@ -281,15 +305,32 @@ def test_a_name_that_no_operation_has_is_answered_with_those_nearest():
     ran = run("ops", "sofmax")
     assert ran.returncode == 1
     assert "there is no operation 'sofmax'; did you mean softmax" in ran.stderr
+    assert "? (`micrograd-plus ops` lists them all)\n" in ran.stderr
+
+
+@pytest.mark.parametrize("name", ["mg.softmax", "softmax", "nn.functional.softmax"])
+def test_an_operation_may_be_named_as_it_is_called(name):
+    assert run("ops", name).stdout.startswith("mg.softmax(x, axis=-1)\n")
+
+
+def test_text_keeps_within_a_narrow_terminal():
+    ran = run("ops", "power", columns="50")
+    words, _, _ = ran.stdout.partition("\nKind: ")
+    assert max(map(len, words.splitlines())) <= 50
+    assert max(map(len, run("ops", "power").stdout.partition("\nKind: ")[0].splitlines())) > 50
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes that are closed early are Unix's")
-def test_a_reader_who_has_seen_enough_is_no_error():
-    command = f"{sys.executable} -m micrograd_plus ops | head -1; exit ${{PIPESTATUS[0]}}"
-    ran = subprocess.run(
-        ["bash", "-c", command], env=environment(), capture_output=True, text=True, check=False
-    )
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "Entry by entry\n", "")
+@pytest.mark.parametrize("command", ["ops", "version"])
+def test_a_reader_who_has_seen_enough_is_no_error(command):
+    read, written = os.pipe()
+    os.close(read)
+    with os.fdopen(written, "w") as pipe:
+        ran = subprocess.run(
+            [sys.executable, "-m", "micrograd_plus", command],
+            env=environment() | {"PYTHONUNBUFFERED": ""}, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 # check ------------------------------------------------------------------------------------------------------
