@@ -176,7 +176,7 @@ def program(name: str) -> Path:
     if not path.is_file():
         raise CommandError(f"there is no file {name!r}")
     if path.suffix == ".ipynb":
-        raise CommandError(f"{name!r} is a notebook, not a Python program: open it in JupyterLab, where walks show themselves")
+        raise CommandError(f"{name!r} is a notebook, not a Python program: open it in JupyterLab")
     return path
 
 

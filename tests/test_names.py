@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from micrograd_plus import engine, linalg, nn, optim
 
-F = mg.nn.functional
+F = nn.functional
+ROOMS = (
+    engine, linalg, mg.fft, mg.random, mg.signal, nn, nn.functional, nn.init, nn.utils, optim, optim.lr_scheduler, viz,
+)  # fmt: skip
 
 NAMES = (
     "negative", "positive", "abs", "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "rsqrt",
@@ -64,3 +69,18 @@ def test_parameters_have_the_names_and_the_order_that_numpy_gives_them(name):
     theirs = list(inspect.signature(getattr(np, name)).parameters)[1:]
     shared = [each for each in ours if each not in BEYOND_NUMPY.get(name, ())]
     assert [each for each in theirs if each in shared] == shared
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)
+def test_a_room_offers_its_public_names_and_nothing_that_it_only_uses(room):
+    wanted = {*room.__all__, *getattr(room, "ON_VALUES", ())}
+    assert dir(room) == sorted(wanted)
+    assert all(hasattr(room, name) for name in wanted)
+    made_here = {name: held for name, held in vars(room).items() if getattr(held, "__module__", "") == room.__name__}
+    assert {name for name, held in made_here.items() if ">>>" in (held.__doc__ or "")} <= wanted
+
+
+def test_a_program_that_takes_all_of_the_scalar_engine_gets_the_value_alone():
+    names = {}
+    exec("from micrograd_plus.engine import *", names)  # noqa: S102 - as a program of micrograd's may begin
+    assert names.keys() - {"__builtins__"} == {"Value"}

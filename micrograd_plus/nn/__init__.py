@@ -51,6 +51,10 @@ __all__ = ["functional", "init", "utils"]
 __all__ += [name for subject in SUBJECTS for name in subject.__all__]
 
 
+def __dir__() -> list[str]:
+    return sorted([*__all__, *ON_VALUES])
+
+
 def __getattr__(name: str) -> Any:
     """micrograd's classes, loaded when they are asked for."""
     if name in ON_VALUES:

@@ -14,6 +14,15 @@ from typing import Any
 
 from .optimizer import Optimizer
 
+__all__ = [
+    "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR", "LRScheduler", "LambdaLR",
+    "LinearLR", "MultiStepLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 class LRScheduler:
     """Sets the learning rate of each group of an optimiser. A kind of schedule says in `rate` what it is.

@@ -105,6 +105,10 @@ def save(
     )
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def _written(path: Path, content: str | bytes) -> Path:
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
     return path
