@@ -27,10 +27,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from browser import chromium  # noqa: F401 - a fixture
+from staged import staged
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 WALKS = {"01_first_walk.ipynb": 8, "02_train_a_network.ipynb": 2}
 """How many walks each notebook shows."""
 ONE_WORKER_EACH = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in WALKS]
@@ -174,7 +174,7 @@ def ran(
 ) -> Iterator[Opened]:
     """Each notebook in turn, run from its first cell to its last and saved, and still open."""
     folder, home = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("home")
-    shutil.copy(NOTEBOOKS / request.param, folder)
+    (folder / request.param).write_text(staged()[request.param], encoding="utf-8")
     with jupyterlab(folder, home) as lab, opened(chromium, lab, request.param) as notebook:
         assert notebook.command("notebook:run-all-cells"), notebook.errors()
         expect(notebook.players()).to_have_count(WALKS[request.param])
