@@ -112,8 +112,7 @@ def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
         raise CommandError('JupyterLab is not installed: pip install "micrograd_plus[lab]"')
     folder = notebooks(Path.cwd())
     if folder is None:
-        said = "There is no folder of notebooks here (they come with the source); opening the current folder."
-        print(said, flush=True)  # JupyterLab writes to the same place, by another way
+        print("There is no folder of notebooks here; opening the current folder.", flush=True)
     first = sorted((folder or Path.cwd()).glob("01_*.ipynb"))
     command = [sys.executable, "-m", "jupyterlab", str(first[0] if first else folder or Path.cwd()), *rest]
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container, where JupyterLab wants to be told
@@ -125,8 +124,15 @@ def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
 
 
 def notebooks(here: Path) -> Path | None:
-    """The folder of notebooks: here, or beside the source that this is."""
+    """The folder of notebooks: here, or beside the source that this is, or a copy of what was installed, made here."""
     places = (here / "notebooks", HOUSE.parent / "notebooks")
+    installed = HOUSE.parent / "micrograd_plus_viz" / "notebooks"
+    if not any(map(Path.is_dir, places)) and installed.is_dir():
+        try:
+            shutil.copytree(installed, places[0])
+        except OSError as error:
+            raise CommandError(f"cannot copy the notebooks to {places[0]}: {error}") from error
+        print(f"The notebooks were copied to {places[0]}.", flush=True)
     return next((place for place in places if place.is_dir()), None)
 
 

@@ -399,6 +399,22 @@ def test_lab_without_notebooks_says_that_it_opens_the_current_folder(tmp_path):
     assert ran.stdout.startswith("There is no folder of notebooks here")
 
 
+def test_lab_copies_the_notebooks_that_were_installed_where_there_are_none(tmp_path):
+    copied_alone(tmp_path)
+    installed = tmp_path / "micrograd_plus_viz" / "notebooks"
+    installed.mkdir(parents=True)
+    (installed / "01_lesson.ipynb").write_text("a lesson", encoding="utf-8")
+    here = tmp_path / "here"
+    here.mkdir()
+    ran = run("lab", "--version", folder=here, packages=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    lesson = here / "notebooks" / "01_lesson.ipynb"
+    assert ran.stdout.startswith(f"The notebooks were copied to {lesson.parent}.\n")
+    lesson.write_text("an answer", encoding="utf-8")
+    run("lab", "--version", folder=here, packages=tmp_path)
+    assert lesson.read_text(encoding="utf-8") == "an answer"
+
+
 def test_lab_opens_the_first_notebook_of_the_folder(tmp_path, monkeypatch):
     from micrograd_plus import __main__ as line
 

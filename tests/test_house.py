@@ -227,6 +227,8 @@ def test_the_wheel_holds_both_packages_and_nothing_else(tmp_path):
     assert {name for name in shipped if name.endswith(".py")} == modules
     assert {name.split("/", maxsplit=1)[0] for name in shipped} == {"micrograd_plus", "micrograd_plus_viz"}
     assert "micrograd_plus/py.typed" in shipped, "the metadata says Typing :: Typed"
+    books = {name for name in shipped if name.endswith(".ipynb")}
+    assert books == {f"micrograd_plus_viz/notebooks/{name}" for name in staged()}
 
 
 def test_the_base_install_needs_numpy_alone():
