@@ -126,7 +126,7 @@ def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
 def notebooks(here: Path) -> Path | None:
     """The folder of notebooks: here, or beside the source that this is, or a copy of what was installed, made here."""
     places = (here / "notebooks", HOUSE.parent / "notebooks")
-    installed = HOUSE.parent / "micrograd_plus_viz" / "notebooks"
+    installed = HOUSE.parent / "micrograd_plus_notebooks"
     if not any(map(Path.is_dir, places)) and installed.is_dir():
         try:
             shutil.copytree(installed, places[0])

@@ -401,8 +401,8 @@ def test_lab_without_notebooks_says_that_it_opens_the_current_folder(tmp_path):
 
 def test_lab_copies_the_notebooks_that_were_installed_where_there_are_none(tmp_path):
     copied_alone(tmp_path)
-    installed = tmp_path / "micrograd_plus_viz" / "notebooks"
-    installed.mkdir(parents=True)
+    installed = tmp_path / "micrograd_plus_notebooks"
+    installed.mkdir()
     (installed / "01_lesson.ipynb").write_text("a lesson", encoding="utf-8")
     here = tmp_path / "here"
     here.mkdir()

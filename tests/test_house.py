@@ -216,7 +216,7 @@ def test_nothing_lies_directly_under_viz_but_its_package_and_the_sources_of_the_
     assert not strays
 
 
-def test_the_wheel_holds_both_packages_and_nothing_else(tmp_path):
+def test_the_wheel_holds_both_packages_the_notebooks_and_nothing_else(tmp_path):
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     built = subprocess.run(command, cwd=HOUSE, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
@@ -225,10 +225,10 @@ def test_the_wheel_holds_both_packages_and_nothing_else(tmp_path):
     modules = {path.relative_to(HOUSE).as_posix() for path in python_files(ENGINE)}
     modules |= {path.relative_to(HOUSE / "viz").as_posix() for path in python_files(VIZ)}
     assert {name for name in shipped if name.endswith(".py")} == modules
-    assert {name.split("/", maxsplit=1)[0] for name in shipped} == {"micrograd_plus", "micrograd_plus_viz"}
+    books = {name for name in shipped if name.startswith("micrograd_plus_notebooks/")}
+    assert books == {f"micrograd_plus_notebooks/{name}" for name in staged()}
+    assert {name.split("/", maxsplit=1)[0] for name in shipped - books} == {"micrograd_plus", "micrograd_plus_viz"}
     assert "micrograd_plus/py.typed" in shipped, "the metadata says Typing :: Typed"
-    books = {name for name in shipped if name.endswith(".ipynb")}
-    assert books == {f"micrograd_plus_viz/notebooks/{name}" for name in staged()}
 
 
 def test_the_base_install_needs_numpy_alone():
