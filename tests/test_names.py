@@ -1,6 +1,7 @@
 """The names that operations and their parameters go by: NumPy's, and PyTorch's for networks."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus import engine, linalg, nn, optim
+from micrograd_plus.hints import ELSEWHERE
 
 F = nn.functional
 ROOMS = (
@@ -84,3 +86,27 @@ def test_a_program_that_takes_all_of_the_scalar_engine_gets_the_value_alone():
     names = {}
     exec("from micrograd_plus.engine import *", names)  # noqa: S102 - as a program of micrograd's may begin
     assert names.keys() - {"__builtins__"} == {"Value"}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_for_a_name_of_another_library_the_error_says_what_to_write_here(name):
+    with pytest.raises(AttributeError, match=re.escape(f"micrograd_plus has no {name!r}: write {ELSEWHERE[name]}")):
+        getattr(mg, name)
+    x = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    given = {"x": x, "a": x, "b": x, "parts": [x, x], "values": [1.0], "number": 7, "axes": (1, 0), "axis": 0,
+             "low": 0.0, "high": 1.0, "indices": np.zeros((1, 2), int), "mg": mg, "np": np}  # fmt: skip
+    size = {"full": "2, 1.0", "linspace": "0, 1"}.get(name, "2")
+    eval(ELSEWHERE[name].replace("...", size), given)  # noqa: S307 - a line of our own
+
+
+@pytest.mark.parametrize(
+    ("room", "name", "said"),
+    [
+        (mg, "sofmax", "micrograd_plus has no 'sofmax'; did you mean softmax or "),
+        (nn, "Linea", "micrograd_plus.nn has no 'Linea'; did you mean Linear"),
+        (mg, "_no_such_name", r"micrograd_plus has no '_no_such_name'$"),
+    ],
+)
+def test_for_a_name_that_is_nowhere_the_error_says_which_are_near(room, name, said):
+    with pytest.raises(AttributeError, match=said):
+        getattr(room, name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..hints import no_such
 from . import (
     activations,
     attention,
@@ -61,4 +62,4 @@ def __getattr__(name: str) -> Any:
         from . import scalars
 
         return getattr(scalars, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_such(__name__, name, __all__)
