@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +10,11 @@ from pathlib import Path
 import pytest
 
 import micrograd_plus as mg
+from commands import EXAMPLES, HOUSE, SQUARE, copied_alone, environment, run, run_python
 from micrograd_plus import check
 from micrograd_plus.op import operations
 
-HOUSE = Path(__file__).resolve().parent.parent
 FAR = Path("no/such/walk.json")
-EXAMPLES = sorted(path.stem for path in (HOUSE / "micrograd_plus" / "examples").glob("*.py"))
 
 BELL = '''
 import micrograd_plus as mg
@@ -40,54 +38,6 @@ for name in operations:
         assert main(["ops", name]) == 0, name
     assert f".{name}(" in printed.getvalue(), name
 """
-
-LAB_WITHOUT_JUPYTERLAB = """
-import importlib.util, sys
-
-find_spec = importlib.util.find_spec
-importlib.util.find_spec = lambda name: None if name == "jupyterlab" else find_spec(name)
-from micrograd_plus.__main__ import main
-
-sys.exit(main(["lab"]))
-"""
-
-SQUARE = """
-import micrograd_plus as mg
-
-x = mg.tensor(3.0, requires_grad=True)
-(x * x).backward()
-"""
-
-
-def environment(packages=HOUSE, columns="100"):
-    """This process's environment, with the packages in a folder importable."""
-    path = os.pathsep.join([str(packages), str(HOUSE / "viz")])
-    return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": columns}
-
-
-def run(*arguments, folder=HOUSE, packages=HOUSE, columns="100"):
-    """`python -m micrograd_plus ...`, run in a folder."""
-    return run_python("-m", "micrograd_plus", *map(str, arguments), folder=folder, packages=packages, columns=columns)
-
-
-def run_python(*arguments, folder=HOUSE, packages=HOUSE, columns="100"):
-    """A Python of its own."""
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env=environment(packages, columns),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-
-
-def copied_alone(folder):
-    """The engine's package in another folder, as it lies where it was installed without its source."""
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(HOUSE / "micrograd_plus", folder / "micrograd_plus", ignore=ignored)
-
 
 @pytest.fixture
 def script(tmp_path):
@@ -148,16 +98,6 @@ def test_the_examples_are_listed_with_what_they_are():
     assert "twice" in ran.stdout
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_becomes_a_page_that_needs_nothing_else(name, tmp_path):
-    ran = run("walk", "--example", name, "-o", "walk.html", folder=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    assert re.search(r"^Wrote walk\.html: \d+ nodes, \d+ steps\.$", ran.stdout, re.MULTILINE)
-    page = (tmp_path / "walk.html").read_text(encoding="utf-8")
-    assert f"<title>{name}.py" in page
-    assert not re.search(r'(src|href)="https?:', page)
-
-
 def test_a_script_becomes_the_format_that_the_suffix_names(script, tmp_path):
     path = script(SQUARE)
     ran = run("walk", path.name, "-o", "walk.json", folder=tmp_path)
@@ -168,16 +108,6 @@ def test_a_script_becomes_the_format_that_the_suffix_names(script, tmp_path):
     assert (
         json.loads((tmp_path / "walk.json").read_text(encoding="utf-8"))["format"] == "micrograd_plus/trace"
     )
-
-
-def test_a_walk_kept_as_data_is_told_and_drawn_like_one_just_recorded(script, tmp_path):
-    script(SQUARE)
-    run("walk", "program.py", "-o", "kept.json", folder=tmp_path)
-    told = run("walk", "kept.json", folder=tmp_path)
-    assert "1. multiply sends 3 to x (a)" in told.stdout, told.stderr
-    drawn = run("walk", "kept.json", "-o", "walk.html", folder=tmp_path)
-    assert drawn.returncode == 0, drawn.stderr
-    assert "<title>kept.json" in (tmp_path / "walk.html").read_text(encoding="utf-8")
 
 
 def test_without_a_file_to_write_the_walk_is_told_in_words(script):
@@ -209,10 +139,10 @@ def test_a_script_runs_as_python_would_run_it(script, tmp_path):
 
 def test_a_script_without_a_walk_is_told_what_is_missing(script, tmp_path):
     path = script(SQUARE.replace(".backward()", ""))
-    ran = run("walk", path.name, "-o", "walk.html", folder=tmp_path)
+    ran = run("walk", path.name, "-o", "walk.json", folder=tmp_path)
     assert ran.returncode == 1
     assert "program.py ran, but nothing walked backward: call backward() on a result" in ran.stderr
-    assert not (tmp_path / "walk.html").exists()
+    assert not (tmp_path / "walk.json").exists()
 
 
 def test_an_error_of_a_script_is_shown_from_its_own_first_line_on(script):
@@ -380,55 +310,3 @@ def test_a_file_that_is_not_there_cannot_be_checked(tmp_path):
     ran = run("check", "nowhere.py", folder=tmp_path)
     assert ran.returncode == 1
     assert "there is no file 'nowhere.py'" in ran.stderr
-
-
-# lab --------------------------------------------------------------------------------------------------------
-
-
-def test_lab_starts_jupyterlab_and_hands_on_its_arguments(tmp_path):
-    (tmp_path / "notebooks").mkdir()
-    ran = run("lab", "--version", folder=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    assert re.fullmatch(r"\d+\.\d+\.\d+\S*", ran.stdout.strip())
-
-
-def test_lab_without_notebooks_says_that_it_opens_the_current_folder(tmp_path):
-    copied_alone(tmp_path)
-    ran = run("lab", "--version", folder=tmp_path, packages=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.startswith("There is no folder of notebooks here")
-
-
-def test_lab_copies_the_notebooks_that_were_installed_where_there_are_none(tmp_path):
-    copied_alone(tmp_path)
-    installed = tmp_path / "micrograd_plus_notebooks"
-    installed.mkdir()
-    (installed / "01_lesson.ipynb").write_text("a lesson", encoding="utf-8")
-    here = tmp_path / "here"
-    here.mkdir()
-    ran = run("lab", "--version", folder=here, packages=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    lesson = here / "notebooks" / "01_lesson.ipynb"
-    assert ran.stdout.startswith(f"The notebooks were copied to {lesson.parent}.\n")
-    lesson.write_text("an answer", encoding="utf-8")
-    run("lab", "--version", folder=here, packages=tmp_path)
-    assert lesson.read_text(encoding="utf-8") == "an answer"
-
-
-def test_lab_opens_the_first_notebook_of_the_folder(tmp_path, monkeypatch):
-    from micrograd_plus import __main__ as line
-
-    notebooks = tmp_path / "notebooks"
-    notebooks.mkdir()
-    (notebooks / "01_first_walk.ipynb").touch()
-    monkeypatch.chdir(tmp_path)
-    started = []
-    monkeypatch.setattr(line.subprocess, "call", lambda command: started.append(command) or 0)
-    assert line.main(["lab", "--no-browser"]) == 0
-    assert started[0][1:5] == ["-m", "jupyterlab", str(notebooks / "01_first_walk.ipynb"), "--no-browser"]
-
-
-def test_lab_without_jupyterlab_says_what_to_install(tmp_path):
-    ran = run_python("-c", LAB_WITHOUT_JUPYTERLAB, folder=tmp_path)
-    assert ran.returncode == 1
-    assert 'JupyterLab is not installed: pip install "micrograd_plus[lab]"' in ran.stderr
