@@ -10,6 +10,7 @@ import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus import engine, linalg, nn, optim
 from micrograd_plus.hints import ELSEWHERE
+from micrograd_plus.rule import KINDS
 
 F = nn.functional
 ROOMS = (
@@ -57,6 +58,18 @@ NUMPYS = [name for name in sorted(mg.ops.__all__) if inspect.isroutine(getattr(n
 def test_an_operation_is_public_and_says_what_it_is(name):
     assert name in mg.__all__
     assert getattr(mg, name).__doc__
+
+
+@pytest.mark.parametrize("name", mg.__all__)
+def test_whatever_is_public_says_what_it_is(name):
+    assert getattr(mg, name).__doc__
+
+
+@pytest.mark.parametrize("kind", ["elementwise", "linear", "multilinear", "joining"])
+def test_the_decorator_of_a_kind_goes_by_its_name_and_says_what_the_kind_promises(kind):
+    decorator = getattr(mg, kind)
+    assert decorator.__name__ == kind
+    assert KINDS[kind] in decorator.__doc__
 
 
 @pytest.mark.parametrize("name", OF_NETWORKS)
