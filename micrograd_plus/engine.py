@@ -19,6 +19,12 @@ from .backward import Contribution, in_a_rule
 from .readings import floats
 from .variable import birth, modes
 
+__all__ = ["Value"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 class Value:
     """A number that remembers how it was made, and holds the gradient that walks have added up in it.
