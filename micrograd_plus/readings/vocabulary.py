@@ -7,6 +7,7 @@ or of a name, and the code that says it does not know which.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -100,6 +101,11 @@ device_named = device
 def several_devices() -> bool:
     """True once another device than the CPU has been asked for."""
     return len(_devices) > 1
+
+
+def homes(values: Sequence[Any]) -> set[str]:
+    """The devices of all arrays among some values. Numbers, and NumPy's scalars, are at home everywhere."""
+    return {known.name for known in _devices.values() for value in values if isinstance(value, known.array_type)}
 
 
 def device_of(array: Any) -> Device:
