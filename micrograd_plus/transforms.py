@@ -335,9 +335,12 @@ def gradcheck(
     if not inputs or not step > 0:
         raise ValueError(f"gradcheck: wants an input, and a step above 0; got {len(inputs)} inputs and step {step}")
     library = vocabulary.device("cpu").library
-    given = [_plain(value) for value in inputs]
-    points = [library.array(value, dtype="complex128" if is_complex(value) else "float64") for value in given]
+    given = [x if isinstance(x, Tensor) else Tensor.constant(x, "gradcheck: an input") for x in inputs]
+    points = [library.array(x.numpy(), dtype="complex128" if is_complex(x) else "float64") for x in given]
     weights: Any = None
+
+    def placed(points: Sequence[Any]) -> list[Tensor]:
+        return [tensor(point, device=x.device) for point, x in zip(points, given, strict=True)]
 
     def weighted(*values: Any) -> Any:
         nonlocal weights
@@ -345,11 +348,12 @@ def gradcheck(
         _one_tensor("gradcheck", f, out)
         if weights is None:
             draw = library.random.default_rng(0).uniform(0.5, 1.5, out.shape)
-            weights = tensor(draw * library.random.default_rng(1).choice([-1.0, 1.0], out.shape))
+            draw *= library.random.default_rng(1).choice([-1.0, 1.0], out.shape)
+            weights = tensor(draw, device=out.device)
         out = out * weights if not is_complex(out) else ops.real(out * weights) + ops.imag(out * weights) * 0.7
         return out.sum()
 
-    received = grad(weighted, tuple(range(len(points))))(*[tensor(point) for point in points])
+    received = [gradient.numpy() for gradient in grad(weighted, tuple(range(len(points))))(*placed(points))]
     for place, (point, gradient) in enumerate(zip(points, received, strict=True)):
         for index in library.ndindex(*point.shape):
             for direction in (1.0, 1j) if is_complex(point) else (1.0,):
@@ -358,9 +362,9 @@ def gradcheck(
                     shifted = [other.copy() for other in points]
                     shifted[place][index] += side * direction
                     with variable.no_grad():
-                        moved.append(weighted(*[tensor(other) for other in shifted]).item())
+                        moved.append(weighted(*placed(shifted)).item())
                 expected = (moved[0] - moved[1]) / (2 * step)
-                entry = complex(gradient._data[index])
+                entry = complex(gradient[index])
                 got = entry.real if direction == 1.0 else entry.imag
                 if not abs(got - expected) <= atol + rtol * max(abs(expected), abs(got)):
                     raise GradientError(
@@ -471,7 +475,3 @@ def _one_number(f: Callable[..., Any], value: Any) -> None:
 def _one_tensor(transform: str, f: Callable[..., Any], value: Any) -> None:
     if not isinstance(value, Tensor):
         raise TypeError(f"{transform} needs {name_of(f)} to return a tensor, got {type(value).__name__}")
-
-
-def _plain(value: Any) -> Any:
-    return (value if isinstance(value, Tensor) else Tensor.constant(value, "gradcheck: an input")).numpy()
