@@ -316,8 +316,13 @@ class Library(ModuleType):
         return Grid(found) if hasattr(found, "__getitem__") and not isinstance(found, type) else found
 
 
-library = Library("stand_in", np)
-library.ndarray = Array
+def library_named(name: str) -> Library:
+    """The library, under a name of its own."""
+    made = Library(name, np)
+    made.ndarray = Array
+    made.array = _from_anywhere
+    made.asarray = lambda values, dtype=None: _from_anywhere(values, dtype, copy=False)
+    return made
 
 
 def _from_anywhere(values: Any, dtype: Any = None, copy: bool = True) -> Array:
@@ -326,5 +331,4 @@ def _from_anywhere(values: Any, dtype: Any = None, copy: bool = True) -> Array:
     return Array(np.array(values, dtype))
 
 
-library.array = _from_anywhere
-library.asarray = lambda values, dtype=None: _from_anywhere(values, dtype, copy=False)
+library = library_named("stand_in")
