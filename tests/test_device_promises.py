@@ -94,6 +94,13 @@ def test_gradients_are_checked_where_the_inputs_are(device):
         mg.gradcheck(lambda x: mg.stop_gradient(x) * x * scale, (x,))
 
 
+def test_a_tangent_from_the_host_is_sent_along(device):
+    x = mg.tensor([1.0, 2.0], device=device)
+    moved = mg.jvp(lambda x: x**3, (x,), ([1.0, 10.0],))[1]
+    assert (moved.device, moved.tolist()) == (device, [3.0, 120.0])
+    assert mg.hvp(lambda x: (x**3).sum(), x, np.array([1.0, 0.0])).tolist() == [6.0, 0.0]
+
+
 def test_a_matrix_without_factors_is_an_error_on_the_device_too(device):
     singular = mg.tensor([[1.0, 2.0], [2.0, 4.0]], device=device)
     with pytest.raises(ValueError, match="a is singular: it has no inverse"):

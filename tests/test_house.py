@@ -68,7 +68,7 @@ THIRD_PARTY = {"numpy"}
 LAZY = {"readings": {"cupy", "cupyx"}, "__main__": {"micrograd_plus_viz"}}
 VIZ_MAY_IMPORT = {None, "__init__", "trace"}
 
-NOT_OURS = {"__pycache__", ".ipynb_checkpoints", "node_modules"}
+NOT_OURS = {".git", "__pycache__", ".ipynb_checkpoints", "node_modules"}
 PLACES = (".ci", "docs", "micrograd_plus", "notebooks", "tests", "viz")
 TEXT = {"", ".css", ".html", ".ipynb", ".js", ".json", ".md", ".mjs", ".py", ".svg", ".toml", ".ts", ".txt",
         ".yaml", ".yml"}
