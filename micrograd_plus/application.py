@@ -486,8 +486,7 @@ def any_wants_gradient(inputs: Sequence[Any]) -> bool:
 
 def common_device(op: Op, data: list[Any]) -> Any:
     """The one device that all arrays are on."""
-    devices = {vocabulary.device_of(value).name for value in data if getattr(value, "ndim", 0)}
-    devices |= {found.name for value in data if (found := vocabulary.device_of(value)).name != "cpu"}
+    devices = vocabulary.homes(data)
     if len(devices) > 1:
         raise RuntimeError(
             f"{op.name} was given arrays on {' and '.join(sorted(devices))}; move one of them: x.to({min(devices)!r})"

@@ -16,6 +16,7 @@ from typing import Any
 
 from . import ops, variable
 from .application import Op, is_complex
+from .backward import words_beside
 from .composites import ChainRule
 from .differences import gradcheck
 from .readings import arrays, floats, symbols, vocabulary
@@ -252,7 +253,7 @@ def _(sample: Sample) -> None:
 def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) -> None:
     """See that what a step sent is what its formula comes to; with the chain rule, each formula of the steps inside."""
     node, contribution, upstream, _, _ = step
-    rule, words = contribution.rule, vocabulary.device(where.get()).words
+    rule, words = contribution.rule, words_beside(upstream)
     op = rule.op
     if isinstance(rule, ChainRule):
         steps_inside_hold(sample, step, listener)

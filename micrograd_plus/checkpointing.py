@@ -236,8 +236,8 @@ def _close(a: Any, b: Any) -> bool:
         return _equal(a, b)
     library = vocabulary.device_of(a).library
     within = float(library.finfo(a.dtype).eps) ** 0.5
-    largest = abs(a[library.isfinite(a)]).max(initial=1.0)
-    return bool(library.allclose(a, b, rtol=within, atol=within * largest.item(), equal_nan=True))
+    largest = library.where(library.isfinite(a), abs(a), 1.0).max().item()
+    return library.isclose(a, b, rtol=within, atol=within * max(largest, 1.0), equal_nan=True).all().item()
 
 
 @contextmanager

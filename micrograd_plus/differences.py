@@ -37,15 +37,22 @@ def gradcheck(
     wants_tuple("gradcheck: inputs", inputs)
     if not inputs or not step > 0:
         raise ValueError(f"gradcheck: wants an input, and a step above 0; got {len(inputs)} inputs and step {step}")
-    points = [_in_double(value) for value in inputs]
-    number = _as_one_number(f, points)
-    received = grad(number, tuple(range(len(points))))(*map(tensor, points))
-    for place, (point, gradient) in enumerate(zip(points, received, strict=True)):
+    given = [x if isinstance(x, Tensor) else Tensor.constant(x, "gradcheck: an input") for x in inputs]
+    points = [x.numpy().astype("complex128" if is_complex(x) else "float64") for x in given]
+    number = _as_one_number(f, given)
+    received = grad(number, tuple(range(len(points))))(*_beside(given, points))
+    for place, (point, gradient) in enumerate(zip(points, [each.numpy() for each in received], strict=True)):
         for index in np.ndindex(*point.shape):
-            got = complex(gradient._data[index])
+            got = complex(gradient[index])
             parts = [(got.real, step), (got.imag, step * 1j)] if is_complex(point) else [(got.real, step)]
             for part, move in parts:
-                expected = _slope(number, points, place, index, move)
+                ends: list[float] = []
+                for shift in (move, -move):
+                    shifted = [each.copy() for each in points]
+                    shifted[place][index] += shift
+                    with variable.no_grad():
+                        ends.append(number(*_beside(given, shifted)).item())
+                expected = (ends[0] - ends[1]) / (2 * step)
                 if not abs(part - expected) <= atol + rtol * max(abs(expected), abs(part)):
                     raise GradientError(
                         f"the gradient of {name_of(f)} is wrong for input {place} at {index or 'its only entry'}: "
@@ -54,33 +61,21 @@ def gradcheck(
     return True
 
 
-def _in_double(value: Any) -> np.ndarray:
-    """An input as an array of its own, in double precision, on the CPU."""
-    array = (value if isinstance(value, Tensor) else Tensor.constant(value, "gradcheck: an input")).numpy()
-    return array.astype("complex128" if is_complex(array) else "float64")
+def _beside(given: Sequence[Tensor], points: Sequence[np.ndarray]) -> list[Tensor]:
+    """Arrays as tensors on the devices of the given ones."""
+    return [tensor(point, device=x.device) for point, x in zip(points, given, strict=True)]
 
 
-def _as_one_number(f: Callable[..., Any], points: Sequence[np.ndarray]) -> Callable[..., Tensor]:
+def _as_one_number(f: Callable[..., Any], given: Sequence[Tensor]) -> Callable[..., Tensor]:
     """`f` with its result as one number: each entry weighted, parts along re and im apart."""
-    out = f(*map(tensor, points))
+    out = f(*given)
     refuse_other_than_tensor("gradcheck", f, out)
     shape: tuple[int, ...] = out.shape
     weights = np.random.default_rng(0).uniform(0.5, 1.5, shape) * np.random.default_rng(1).choice([-1.0, 1.0], shape)
-    constants = tensor(weights)
+    constants = tensor(weights, device=out.device)
 
     def number(*values: Any) -> Tensor:
         weighted = f(*values) * constants
         return (ops.real(weighted) + ops.imag(weighted) * 0.7 if is_complex(weighted) else weighted).sum()
 
     return number
-
-
-def _slope(f: Callable[..., Tensor], points: Sequence[np.ndarray], place: int, index: Any, step: complex) -> float:
-    """How fast `f` grows as one entry of one point moves along `step`, by central differences."""
-    ends: list[float] = []
-    for move in (step, -step):
-        shifted = [point.copy() for point in points]
-        shifted[place][index] += move
-        with variable.no_grad():
-            ends.append(f(*map(tensor, shifted)).item())
-    return (ends[0] - ends[1]) / (2 * abs(step))

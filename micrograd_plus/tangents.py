@@ -60,13 +60,13 @@ def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
 
 
 def _tangent(given: Any, primal: Tensor) -> Tensor:
-    """How an input moves: numbers of its shape, and real ones where it is real."""
+    """How an input moves: numbers of its shape, and real ones where it is real; those of the host are sent along."""
     tangent = given if isinstance(given, Tensor) else Tensor.constant(given, "jvp: a tangent")
     if tangent.shape != primal.shape:
         raise ValueError(f"jvp: a tangent of shape {tangent.shape} for an input of shape {primal.shape}")
     if is_complex(tangent) and not is_complex(primal):
         raise TypeError(f"jvp: a tangent of {tangent.dtype} for an input of {primal.dtype}; take its real part")
-    return tangent if isinstance(given, Tensor) else tangent.astype(primal.dtype)
+    return tangent if isinstance(given, Tensor) else tangent.astype(primal.dtype).to(primal.device)
 
 
 def _movement(value: Any, moving: dict[Any, Any]) -> Any:

@@ -407,7 +407,7 @@ class Tensor(Variable):
             raise ValueError(
                 f"the truth of a tensor of shape {self.shape} is not one answer; use mg.any(x), mg.all(x), or mg.where"
             )
-        return bool(self._data)
+        return bool(self.item())
 
     def __float__(self) -> float:
         return float(self.item())

@@ -1,6 +1,7 @@
 """What several test files share."""
 
 import ast
+import importlib
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import stand_in
+from benchmarks import on_device
 from micrograd_plus import check
 from micrograd_plus.op import operations
 from micrograd_plus.readings import vocabulary
@@ -20,31 +22,58 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Know the plug-ins' marks where the plug-ins are not installed."""
+    """Know the plug-ins' marks where the plug-ins are not installed; run nothing on a GPU that is not there."""
     config.addinivalue_line("markers", "xdist_group(name): tests that one worker of pytest-xdist runs together")
+    if config.getoption("--device") == "cuda" and on_device.lacking():
+        raise pytest.UsageError(on_device.lacking())
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Which GPU it was, so that a log can be believed."""
+    return on_device.hardware(with_torch=False) if config.getoption("--device") == "cuda" else "device: a stand-in"
 
 
 LEFT_OUT: dict[str, list[str]] = {}
-"""Files of tests that were left out, by the package that is missing."""
+"""Files of tests, folders and single tests that were left out, by the package that is missing."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """On a GPU machine, which has the environment it has, leave out the files whose packages are missing."""
-    if config.getoption("--device") == "stand-in" or collection_path.suffix != ".py":
+    """On a GPU machine, which has the environment it has, leave out the files whose packages are missing, and the
+    folders whose fixtures need one."""
+    file = collection_path / "conftest.py" if collection_path.is_dir() else collection_path
+    if config.getoption("--device") == "stand-in" or file.suffix != ".py" or not file.exists():
         return None
-    missing = missing_packages(collection_path)
+    missing = missing_packages(file)
     for package in missing:
         LEFT_OUT.setdefault(package, []).append(collection_path.name)
     return True if missing else None
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The same for single tests, by what they are marked to need."""
+    if config.getoption("--device") == "stand-in":
+        return
+    for item in list(items):
+        needed = [package for mark in item.iter_markers("needs") for package in mark.args]
+        missing = [package for package in needed if importlib.util.find_spec(package) is None]
+        for package in missing:
+            LEFT_OUT.setdefault(package, []).append(item.name)
+        if missing:
+            items.remove(item)
+
+
 def missing_packages(path: Path) -> list[str]:
-    """The packages that a file imports at its top and that are not installed."""
+    """The packages that a file imports at its top, or that those import, and that are not installed."""
     body = ast.parse(path.read_text(encoding="utf-8")).body
     names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module for node in body if isinstance(node, ast.ImportFrom) and node.module and not node.level]
-    packages = sorted({name.partition(".")[0] for name in names})
-    return [package for package in packages if importlib.util.find_spec(package) is None]
+    missing: set[str] = set()
+    for package in {name.partition(".")[0] for name in names}:
+        try:
+            importlib.import_module(package)
+        except ModuleNotFoundError as error:
+            missing.add(str(error.name).partition(".")[0])
+    return sorted(missing)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

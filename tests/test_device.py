@@ -65,6 +65,44 @@ def test_the_stand_in_refuses_every_implicit_way_home(imply):
         imply(stand_in.library.ones(1))
 
 
+UNLIKE_CUPY = {
+    "a name": lambda np, x: np.errstate(all="ignore"),
+    "an argument": lambda np, x: np.max(x, axis=0, initial=0.0),
+    "a method's argument": lambda np, x: x.max(initial=0.0),
+    "a keyword that hides behind others": lambda np, x: np.einsum("i,i->", x, x, casting="unsafe"),
+    "an attribute": lambda np, x: x.flags.writeable,
+    "a loop": lambda np, x: np.floor(x * 1j),
+    "a list for an array": lambda np, x: np.exp([1.0, 2.0]),
+    "a list assigned": lambda np, x: x.__setitem__(0, [1.0]),
+    "a number for an array": lambda np, x: np.broadcast_to(np.float64(1.0), (2,)),
+    "a running maximum": lambda np, x: np.maximum.accumulate(x),
+    "complex numbers at places": lambda np, x: np.add.at(x * 1j, np.array([0, 0]), x * 1j),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("use", UNLIKE_CUPY.values(), ids=UNLIKE_CUPY)
+def test_the_stand_in_refuses_what_cupy_does_not_have(use):
+    with pytest.raises((TypeError, AttributeError, NotImplementedError)):
+        use(stand_in.library, stand_in.library.ones(2))
+
+
+def test_a_ufunc_of_the_stand_in_gives_the_dtype_of_cupys_first_loop_that_takes_its_arguments():
+    small = stand_in.library.ones(2, "float32")
+    assert (small + 1).dtype == (1.5 * small).dtype == "float32"
+    assert (small + np.float64(1)).dtype == (small + stand_in.library.ones((), "float64")).dtype == "float64"
+    assert ((small > 0) * 1.5).dtype == "float64"
+    assert (stand_in.library.ones(2, "int8") / 2).dtype == "float64"
+
+
+def test_a_view_on_the_stand_in_knows_the_array_whose_memory_it_looks_into():
+    library = stand_in.library
+    whole = library.ones((2, 3))
+    assert whole.base is None
+    assert whole[0].base is whole.T[1:].base is whole
+    assert (whole + 1).base is whole.sum(axis=0).base is None
+    assert library.moveaxis(whole, 0, 0) is whole, "as in CuPy: nothing moves"
+
+
 def test_the_stand_in_counts_every_explicit_way_home():
     stand_in.copies.clear()
     x = mg.tensor([2.0], device=DEVICE)
@@ -82,6 +120,12 @@ def test_tensors_of_two_devices_do_not_meet():
         mg.matmul(here, there)
     with pytest.raises(RuntimeError, match="concatenate was given arrays on cpu and stand-in"):
         mg.concatenate([here, there])
+
+
+def test_a_tensor_of_no_axes_has_a_device_too():
+    x = mg.tensor([1.0, 2.0], device=DEVICE)
+    with pytest.raises(RuntimeError, match="multiply was given arrays on cpu and stand-in"):
+        mg.tensor(3.0) * x
 
 
 def test_a_number_is_at_home_on_every_device():

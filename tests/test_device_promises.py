@@ -5,8 +5,10 @@ import pytest
 
 import micrograd_plus as mg
 import stand_in
-from micrograd_plus.check import promises, run
+from micrograd_plus.check import must_equal, promises, run
+from micrograd_plus.op import operations
 from micrograd_plus.samples import samples
+from micrograd_plus.differences import GradientError
 
 AT_HOME = {"numbers and arrays agree"}
 """Promises about Python's numbers, which are on no device."""
@@ -29,6 +31,103 @@ def test_a_sample_is_really_called_there(device, monkeypatch):
     monkeypatch.setattr(op, "call", lambda x: seen.append(x.device) or call(x))
     out = run(samples["tanh"][0], [np.ones(2)])
     assert (seen, out.device) == ([device], "cpu")
+
+
+# Results without a gradient ------------------------------------------------------------------------------------------
+
+TABLE, ROW = np.array([[0.5, -1.0, 2.0], [2.0, 0.0, 2.0]]), np.array([1.0, 2.0, 4.0])
+CONSTANTS = {
+    **dict.fromkeys(["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"],
+                    lambda call, x, row: call(x, row)),
+    **dict.fromkeys(["logical_and", "logical_or", "logical_xor"], lambda call, x, row: call(x > 0, row > 1)),
+    **dict.fromkeys(["isnan", "isinf", "isfinite"],
+                    lambda call, x, row: call(mg.where(x > 1, np.inf, mg.where(x < 0, np.nan, x)))),
+    **dict.fromkeys(["any", "all", "argmax", "argmin", "count_nonzero"],
+                    lambda call, x, row: call(x, axis=1, keepdims=True)),
+    "logical_not": lambda call, x, row: call(x > 0),
+    "isclose": lambda call, x, row: call(x, x + 1e-9, equal_nan=True),
+    "stop_gradient": lambda call, x, row: call(x),
+    "one_hot": lambda call, x, row: call(mg.argmax(x, axis=1), num_classes=3),
+    "searchsorted": lambda call, x, row: call(row, x, side="right"),
+    "argsort": lambda call, x, row: call(x, axis=1, descending=True),
+    "top": lambda call, x, row: call(x, axis=0),
+    "resolution": lambda call, x, row: call(x),
+    "fits": lambda call, x, row: call(x, row, row, low=0, high=3),
+    "zeros_beside": lambda call, x, row: call(x, shape=(2,)),
+    "ones_beside": lambda call, x, row: call(x, shape=(2,)),
+    "eye_beside": lambda call, x, row: call(x, n=3),
+    "numbers_beside": lambda call, x, row: call(x, numbers=[1, 2]),
+    "hann_window": lambda call, x, row: call(x, length=5),
+    "mel_filters": lambda call, x, row: call(x, n_mels=3, n_fft=16, sample_rate=8000.0),
+    "rope_angles": lambda call, x, row: call(x, pairs=2),
+    "attention_mask": lambda call, x, row: call(x, x, x[:, :2] > 0, causal=True, window=1),
+    "window_counts": lambda call, x, row: call(
+        x, shape=(1, 1, 4, 4), kernel_size=(2, 2), stride=(1, 1), padding=(1, 1), count_include_pad=False
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name, op in operations.items() if op.kind == "constant"])
+def test_a_result_without_a_gradient_is_the_same_on_the_device(device, name):
+    call = operations[name].call
+    stand_in.copies.clear()
+    there = CONSTANTS[name](call, mg.tensor(TABLE, device=device), mg.tensor(ROW, device=device))
+    assert not stand_in.copies
+    here = CONSTANTS[name](call, mg.tensor(TABLE), mg.tensor(ROW))
+    assert (there.device, there.dtype) == (device, here.dtype)
+    must_equal(there.numpy(), here.numpy(), name)
+
+
+# What is asked on the host -------------------------------------------------------------------------------------------
+
+
+def test_a_tensor_on_the_device_is_a_truth_and_a_number_where_it_is_taken_for_one(device):
+    x = mg.tensor([2.5], device=device)
+    assert (bool(x), bool(x < 0), float(x), f"{x:.2f}") == (True, False, 2.5, "2.50")
+
+
+def test_gradients_are_checked_where_the_inputs_are(device):
+    scale = mg.tensor([2.0, -1.0], device=device)
+    x = mg.tensor([0.5, 1.5], device=device)
+    assert mg.gradcheck(lambda x: mg.sin(x) * scale, (x,))
+    with pytest.raises(GradientError, match="central differences say"):
+        mg.gradcheck(lambda x: mg.stop_gradient(x) * x * scale, (x,))
+
+
+def test_a_tangent_from_the_host_is_sent_along(device):
+    x = mg.tensor([1.0, 2.0], device=device)
+    moved = mg.jvp(lambda x: x**3, (x,), ([1.0, 10.0],))[1]
+    assert (moved.device, moved.tolist()) == (device, [3.0, 120.0])
+    assert mg.hvp(lambda x: (x**3).sum(), x, np.array([1.0, 0.0])).tolist() == [6.0, 0.0]
+
+
+def test_a_matrix_without_factors_is_an_error_on_the_device_too(device):
+    singular = mg.tensor([[1.0, 2.0], [2.0, 4.0]], device=device)
+    with pytest.raises(ValueError, match="a is singular: it has no inverse"):
+        mg.linalg.inv(singular)
+    with pytest.raises(ValueError, match="a is singular: a @ x = b has no solution, or many"):
+        mg.linalg.solve(singular, mg.tensor([1.0, 1.0], device=device))
+    with pytest.raises(ValueError, match="a must be positive definite"):
+        mg.linalg.cholesky(-singular)
+
+
+def test_a_checkpoint_whose_second_run_differs_in_the_last_digits_is_accepted_on_the_device(device):
+    factors = iter([1.0, 1.0 + 1e-15, 1.0, 1.5])
+    x = mg.tensor([0.1, np.inf, np.nan], device=device, requires_grad=True)
+    mg.checkpoint(lambda x: x * next(factors), x).sum().backward()
+    assert x.grad.tolist() == [1.0 + 1e-15] * 3
+    with pytest.raises(RuntimeError, match="gave other results as it ran again"):
+        mg.checkpoint(lambda x: x * next(factors), x).sum().backward()
+
+
+def test_a_record_on_the_device_reads_as_on_the_host(device):
+    def told(where):
+        with mg.record() as trace:
+            x = mg.tensor(2.0, device=where, requires_grad=True)
+            (x * x).backward()
+        return trace.summary()
+
+    assert told(device) == told("cpu")
 
 
 # Random numbers ------------------------------------------------------------------------------------------------------

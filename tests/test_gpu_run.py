@@ -1,11 +1,61 @@
 """What `make test-cuda` and `make bench-cuda` do, as far as a machine without a GPU can say."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+import micrograd_plus as mg
 import stand_in
 from benchmarks import on_device
 from conftest import missing_packages
+from micrograd_plus.readings import vocabulary
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """The stand-in under CuPy's name, and what CuPy has besides arrays; events all lie 20 ms apart."""
+    library = stand_in.library_named("cupy")
+    moment = SimpleNamespace(record=lambda: None, synchronize=lambda: None)
+    library.__version__, library.is_available = "14.2.0", lambda: True
+    library.cuda = SimpleNamespace(
+        Event=lambda: moment,
+        Device=lambda: moment,
+        get_elapsed_time=lambda start, end: 20.0,
+        runtime=SimpleNamespace(
+            getDevice=lambda: 1,
+            getDeviceProperties={1: {"name": b"A card"}}.get,
+            runtimeGetVersion=lambda: 12090,
+            driverGetVersion=lambda: 13000,
+        ),
+    )
+    monkeypatch.setitem(sys.modules, "cupy", library)
+    monkeypatch.setattr(vocabulary, "_devices", {"cpu": vocabulary.device("cpu")})
+    monkeypatch.setattr(on_device, "torch_sees_the_gpu", lambda: False)
+    return library
+
+
+def test_the_measurement_says_where_it_was_made_and_a_line_for_each_workload(cupy, capsys, monkeypatch):
+    monkeypatch.setenv("CUPY_TF32", "1")
+    monkeypatch.setattr(on_device, "ROUNDS", 2)
+    on_device.main(["--only", "W4,W7"])
+    assert capsys.readouterr().out.splitlines() == [
+        f"A card: CuPy 14.2.0, CUDA 12090, driver 13000, NumPy {np.__version__}; float32 without TF32",
+        "W4: micrograd_plus 1.000 ms; no torch here",
+        "W7: micrograd_plus 1.000 ms, micrograd_plus rnn 1.000 ms; no torch here",
+    ]
+
+
+def test_without_a_gpu_a_sentence_says_so(cupy, monkeypatch):
+    cupy.is_available = lambda: False
+    with pytest.raises(RuntimeError, match='device "cuda" needs an NVIDIA GPU and its driver; CuPy finds none here'):
+        mg.tensor([1.0], device="cuda")
+    with pytest.raises(SystemExit, match="This needs an NVIDIA GPU and its driver; CuPy finds none here"):
+        on_device.main([])
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(SystemExit, match="CuPy is not installed here"):
+        on_device.main([])
 
 
 @pytest.mark.parametrize("name", on_device.WORKLOADS)
@@ -27,7 +77,9 @@ def test_a_step_of_training_on_the_device_brings_nothing_home_and_changes_the_pa
         assert not np.array_equal(contender.contender.parameters[0].numpy(), before)
 
 
-def test_a_file_whose_packages_are_missing_is_told_apart(tmp_path):
+def test_a_file_whose_packages_are_missing_is_told_apart(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "leads_further.py").write_text("import json\nimport missing_behind_another.inner\n")
     file = tmp_path / "test_a.py"
-    file.write_text("import numpy.linalg\nfrom no_such_package.inner import x\nimport json\n")
-    assert missing_packages(file) == ["no_such_package"]
+    file.write_text("import numpy.linalg\nfrom no_such_package.inner import x\nimport leads_further\n")
+    assert missing_packages(file) == ["missing_behind_another", "no_such_package"]

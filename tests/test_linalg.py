@@ -2,11 +2,15 @@
 
 import itertools
 import math
+import sys
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import micrograd_plus as mg
+from micrograd_plus.readings import matrices
 
 la = mg.linalg
 SINGULAR = [[1.0, 2.0], [2.0, 4.0]]
@@ -345,3 +349,20 @@ def test_single_precision_stays_single_precision():
     assert {part.dtype for part in parts} == {np.dtype("float32")}
     sum(mg.sum(part) for part in parts).backward()
     assert a.grad.dtype == np.float32
+
+
+def test_a_library_that_notices_only_when_told_is_told(monkeypatch):
+    told = []
+
+    @contextmanager
+    def errstate(**settings):
+        told.append(settings)
+        yield
+        told.append("over")
+
+    monkeypatch.setitem(sys.modules, "cupyx", SimpleNamespace(errstate=errstate))
+    library = SimpleNamespace(__name__="cupy", linalg=np.linalg, broadcast_to=np.broadcast_to)
+    for word in (matrices.inv, matrices.cholesky, lambda np, a: matrices.solve(np, a, a)):
+        word(library, np.eye(2))
+        assert told == [{"linalg": "raise"}, "over"]
+        told.clear()

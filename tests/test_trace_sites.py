@@ -1,5 +1,7 @@
 """Where an expression was written, and what the program calls its leaves."""
 
+import pytest
+
 import micrograd_plus as mg
 from micrograd_plus.engine import Value
 from micrograd_plus.trace.sites import rule_source
@@ -72,6 +74,7 @@ def test_code_without_a_source_has_a_site_without_text():
     assert (site["file"], site["line"], site["text"], site["column"]) == ("<string>", 1, None, None)
 
 
+@pytest.mark.needs("IPython")
 def test_in_a_notebook_the_file_is_the_cell():
     from IPython.core.interactiveshell import InteractiveShell
 

@@ -1,13 +1,15 @@
 """Words of linear algebra, for arrays. Each works on the last two axes, for as many matrices as the others
 hold.
 
-`np` is NumPy or CuPy. Errors are ValueErrors that say what is asked of the matrix; where CuPy notices
-nothing, it gives nan.
+`np` is NumPy or CuPy. Errors are ValueErrors that say what is asked of the matrix.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from importlib import import_module
 from typing import Any
 
 from numpy import broadcast_shapes, errstate
@@ -25,6 +27,18 @@ def _square(a: Any) -> None:
         raise ValueError(f"a must be a square matrix, or a stack of them; it has shape {a.shape}")
 
 
+@contextmanager
+def _noticing(np: Any, sentence: str) -> Iterator[None]:
+    """A block in which a matrix without factors is a ValueError with that sentence. NumPy notices by itself; CuPy,
+    which has to wait for the GPU to know, where it is told to, and otherwise gives whatever it had by then."""
+    told = import_module("cupyx").errstate(linalg="raise") if np.__name__ == "cupy" else nullcontext()
+    try:
+        with told:
+            yield
+    except LinAlgError:
+        raise ValueError(sentence) from None
+
+
 def solve(np: Any, a: Any, b: Any) -> Any:
     """The x with a @ x = b, for a vector b, or for each column of a matrix b. No inverse is made."""
     _square(a)
@@ -34,19 +48,15 @@ def solve(np: Any, a: Any, b: Any) -> Any:
         raise ValueError(f"b must have a row for each row of a; the shapes are {a.shape} and {b.shape}")
     stack = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (np.broadcast_to(x, stack + x.shape[-2:]) for x in (a, b))
-    try:
+    with _noticing(np, "a is singular: a @ x = b has no solution, or many"):
         return np.linalg.solve(a, b)
-    except LinAlgError:
-        raise ValueError("a is singular: a @ x = b has no solution, or many") from None
 
 
 def inv(np: Any, a: Any) -> Any:
     """The inverse."""
     _square(a)
-    try:
+    with _noticing(np, "a is singular: it has no inverse"):
         return np.linalg.inv(a)
-    except LinAlgError:
-        raise ValueError("a is singular: it has no inverse") from None
 
 
 def det(np: Any, a: Any) -> Any:
@@ -83,10 +93,8 @@ def trace(np: Any, x: Any, offset: int = 0) -> Any:
 def cholesky(np: Any, a: Any) -> Any:
     """The lower triangle L with L @ Lᴴ = (a + aᴴ) / 2."""
     _square(a)
-    try:
+    with _noticing(np, "a must be positive definite: all eigenvalues of (a + aᵀ) / 2 above 0"):
         return np.linalg.cholesky(_hermitian(a))
-    except LinAlgError:
-        raise ValueError("a must be positive definite: all eigenvalues of (a + aᵀ) / 2 above 0") from None
 
 
 def _hermitian(a: Any) -> Any:
@@ -104,7 +112,7 @@ def eigh(np: Any, a: Any) -> tuple[Any, Any]:
 def pivots(np: Any, x: Any) -> Any:
     """One over the first entry of each column that is at least half as large as the largest, at its place."""
     size = abs(x)
-    large = size >= np.max(size, axis=-2, keepdims=True, initial=0) / 2
+    large = size >= _largest(np, size, -2) / 2
     first = large & (np.cumsum(large, axis=-2) == 1)
     return np.where(first, 1 / np.where(first, x, 1), 0)
 
@@ -140,7 +148,12 @@ def resolution(np: Any, x: Any, shape: tuple[int, ...] | None = None, rtol: floa
     """
     longest = max((shape or x.shape)[-2:])
     share = float(np.finfo(x.dtype).eps) * longest if rtol is None else rtol
-    return share * np.max(np.abs(x), axis=-1, keepdims=True, initial=0)
+    return share * _largest(np, np.abs(x), -1)
+
+
+def _largest(np: Any, sizes: Any, axis: int) -> Any:
+    """The largest of some sizes along an axis, which is kept; of none it is 0, as their sum is."""
+    return (np.max if sizes.shape[axis] else np.sum)(sizes, axis=axis, keepdims=True)
 
 
 # Functions of matrices --------------------------------------------------------------------------------------
@@ -187,7 +200,7 @@ def expm(np: Any, a: Any) -> Any:
     Matrix Analysis and Applications 26 (2005), pages 1179-1193. A norm beyond 9e7 gives nan.
     """
     _square(a)
-    size = np.max(np.sum(np.abs(a), axis=-2), axis=-1, initial=0)[..., None, None]
+    size = _largest(np, np.sum(np.abs(a), axis=-2, keepdims=True), -1)
     halvings = np.ceil(np.log2(np.maximum(size / LARGEST, 1)))
     small = a * (0.5**halvings).astype(size.dtype)
     square = small @ small

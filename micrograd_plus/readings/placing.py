@@ -24,8 +24,14 @@ def put_add(np: Any, x: Any, shape: tuple[int, ...], index: Any) -> Any:
     if _names_no_place_twice(index):
         out[index] = x
     else:
-        np.add.at(out, index, x)
+        add_at(np, out, index, x)
     return out
+
+
+def add_at(np: Any, out: Any, index: Any, x: Any) -> None:
+    """`x` added into `out` at `index`, place by place. CuPy has that for real numbers; complex ones go part by part."""
+    for half, part in [(out.real, x.real), (out.imag, x.imag)] if out.dtype.kind == "c" else [(out, x)]:
+        np.add.at(half, index, part)
 
 
 def _names_no_place_twice(index: Any) -> bool:
@@ -63,7 +69,7 @@ def _along(np: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> tuple[An
 def scatter_add(np: Any, x: Any, index: Any, src: Any, axis: int) -> Any:
     """`x` with each entry of `src` added at its number along `axis`."""
     out = x.astype(np.result_type(x, src), copy=True)
-    np.add.at(out, _along(np, index, axis, index.shape), src)
+    add_at(np, out, _along(np, index, axis, index.shape), src)
     return out
 
 

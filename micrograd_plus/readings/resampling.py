@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .placing import add_at
+
 __all__ = ["resample", "unresample"]
 
 Table = tuple[Any, Any, Any]
@@ -83,5 +85,5 @@ def _weighted(library: Any, x: Any, source: Any, target: Any, weights: Any, leng
     first = library.moveaxis(x, axis, 0)
     column = library.asarray(weights).astype(x.dtype).reshape(-1, *(1,) * (x.ndim - 1))
     out = library.zeros((length, *first.shape[1:]), x.dtype)
-    library.add.at(out, library.asarray(target), first[library.asarray(source)] * column)
+    add_at(library, out, library.asarray(target), first[library.asarray(source)] * column)
     return library.moveaxis(out, 0, axis)

@@ -7,6 +7,7 @@ or of a name, and the code that says it does not know which.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -83,18 +84,26 @@ def device(name: Any) -> Device:
     if not isinstance(name, str):
         raise TypeError(f"a device is named by text, such as 'cpu' or 'cuda', got {type(name).__name__}")
     if name not in _devices and name == "cuda":
-        try:
-            add_device("cuda", importlib.import_module("cupy"))
-        except ImportError as error:
-            raise RuntimeError(
-                'device "cuda" needs CuPy, which is not installed here: pip install "micrograd_plus[cuda]"'
-            ) from error
+        add_device("cuda", _cupy())
     if name not in _devices:
         raise ValueError(f"there is no device {name!r}; the devices are {', '.join(sorted({*_devices, 'cuda'}))}")
     return _devices[name]
 
 
 device_named = device
+
+
+def _cupy() -> Any:
+    """CuPy, where it is installed and finds a GPU."""
+    try:
+        cupy = importlib.import_module("cupy")
+    except ImportError as error:
+        raise RuntimeError(
+            'device "cuda" needs CuPy, which is not installed here: pip install "micrograd_plus[cuda]"'
+        ) from error
+    if not cupy.is_available():
+        raise RuntimeError('device "cuda" needs an NVIDIA GPU and its driver; CuPy finds none here')
+    return cupy
 
 
 def several_devices() -> bool:
@@ -105,6 +114,11 @@ def several_devices() -> bool:
 def zeros_like(array: Any) -> Any:
     """Zeros of the same shape and dtype, where the array lives. To multiply by 0 would make nan of what is infinite."""
     return device_of(array).library.zeros_like(array)
+
+
+def homes(values: Sequence[Any]) -> set[str]:
+    """The devices of all arrays among some values. Numbers, and NumPy's scalars, are at home everywhere."""
+    return {known.name for known in _devices.values() for value in values if isinstance(value, known.array_type)}
 
 
 def device_of(array: Any) -> Device:

@@ -259,5 +259,6 @@ def _brief(value: Any) -> str:
     shape = tuple(getattr(value, "shape", ()))
     if shape == ():
         number = value.data[0] if isinstance(value, Stored) and value.data else value
-        return f"{number:.4g}" if isinstance(number, (int, float)) or hasattr(number, "dtype") else str(number)
+        number = number.item() if hasattr(number, "item") else number
+        return f"{number:.4g}" if isinstance(number, (int, float, complex)) else str(number)
     return f"an array of shape {shape}"

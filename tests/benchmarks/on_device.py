@@ -3,13 +3,16 @@
     make bench-cuda          or           PYTHONPATH=tests python -m benchmarks.on_device
 
 Work on a GPU is only asked for when a call returns, so what is timed lies between two events that the device itself
-notes: after a warm-up, contenders in turns, many steps in each turn. Gradients must agree with those of NumPy by hand
-before anything is timed.
+notes: after a warm-up, which also fills both libraries' pools of memory, contenders in turns, many steps in each turn.
+Gradients must agree with those of NumPy by hand before anything is timed. Both compute in single precision to the last
+bit: TF32, which torch otherwise takes for convolutions, keeps 10 bits of 23.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
+import os
 import statistics
 import sys
 from collections.abc import Callable
@@ -96,6 +99,7 @@ def measured(contenders: list[Moved]) -> dict[str, float]:
     rounds: list[list[float]] = [[] for _ in contenders]
     for _ in range(ROUNDS):
         for times, contender, timer in zip(rounds, contenders, timers, strict=True):
+            gc.collect()
             times.append(timer(contender.step, STEPS))
     return {contender.name: statistics.median(times) for contender, times in zip(contenders, rounds, strict=True)}
 
@@ -107,6 +111,15 @@ def contenders_of(workload: Any, device: str, *, with_torch: bool) -> list[Moved
     return [Moved(kind(), device) for kind in kinds]
 
 
+def lacking() -> str:
+    """What a run on a GPU lacks here, in a sentence; nothing where there is one."""
+    try:
+        import cupy
+    except ImportError:
+        return "This needs CuPy and an NVIDIA GPU; CuPy is not installed here"
+    return "" if cupy.is_available() else "This needs an NVIDIA GPU and its driver; CuPy finds none here"
+
+
 def torch_sees_the_gpu() -> bool:
     """Whether torch is installed, and finds the GPU."""
     try:
@@ -116,29 +129,40 @@ def torch_sees_the_gpu() -> bool:
     return torch.cuda.is_available()
 
 
-def hardware() -> str:
+def full_precision(*, with_torch: bool) -> None:
+    """No TF32, in either library."""
+    os.environ["CUPY_TF32"] = "0"
+    if with_torch:
+        import torch
+
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+
+
+def hardware(*, with_torch: bool) -> str:
     """The GPU and the versions, to be written beside the figures."""
     import cupy
 
-    name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    versions = [f"CuPy {cupy.__version__}", f"CUDA {cupy.cuda.runtime.runtimeGetVersion()}", f"NumPy {np.__version__}"]
-    if torch_sees_the_gpu():
+    runtime = cupy.cuda.runtime
+    name = runtime.getDeviceProperties(runtime.getDevice())["name"].decode()
+    versions = [f"CuPy {cupy.__version__}", f"CUDA {runtime.runtimeGetVersion()}"]
+    versions += [f"driver {runtime.driverGetVersion()}", f"NumPy {np.__version__}"]
+    if with_torch:
         import torch
 
-        versions.append(f"torch {torch.__version__}")
-    return f"{name}: {', '.join(versions)}"
+        versions.append(f"torch {torch.__version__} with CUDA {torch.version.cuda}")
+    return f"{name}: {', '.join(versions)}; float32 without TF32"
 
 
-def main() -> None:
+def main(given: list[str] | None = None) -> None:
     """Check, measure, print."""
     parser = argparse.ArgumentParser(prog="benchmarks.on_device", description="W4 to W7 on a GPU")
     parser.add_argument("--only", default=",".join(WORKLOADS), help="workloads to run, as W4,W6")
-    options = parser.parse_args()
-    try:
-        print(hardware())
-    except ImportError:
-        sys.exit("bench-cuda needs CuPy and an NVIDIA GPU; CuPy is not installed here")
+    options = parser.parse_args(given)
+    if lacking():
+        sys.exit(lacking())
     with_torch = torch_sees_the_gpu()
+    full_precision(with_torch=with_torch)
+    print(hardware(with_torch=with_torch))
     for name in options.only.split(","):
         workload = WORKLOADS[name]
         contenders = contenders_of(workload, "cuda", with_torch=with_torch)
@@ -146,7 +170,7 @@ def main() -> None:
         times = measured(contenders)
         shown = ", ".join(f"{each} {time:.3f} ms" for each, time in times.items())
         faster = f"{times['torch'] / times['micrograd_plus']:.2f} x as fast as torch" if with_torch else "no torch here"
-        print(f"{name}: {shown}; {faster}")
+        print(f"{name}: {shown}; {faster}", flush=True)
 
 
 if __name__ == "__main__":
