@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ET
 from typing import Any
 
 from .digits import MINUS, number, scientific
-from .formula_lines import lines
+from .formula_lines import NARROW, lines
 from .words import clipped, shape, spaced
 
 TOKENS = {"mi", "mo", "mn", "mtext", "mspace"}
@@ -75,7 +75,7 @@ def _known(element: ET.Element) -> ET.Element | None:
     kept = ET.Element(tag, {k: v for k, v in element.attrib.items() if k in ATTRIBUTES})
     if element.get("class") in CLASSES:
         kept.set("class", element.get("class", ""))
-    kept.text = element.text
+    kept.text = clipped(element.text or "", NARROW)
     kept.extend([child for child in map(_known, element) if child is not None])
     return kept
 
@@ -128,11 +128,12 @@ def _is_matrix(value: Trace) -> bool:
 
 
 def _matrix(value: Trace, most: int) -> ET.Element:
-    """Rows of numbers with dots for what is left out; the class draws the brackets."""
+    """Rows of numbers with dots for what is left out, no wider than a line; the class draws the brackets."""
     rows, columns = value["shape"] if len(value["shape"]) == 2 else (1, value["shape"][0])
+    across = min(most, NARROW // (2 + max(len(number(x)) for x in value["data"])))
     table = ET.Element("mtable", {"class": "matrix"})
     dots = {(False, True): "…", (True, False): "⋮", (True, True): "⋱"}
-    shown_columns = list(range(columns)) if columns <= most else [*range(most), None]
+    shown_columns = list(range(columns)) if columns <= across else [*range(across), None]
     for r in list(range(rows)) if rows <= most else [*range(most), None]:
         row = ET.SubElement(table, "mtr")
         for c in shown_columns:

@@ -171,10 +171,11 @@ function scroller(name, label, ...children) {
   return holder;
 }
 
-// A keyboard reaches the boxes that have something to scroll, and is not stopped at the others.
+// A keyboard reaches the boxes that have something to scroll, and is not stopped at the others. (Both sizes of a box are
+// rounded, so they may differ by one where nothing scrolls.)
 function settle(root) {
   for (const box of root.querySelectorAll(".scroller")) {
-    if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+    if (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }
 }
