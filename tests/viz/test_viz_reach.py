@@ -150,6 +150,45 @@ def test_no_formula_of_any_operation_is_wider_than_the_page(opened, page, width)
     assert wider == []
 
 
+def test_on_a_narrow_screen_the_node_whose_rule_is_applied_is_seen_whole_however_far_it_sends(opened, page):
+    page.set_viewport_size({"width": 400, "height": 700})
+    trace = sample_traces.random_graph(40)
+    opened(trace)
+    lengths = set()
+    for _ in trace["steps"]:
+        page.keyboard.press("ArrowRight")
+        active, receiver, around = (
+            page.locator(part).bounding_box()
+            for part in (".node.active .body", ".node:is(.receives, .accumulates) .body", ".graph")
+        )
+        for start, size in (("x", "width"), ("y", "height")):
+            assert around[start] - 2 <= active[start]
+            assert active[start] + active[size] <= around[start] + around[size] + 2
+        lengths.add(abs(active["x"] - receiver["x"]) > around["width"])
+    assert lengths == {True, False}
+
+
+def test_names_and_code_of_any_length_are_broken_and_never_widen_a_page(opened, page):
+    page.set_viewport_size({"width": 400, "height": 700})
+    p = sample_traces.Program()
+    name = "a_name_that_goes_on_and_on_without_any_place_at_which_a_line_could_end_of_its_own_accord"
+    trace = p.walk(p.apply("tanh", p.leaf(name, 2.0), text=f"y = «tanh({name}, {name})»"))
+    trace["rules"]["tanh.x"]["source"] = f"def _(out):\n    return 1 - out * out  # {name} {name}"
+    opened(trace)
+    for key in ("Home", "End"):
+        page.keyboard.press(key)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        cut = "boxes => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.className)"
+        assert page.locator(".said, .title, .card, .source, .source code").evaluate_all(cut) == []
+    page.locator("#n0").focus()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    first, second = (page.locator(".source").nth(1).locator("code").nth(i) for i in (0, 1))
+    assert first.text_content() + second.text_content() == trace["rules"]["tanh.x"]["source"]
+    assert second.evaluate("line => parseFloat(getComputedStyle(line).paddingLeft)") > first.evaluate(
+        "line => parseFloat(getComputedStyle(line).paddingLeft)"
+    )
+
+
 def test_a_small_graph_is_readable_on_a_narrow_screen(opened, page):
     page.set_viewport_size({"width": 430, "height": 900})
     opened(sample_traces.perceptron())

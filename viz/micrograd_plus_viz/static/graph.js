@@ -132,14 +132,17 @@ function drawGraph(data, onNode) {
     else frame.removeAttribute("tabindex");
   }
 
+  // Bring what is shown to the middle; where there is no room for all of it, the first at least is seen whole.
   function follow(...shown) {
-    if (frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight) return;
     const around = frame.getBoundingClientRect();
     const boxes = shown.map((i) => nodes[i].getBoundingClientRect());
-    const x = boxes.reduce((sum, box) => sum + box.x + box.width / 2, 0) / boxes.length;
-    const y = boxes.reduce((sum, box) => sum + box.y + box.height / 2, 0) / boxes.length;
-    frame.scrollTo({ left: frame.scrollLeft + x - around.x - frame.clientWidth / 2,
-      top: frame.scrollTop + y - around.y - frame.clientHeight / 2 });
+    const toMiddle = (start, size, room) => {
+      const centres = boxes.map((box) => box[start] + box[size] / 2 - around[start]);
+      const [first, end] = [boxes[0][start] - around[start], boxes[0][start] + boxes[0][size] - around[start]];
+      const middle = centres.reduce((sum, centre) => sum + centre, 0) / boxes.length - room / 2;
+      return Math.min(first, Math.max(end - room, middle));
+    };
+    frame.scrollBy(toMiddle("x", "width", frame.clientWidth), toMiddle("y", "height", frame.clientHeight));
   }
 
   function select(i) {
