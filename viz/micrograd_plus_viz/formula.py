@@ -1,8 +1,8 @@
 """A rule's formula as MathML: with its symbols, and with numbers in the symbols' places.
 
 MathML that comes with a trace is rebuilt from a list of known elements, so nothing else in it ever reaches a
-page. Matrix brackets are not characters but borders, drawn by the style sheet (class `matrix`): without a
-font made for mathematics a browser does not stretch a bracket.
+page. Matrix brackets and the lines over conjugates are not characters but borders, drawn by the style sheet:
+without a font made for mathematics a browser does not stretch a character.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from .formula_lines import NARROW, lines
 from .words import clipped, shape, spaced
 
 TOKENS = {"mi", "mo", "mn", "mtext", "mspace"}
-SCRIPTS = {"msup", "msub", "msubsup", "mover", "munder", "munderover"}
-ELEMENTS = {"math", "mrow", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd"} | TOKENS | SCRIPTS
+HALVES = {"mfrac", "mroot", "msup", "msub", "mover", "munder"}
+THIRDS = {"msubsup", "munderover"}
+ELEMENTS = {"math", "mrow", "msqrt", "mtable", "mtr", "mtd"} | TOKENS | HALVES | THIRDS
 ATTRIBUTES = {"data-name", "mathvariant", "form", "accent", "display", "displaystyle", "lspace", "rspace"}
 CLASSES = {"tall", "cases", "formula", "overlined"}
 ALONE = {"mfrac", "msqrt", "mtd"}
@@ -77,6 +78,10 @@ def _known(element: ET.Element) -> ET.Element | None:
         kept.set("class", element.get("class", ""))
     kept.text = clipped(element.text or "", NARROW)
     kept.extend([child for child in map(_known, element) if child is not None])
+    if (tag in HALVES and len(kept) != 2) or (tag in THIRDS and len(kept) != 3):
+        return None
+    if tag == "mover" and kept.get("class") == "overlined":
+        kept.tag, kept[1:] = "mrow", []
     return kept
 
 

@@ -81,6 +81,8 @@ def _is_wide(part: ET.Element, room: int) -> bool:
 
 def _in_line(part: ET.Element) -> list[ET.Element]:
     """The same side by side; nothing where that cannot be."""
+    if part.get("class") == "overlined":
+        return [_named("conj"), *_bracketed(part)]
     if part.tag in ROWS:
         return [each for child in part for each in (_cases(child) if child.get("class") == "cases" else [child])]
     if part.tag == "mfrac":
@@ -89,8 +91,6 @@ def _in_line(part: ET.Element) -> list[ET.Element]:
         return [_sign("√", "prefix"), *_bracketed(part)]
     if part.tag == "msup":
         return [part[0], _sign("^", "infix"), *_bracketed(part[1:])]
-    if part.get("class") == "overlined":
-        return [_named("conj"), *_bracketed(part[:1])]
     return []
 
 
@@ -98,9 +98,10 @@ def _cases(table: ET.Element) -> list[ET.Element]:
     """The rows of a list of cases one after another; the brace before them stands there already."""
     told: list[ET.Element] = []
     for row in table:
-        value, condition = row
-        value.tag = condition.tag = "mrow"
-        told += [value, ET.Element("mspace"), condition, _sign(";", "postfix")]
+        for i, cell in enumerate(row):
+            cell.tag = "mrow"
+            told += [ET.Element("mspace"), cell] if i else [cell]
+        told.append(_sign(";", "postfix"))
     return [*told[:-1], _sign("}", "postfix")]
 
 
@@ -130,7 +131,7 @@ def _width(part: ET.Element) -> float:
     """About how many letters wide a part is."""
     widths = [_width(child) for child in part]
     if part.tag == "mtable":
-        return sum(2 + max(map(_width, column)) for column in zip(*part, strict=True))
+        return sum(2 + max(map(_width, column)) for column in zip(*part, strict=False))
     if part.tag in SCRIPTS:
         return widths[0] + SCRIPT_SIZE * sum(widths[1:])
     if part.tag in ("mfrac", "mover", "munder", "munderover"):
