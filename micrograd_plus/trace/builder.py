@@ -13,8 +13,8 @@ from ..readings import vocabulary
 from ..rule import Contribution
 from ..variable import Leaf, Node, Part, Upstreams, Variable
 from .formulas import at_hand, formula
-from .recorder import Recorder, Scope, Told
-from .sites import name_in, path_in, rule_source, site_at
+from .recorder import Recorder, Scope, Told, Walk
+from .sites import name_in, path_in, rule_source, site_at, values_in
 from .trace import Rule, Step, Trace, TraceNode
 
 
@@ -80,6 +80,23 @@ class Builder:
         for output in told.outputs:
             self.made[id(key_of(output))] = told
 
+    def _meet_before(self, walk: Walk) -> None:
+        """Note what is known of values made before the recording began: the result, what rules had saved, and what the
+        program that asked for the walk calls its leaves."""
+        self.values.setdefault(id(key_of(walk.root)), _bare(walk.root))
+        leaves: set[int] = set()
+        for node, contribution, _, _, _ in walk.steps:
+            for name, parent in self._inputs(node):
+                if name in contribution.reads:
+                    self.values.setdefault(id(parent), _bare(contribution.reads[name]))
+                if not self._inputs(parent):
+                    leaves.add(id(parent))
+        scope = self.recorder.scopes[walk.frame][1:] if walk.frame in self.recorder.scopes else ()
+        for value in values_in(scope):
+            place = id(value.node if isinstance(value, Variable) else value)
+            if place in leaves and place not in self.labels and (label := label_of(value, scope)):
+                self.labels[place] = label
+
     def build(self) -> None:
         """Fill the trace: the nodes that the root depends on, then the steps, then what each leaf received."""
         walk = self.recorder.walks[-1] if self.recorder.walks else None
@@ -88,6 +105,7 @@ class Builder:
                 self._node(key_of(told.outputs[0]))
             return
         walk.complete()
+        self._meet_before(walk)
         self._upstreams = {id(node): upstream for node, _, upstream, _, _ in walk.steps}
         root = key_of(walk.root)
         self.trace.root, self.trace.seed = self._node(root), _bare(walk.seed)
@@ -115,7 +133,7 @@ class Builder:
         serial = getattr(key, "serial", None)
         if serial is not None and not (self._made(key) is None and not isinstance(key, (Leaf, Node))):
             return (serial, 1)
-        return self._first_use.get(id(key), (0, 0))
+        return self._first_use.get(id(key), (serial or 0, 1))
 
     @property
     def _first_use(self) -> dict[int, tuple[int, int]]:
@@ -191,7 +209,7 @@ class Builder:
         if isinstance(key, Leaf) or not isinstance(key, Node):
             return self.values.get(id(key), getattr(key, "_data", None))
         saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
-        return saved.get("out")
+        return saved.get("out", self.values.get(id(key)))
 
     # Steps ------------------------------------------------------------------------------------------------------------
 
