@@ -1,8 +1,9 @@
 """A formula in pieces between which a line may end.
 
-Browsers do not break lines inside `<math>`. So a formula becomes a paragraph of several `<math>` elements, which
-are broken like words: before an operator, at a space, after a comma or an opening bracket, but never within a short
-group. What is built up (a fraction, a root, a list of cases) is written in a line where there is no room for it.
+Most browsers do not break lines inside `<math>` (Firefox does, behind operators; the style sheet forbids it). So a
+formula becomes a paragraph of several `<math>` elements, which are broken like words: before an operator, at a space,
+after a comma or an opening bracket, but never within a short group. What is built up (a fraction, a root, a list of
+cases) is written in a line where there is no room for it.
 """
 
 from __future__ import annotations

@@ -132,17 +132,16 @@ function drawGraph(data, onNode) {
     else frame.removeAttribute("tabindex");
   }
 
-  // Bring what is shown to the middle; where there is no room for all of it, the first at least is seen whole.
+  // Bring nodes to the middle; where there is no room for all of them, the first at least is seen whole.
   function follow(...shown) {
     const around = frame.getBoundingClientRect();
     const boxes = shown.map((i) => nodes[i].getBoundingClientRect());
-    const toMiddle = (start, size, room) => {
-      const centres = boxes.map((box) => box[start] + box[size] / 2 - around[start]);
-      const [first, end] = [boxes[0][start] - around[start], boxes[0][start] + boxes[0][size] - around[start]];
-      const middle = centres.reduce((sum, centre) => sum + centre, 0) / boxes.length - room / 2;
-      return Math.min(first, Math.max(end - room, middle));
+    const way = (start, size, room) => {
+      const first = boxes[0];
+      const middle = boxes.reduce((sum, box) => sum + box[start] + box[size] / 2, 0) / boxes.length - room / 2;
+      return Math.min(first[start], Math.max(first[start] + first[size] - room, middle)) - around[start];
     };
-    frame.scrollBy(toMiddle("x", "width", frame.clientWidth), toMiddle("y", "height", frame.clientHeight));
+    frame.scrollBy(way("x", "width", frame.clientWidth), way("y", "height", frame.clientHeight));
   }
 
   function select(i) {
