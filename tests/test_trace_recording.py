@@ -114,6 +114,19 @@ def test_with_backward_alone_inside_numbers_have_their_names_and_stand_in_the_or
     ]  # fmt: skip
 
 
+def test_a_rule_that_reads_a_list_of_arrays_is_told_with_each_of_them_by_the_name_its_formula_has_for_it():
+    a, b = leaf([[1.0, 2.0]]), leaf([[3.0], [4.0]])
+    with mg.record() as trace:
+        mg.einsum("ij,jk->ik", a, b).sum().backward()
+    data = trace.to_dict()
+    VALIDATOR.validate(data)
+    step = data["steps"][1]
+    assert {name: entries(data, place) for name, place in step["reads"].items()} == {
+        "parts[0]": [1.0, 2.0], "parts[1]": [3.0, 4.0],
+    }  # fmt: skip
+    assert 'data-name="parts[1]"' in data["rules"][step["rule"]]["mathml"]
+
+
 def test_an_empty_block_says_what_to_put_into_it():
     with mg.record() as trace:
         pass

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from .. import variable
 from ..application import Op
@@ -86,9 +86,10 @@ class Builder:
         self.values.setdefault(id(key_of(walk.root)), _bare(walk.root))
         leaves: set[int] = set()
         for node, contribution, _, _, _ in walk.steps:
+            reads = one_by_one(contribution.reads)
             for name, parent in self._inputs(node):
-                if name in contribution.reads:
-                    self.values.setdefault(id(parent), _bare(contribution.reads[name]))
+                if name in reads:
+                    self.values.setdefault(id(parent), _bare(reads[name]))
                 if not self._inputs(parent):
                     leaves.add(id(parent))
         scope = self.recorder.scopes[walk.frame][1:] if walk.frame in self.recorder.scopes else ()
@@ -220,7 +221,7 @@ class Builder:
         known = contribution.reads
         if rule.at_once and (told := self._made(node)) is not None:
             known = at_hand(rule, told.data, told.params, told.outputs[0])
-        arrived, reads = _bare(upstream), {name: _bare(value) for name, value in known.items()}
+        arrived, reads = _bare(upstream), {name: _bare(value) for name, value in one_by_one(known).items()}
         if isinstance(upstream, Upstreams):
             parts = {f"upstream[{i}]": _bare(part) for i, part in sorted(upstream.parts.items())}
             arrived, reads = next(iter(parts.values())), {**reads, **parts}
@@ -337,6 +338,17 @@ def spelled(value: Any) -> str:
     if hasattr(value, "shape") and getattr(value, "ndim", 0):
         return f"array of shape {tuple(value.shape)}"
     return getattr(value, "__name__", None) or str(value)
+
+
+def one_by_one(reads: dict[str, Any]) -> dict[str, Any]:
+    """What a rule read, a list of arrays one by one, under the names that formulas have for them: `parts[0]`."""
+    named: dict[str, Any] = {}
+    for name, value in reads.items():
+        if isinstance(value, (list, tuple)) and all(hasattr(each, "dtype") for each in cast("list[Any]", value)):
+            named |= {f"{name}[{i}]": each for i, each in enumerate(cast("list[Any]", value))}
+        else:
+            named[name] = value
+    return named
 
 
 def _is_value(value: Any) -> bool:
