@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
+from micrograd_plus.engine import Value
 from micrograd_plus.nn import functional
 from micrograd_plus.variable import modes
 
@@ -83,6 +84,47 @@ def test_with_backward_alone_inside_the_trace_is_built_from_what_rules_had_saved
     received = {each["node"]: entries(data, each["value"]) for each in data["gradients"]}
     assert list(received.values()) == [x.grad.tolist(), w.grad.tolist()]
     assert mg.load_trace(trace.to_json()).to_dict() == data
+
+
+def test_with_backward_alone_inside_leaves_have_the_names_and_the_values_that_can_be_known():
+    net, x, b = mg.nn.Linear(2, 3), leaf([[1.0, 2.0]]), leaf([0.5, 1.5, 2.5])
+    loss = ((net(x) + b) ** 2).sum()
+    with mg.record() as trace:
+        loss.backward()
+    old = net.weight.numpy().copy()
+    net.weight.data -= 1.0
+    data = trace.to_dict()
+    VALIDATOR.validate(data)
+    known = {node["label"]: entries(data, node["value"]) for node in data["nodes"] if node["kind"] == "leaf"}
+    assert known.keys() == {"net.weight", "net.bias", "x", "b"}
+    assert known["net.weight"] == old.ravel().tolist(), "as the rule read it, not as it was changed since"
+    assert known["x"] == [1.0, 2.0]
+    assert known["b"] is None, "no rule of an addition reads what was added"
+    assert entries(data, data["nodes"][data["walk"]["root"]]["value"]) == [loss.item()]
+
+
+def test_with_backward_alone_inside_numbers_have_their_names_and_stand_in_the_order_they_were_made_in():
+    a, b = Value(2.0), Value(3.0)
+    product = a * b + a
+    with mg.record() as trace:
+        product.backward()
+    nodes = trace.to_dict()["nodes"]
+    assert [(node["op"], node["label"]) for node in nodes] == [
+        (None, "a"), (None, "b"), ("multiply", None), ("add", None),
+    ]  # fmt: skip
+
+
+def test_a_rule_that_reads_a_list_of_arrays_is_told_with_each_of_them_by_the_name_its_formula_has_for_it():
+    a, b = leaf([[1.0, 2.0]]), leaf([[3.0], [4.0]])
+    with mg.record() as trace:
+        mg.einsum("ij,jk->ik", a, b).sum().backward()
+    data = trace.to_dict()
+    VALIDATOR.validate(data)
+    step = data["steps"][1]
+    assert {name: entries(data, place) for name, place in step["reads"].items()} == {
+        "parts[0]": [1.0, 2.0], "parts[1]": [3.0, 4.0],
+    }  # fmt: skip
+    assert 'data-name="parts[1]"' in data["rules"][step["rule"]]["mathml"]
 
 
 def test_an_empty_block_says_what_to_put_into_it():

@@ -282,7 +282,7 @@ class MathML:
 
     def transposed(self, code: str) -> str:
         """The transpose of a matrix."""
-        return self.superscript(code, "<mo>⊤</mo>")
+        return self.superscript(code, self.mark("⊤"))
 
     def adjoint(self, code: str) -> str:
         """The transpose of a matrix, conjugated."""

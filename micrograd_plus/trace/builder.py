@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from .. import variable
 from ..application import Op
@@ -14,8 +14,8 @@ from ..readings import vocabulary
 from ..rule import Contribution
 from ..variable import Leaf, Node, Part, Upstreams, Variable
 from .formulas import at_hand, formula
-from .recorder import Recorder, Scope, Told
-from .sites import name_in, path_in, rule_source, site_at
+from .recorder import Recorder, Scope, Told, Walk
+from .sites import name_in, path_in, rule_source, site_at, values_in
 from .trace import Rule, Step, Trace, TraceNode
 
 
@@ -84,6 +84,24 @@ class Builder:
             if isinstance(key, Part):
                 self.made[id(key.parents[0])] = told
 
+    def _meet_before(self, walk: Walk) -> None:
+        """Note what is known of values made before the recording began: the result, what rules had saved, and what the
+        program that asked for the walk calls its leaves."""
+        self.values.setdefault(id(key_of(walk.root)), _bare(walk.root))
+        leaves: set[int] = set()
+        for node, contribution, _, _, _ in walk.steps:
+            reads = one_by_one(contribution.reads)
+            for name, parent in self._inputs(node):
+                if name in reads:
+                    self.values.setdefault(id(parent), _bare(reads[name]))
+                if not self._inputs(parent):
+                    leaves.add(id(parent))
+        scope = self.recorder.scopes[walk.frame][1:] if walk.frame in self.recorder.scopes else ()
+        for value in values_in(scope):
+            place = id(value.node if isinstance(value, Variable) else value)
+            if place in leaves and place not in self.labels and (label := label_of(value, scope)):
+                self.labels[place] = label
+
     def build(self) -> None:
         """Fill the trace: the nodes that the root depends on, then the steps, then what each leaf received."""
         walk = self.recorder.walks[-1] if self.recorder.walks else None
@@ -92,6 +110,7 @@ class Builder:
                 self._node(key_of(told.outputs[0]))
             return
         walk.complete()
+        self._meet_before(walk)
         self._upstreams = {id(node): upstream for node, _, upstream, _, _ in walk.steps}
         root = key_of(walk.root)
         self.trace.root, self.trace.seed = self._node(root), _bare(walk.seed)
@@ -119,7 +138,7 @@ class Builder:
         application that uses them."""
         if isinstance(key, Node) or (id(key) in self.made and hasattr(key, "serial")):
             return (key.serial, 1)
-        return self._first_uses.get(id(key), (0, 0))
+        return self._first_uses.get(id(key), (getattr(key, "serial", 0), 1))
 
     @cached_property
     def _first_uses(self) -> dict[int, tuple[int, int]]:
@@ -182,7 +201,7 @@ class Builder:
         if isinstance(key, Leaf) or not isinstance(key, Node):
             return self.values.get(id(key), getattr(key, "_data", None))
         saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
-        return saved.get("out")
+        return saved.get("out", self.values.get(id(key)))
 
     # Steps ------------------------------------------------------------------------------------------------------------
 
@@ -193,7 +212,7 @@ class Builder:
         known = contribution.reads
         if rule.at_once and (told := self.made.get(id(node))) is not None:
             known = at_hand(rule, told.data, told.params, told.outputs[0])
-        arrived, reads = _bare(upstream), {name: _bare(value) for name, value in known.items()}
+        arrived, reads = _bare(upstream), {name: _bare(value) for name, value in one_by_one(known).items()}
         if isinstance(upstream, Upstreams):
             parts = {f"upstream[{i}]": _bare(part) for i, part in sorted(upstream.parts.items())}
             arrived, reads = next(iter(parts.values())), {**reads, **parts}
@@ -310,6 +329,17 @@ def spelled(value: Any) -> str:
     if hasattr(value, "shape") and getattr(value, "ndim", 0):
         return f"array of shape {tuple(value.shape)}"
     return getattr(value, "__name__", None) or str(value)
+
+
+def one_by_one(reads: dict[str, Any]) -> dict[str, Any]:
+    """What a rule read, a list of arrays one by one, under the names that formulas have for them: `parts[0]`."""
+    named: dict[str, Any] = {}
+    for name, value in reads.items():
+        if isinstance(value, (list, tuple)) and all(hasattr(each, "dtype") for each in cast("list[Any]", value)):
+            named |= {f"{name}[{i}]": each for i, each in enumerate(cast("list[Any]", value))}
+        else:
+            named[name] = value
+    return named
 
 
 def _is_value(value: Any) -> bool:

@@ -24,10 +24,11 @@ Scope = tuple[CodeType, dict[str, Any], dict[str, Any]]
 
 
 class Walk:
-    """One walk: where it began, and its steps; those of a walk that can be replayed are had when they are asked for."""
+    """One walk: where it began, the frame (by number) that asked for it, and its steps; those of a walk that can be
+    replayed are had when they are asked for."""
 
-    def __init__(self, root: Any, seed: Any, can_replay: bool):
-        self.root, self.seed, self.can_replay = root, seed, can_replay
+    def __init__(self, root: Any, seed: Any, can_replay: bool, frame: int):
+        self.root, self.seed, self.can_replay, self.frame = root, seed, can_replay, frame
         self.kept: dict[Any, Any] = {}
         self.steps: list[tuple[Any, Contribution, Any, Any, Any]] = []
 
@@ -72,8 +73,13 @@ class Recorder(variable.Recorder):
             self.applications.append((op, inputs, data, params, result, id(frame), frame.f_lasti))
 
     def observer(self, root: Any, upstream: Any, can_replay: bool) -> Walk | None:
-        """Note a walk; it is watched now only where it could not be had again."""
-        walk = Walk(root, upstream.copy() if can_replay else upstream, can_replay)
+        """Note a walk, and who asked for it; it is watched now only where it could not be had again."""
+        frame: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        while frame is not None and is_ours(frame.f_code)[0]:
+            frame = frame.f_back
+        if frame is not None and self.within is None:
+            self.frames[id(frame)] = frame
+        walk = Walk(root, upstream.copy() if can_replay else upstream, can_replay, id(frame))
         self.walks.append(walk)
         return None if can_replay else walk
 

@@ -11,7 +11,7 @@ class record:  # noqa: N801 - it is used as a function is
     """A block whose operations and walks are recorded: `with mg.record() as trace:`.
 
     Put the forward and the backward inside. Of several walks the last is kept. With only `backward()` inside, the trace
-    is built from what the rules had saved, and the rest is marked as not recorded.
+    is built from what the rules had saved and what leaves are called there; the rest is marked as not recorded.
 
     >>> import micrograd_plus as mg
     >>> x = mg.tensor(3.0, requires_grad=True)

@@ -6,6 +6,7 @@ import ast
 import linecache
 import os
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -104,6 +105,16 @@ def _notebook_cells() -> dict[str, int]:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(getattr(shell, "compile", None), "_filename_map", {})
+
+
+def values_in(scopes: tuple[dict[str, object], ...]) -> Iterator[object]:
+    """What the user's program holds in its variables, models by their parameters."""
+    for names in scopes:
+        for held in names.values():
+            if hasattr(type(held), "named_parameters"):
+                yield from (parameter for _, parameter in cast("Any", held).named_parameters())
+            else:
+                yield held
 
 
 def name_in(scopes: tuple[dict[str, Any], ...], value: Any) -> str | None:

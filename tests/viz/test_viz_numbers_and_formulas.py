@@ -249,6 +249,7 @@ def test_a_parameter_stands_as_python_prints_it():
         ("<math><script>x()</script><mi>a</mi></math>", "<mi>a</mi>"),
         ("<math><mtext>&lt;img src=x&gt;</mtext></math>", "<mtext>&lt;img src=x&gt;</mtext>"),
         ('<math><mi class="tall">a</mi><mi class="player">b</mi></math>', '<mi class="tall">a</mi><mi>b</mi>'),
+        ("<math><msup><mi>a</mi></msup><mfrac></mfrac><mi>b</mi></math>", "<mi>b</mi>"),
         ("<svg><mi>a</mi></svg>", None),
         ("<math><mi>", None),
         ("not markup", None),
@@ -256,7 +257,7 @@ def test_a_parameter_stands_as_python_prints_it():
         ('<!DOCTYPE math [<!ENTITY a "aaaa">]><math><mi>&a;</mi></math>', None),
         ("<mrow>" * 5000 + "</mrow>" * 5000, None),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_a_formula_keeps_what_is_known_to_be_harmless_and_nothing_else(given, kept):
     shown = None if kept is None else f'<p><math displaystyle="true">{kept}</math></p>'
@@ -276,11 +277,11 @@ def test_a_short_formula_is_never_broken():
     assert pieces("<mi>a</mi><mo>·</mo><mi>b</mi>") == ["contribution=a·b"]
 
 
-def test_a_long_formula_may_be_broken_before_operators_and_after_commas_but_not_within_short_groups():
+def test_a_long_formula_may_be_broken_at_operators_commas_and_brackets_but_not_within_short_groups():
     group = "<mrow><mo form='prefix'>(</mo><mn>1</mn><mo>−</mo><mi>out</mi><mo form='postfix'>)</mo></mrow>"
     listed = f"<mrow><mo form='prefix'>(</mo>{group}<mo>,</mo><mi>x</mi>{LONG}<mo form='postfix'>)</mo></mrow>"
     assert pieces(f"<mi>f</mi>{listed}") == [
-        "contribution", "=f((1−out),", "x", "·something", "·something_else", "·more)",
+        "contribution", "=f(", "(1−out),", "x", "·something", "·something_else", "·more)",
     ]  # fmt: skip
 
 
@@ -292,6 +293,50 @@ def test_the_exponent_of_a_long_group_stays_with_its_closing_bracket():
     base = f"<mrow><mo form='prefix'>(</mo><mi>a</mi>{LONG}<mo form='postfix'>)</mo></mrow>"
     shown = formula.with_symbols(f"<math><msup>{base}<mo>⊤</mo></msup></math>")
     assert shown.endswith('<msup><mo form="postfix">)</mo><mo>⊤</mo></msup></math></p>')
+
+
+WIDE = "".join(f"<mo>·</mo><mi>{name}</mi>" for name in ("upstream", "something", "something_else", "and_more"))
+MATRIX = "<mtable><mtr><mtd><mn>1.5</mn></mtd><mtd><mn>−2.5</mn></mtd></mtr></mtable>"
+
+
+BUILT_UP = "<mfrac|<msqrt|<msup|overlined|cases"
+CASES = (
+    f"<mtr><mtd><mi>a</mi></mtd><mtd><mtext>if </mtext><mi>b</mi>{WIDE}</mtd></mtr>"
+    "<mtr><mtd><mn>0</mn></mtd><mtd><mtext>otherwise</mtext></mtd></mtr>"
+)
+
+
+@pytest.mark.parametrize(
+    ("built_up", "in_a_line"),
+    [
+        (f"<mfrac><mrow><mi>a</mi>{WIDE}</mrow><mi>b</mi></mfrac>", "(a·upstream·something·something_else·and_more)/b"),
+        (f"<mfrac><mi>b</mi><mrow><mi>f</mi>{MATRIX}{WIDE}</mrow></mfrac>",
+         "b/(f1.5−2.5·upstream·something·something_else·and_more)"),
+        (f"<msqrt><mi>a</mi>{WIDE}</msqrt>", "√(a·upstream·something·something_else·and_more)"),
+        (f"<msup><mi>e</mi><mrow><mi>a</mi>{WIDE}</mrow></msup>", "e^(a·upstream·something·something_else·and_more)"),
+        (f'<mover class="overlined"><mrow><mi>a</mi>{WIDE}</mrow><mo>¯</mo></mover>',
+         "conj(a·upstream·something·something_else·and_more)"),
+        (f'<mrow class="tall"><mo form="prefix">{{</mo><mtable class="cases">{CASES}</mtable></mrow>',
+         "{aifb·upstream·something·something_else·and_more;0otherwise}"),
+    ],
+    ids=["fraction", "fraction of a matrix", "root", "power", "conjugate", "cases"],
+)  # fmt: skip
+def test_what_is_too_wide_for_a_telephone_is_written_in_a_line_there_and_built_up_elsewhere(built_up, in_a_line):
+    broad, narrow = formula.with_symbols(f"<math><mi>c</mi><mo>=</mo>{built_up}</math>").split('<div class="narrow">')
+    assert re.search(BUILT_UP, broad)
+    assert not re.search(BUILT_UP, narrow)
+    assert re.sub("<.*?>| ", "", narrow) == f"c={in_a_line}"
+
+
+def test_a_matrix_shows_no_more_columns_than_fit_in_a_line():
+    import micrograd_plus as mg
+
+    with mg.record() as trace:
+        x = mg.tensor([1j, 2j, 3j, 4j], requires_grad=True)
+        mg.real(x * mg.tensor([-1.25e-9 - 2.125e-9j] * 4)).sum().backward()
+    data = trace.to_dict()
+    shown = formula.with_numbers(data, data["steps"][-1])
+    assert "<mtr><mtd><mn>−1.25e−9 − 2.125e−9i</mn></mtd><mtd><mo>…</mo></mtd></mtr>" in shown
 
 
 def test_what_a_formula_names_stands_on_lines_of_its_own_and_a_table_within_it_is_left_whole():

@@ -1,5 +1,6 @@
 """Where the player is shown and for whom: pages, notebooks, widgets; narrow, dark, still, hostile."""
 
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -9,6 +10,7 @@ from playwright.sync_api import expect
 
 import micrograd_plus_viz as viz
 from browser import watched
+from micrograd_plus_viz import formula
 
 pytestmark = pytest.mark.browser
 
@@ -111,6 +113,80 @@ def test_a_page_never_grows_wider_than_its_window_and_the_active_node_is_in_sigh
         page.keyboard.press("ArrowRight")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         expect(page.locator(".node.active")).to_be_in_viewport()
+
+
+@cache
+def formulas_of_every_sample():
+    """The formulas with symbols and with numbers of a walk back through every sample of every operation."""
+    import micrograd_plus as mg
+    from micrograd_plus.check import given, moving, scalar
+
+    shown = {}
+    for sample in (each for several in mg.samples.samples.values() for each in several):
+        leaves = [mg.tensor(sample.inputs[i], requires_grad=True) for i in moving(sample)]
+        with mg.record() as trace:
+            scalar(sample, given(sample, moving(sample), leaves)).backward()
+        data = trace.to_dict()
+        for step in data["steps"]:
+            symbols = formula.with_symbols(data["rules"][step["rule"]]["mathml"])
+            if symbols:
+                shown |= {symbols: repr(sample), formula.with_numbers(data, step): repr(sample)}
+    return shown
+
+
+@pytest.mark.parametrize("width", [400, 780, 880, 1280])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_no_formula_of_any_operation_is_wider_than_the_page(opened, page, width):
+    page.set_viewport_size({"width": width, "height": 700})
+    opened(sample_traces.diamond())
+    page.keyboard.press("ArrowRight")
+    wider = page.locator(".formula").first.evaluate(
+        """(box, shown) => shown.filter(([formula]) => {
+            box.innerHTML = formula;
+            return box.scrollWidth > box.clientWidth + 1 || box.clientHeight < 10;
+        }).map(([, sample]) => sample)""",
+        list(formulas_of_every_sample().items()),
+    )
+    assert wider == []
+
+
+def test_on_a_narrow_screen_the_node_whose_rule_is_applied_is_seen_whole_however_far_it_sends(opened, page):
+    page.set_viewport_size({"width": 400, "height": 700})
+    trace = sample_traces.random_graph(40)
+    opened(trace)
+    lengths = set()
+    for _ in trace["steps"]:
+        page.keyboard.press("ArrowRight")
+        active, receiver, around = (
+            page.locator(part).bounding_box()
+            for part in (".node.active .body", ".node:is(.receives, .accumulates) .body", ".graph")
+        )
+        for start, size in (("x", "width"), ("y", "height")):
+            assert around[start] - 2 <= active[start]
+            assert active[start] + active[size] <= around[start] + around[size] + 2
+        lengths.add(abs(active["x"] - receiver["x"]) > around["width"])
+    assert lengths == {True, False}
+
+
+def test_names_and_code_of_any_length_are_broken_and_never_widen_a_page(opened, page):
+    page.set_viewport_size({"width": 400, "height": 700})
+    p = sample_traces.Program()
+    name = "a_name_that_goes_on_and_on_without_any_place_at_which_a_line_could_end_of_its_own_accord"
+    trace = p.walk(p.apply("tanh", p.leaf(name, 2.0), text=f"y = «tanh({name}, {name})»"))
+    trace["rules"]["tanh.x"]["source"] = f"def _(out):\n    return 1 - out * out  # {name} {name}"
+    opened(trace)
+    for key in ("Home", "End"):
+        page.keyboard.press(key)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        cut = "boxes => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.className)"
+        assert page.locator(".said, .title, .card, .source, .source code").evaluate_all(cut) == []
+    page.locator("#n0").focus()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    first, second = (page.locator(".source").nth(1).locator("code").nth(i) for i in (0, 1))
+    assert first.text_content() + second.text_content() == trace["rules"]["tanh.x"]["source"]
+    assert second.evaluate("line => parseFloat(getComputedStyle(line).paddingLeft)") > first.evaluate(
+        "line => parseFloat(getComputedStyle(line).paddingLeft)"
+    )
 
 
 def test_a_small_graph_is_readable_on_a_narrow_screen(opened, page):

@@ -1,8 +1,8 @@
 """A rule's formula as MathML: with its symbols, and with numbers in the symbols' places.
 
 MathML that comes with a trace is rebuilt from a list of known elements, so nothing else in it ever reaches a
-page. Matrix brackets are not characters but borders, drawn by the style sheet (class `matrix`): without a
-font made for mathematics a browser does not stretch a bracket.
+page. Matrix brackets and the lines over conjugates are not characters but borders, drawn by the style sheet:
+without a font made for mathematics a browser does not stretch a character.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import xml.etree.ElementTree as ET
 from typing import Any
 
 from .digits import MINUS, number, scientific
-from .formula_lines import lines
+from .formula_lines import NARROW, lines
 from .words import clipped, shape, spaced
 
 TOKENS = {"mi", "mo", "mn", "mtext", "mspace"}
-SCRIPTS = {"msup", "msub", "msubsup", "mover", "munder", "munderover"}
-ELEMENTS = {"math", "mrow", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd"} | TOKENS | SCRIPTS
+HALVES = {"mfrac", "mroot", "msup", "msub", "mover", "munder"}
+THIRDS = {"msubsup", "munderover"}
+ELEMENTS = {"math", "mrow", "msqrt", "mtable", "mtr", "mtd"} | TOKENS | HALVES | THIRDS
 ATTRIBUTES = {"data-name", "mathvariant", "form", "accent", "display", "displaystyle", "lspace", "rspace"}
 CLASSES = {"tall", "cases", "formula", "overlined"}
 ALONE = {"mfrac", "msqrt", "mtd"}
@@ -75,8 +76,12 @@ def _known(element: ET.Element) -> ET.Element | None:
     kept = ET.Element(tag, {k: v for k, v in element.attrib.items() if k in ATTRIBUTES})
     if element.get("class") in CLASSES:
         kept.set("class", element.get("class", ""))
-    kept.text = element.text
+    kept.text = clipped(element.text or "", NARROW)
     kept.extend([child for child in map(_known, element) if child is not None])
+    if (tag in HALVES and len(kept) != 2) or (tag in THIRDS and len(kept) != 3):
+        return None
+    if tag == "mover" and kept.get("class") == "overlined":
+        kept.tag, kept[1:] = "mrow", []
     return kept
 
 
@@ -128,11 +133,12 @@ def _is_matrix(value: Trace) -> bool:
 
 
 def _matrix(value: Trace, most: int) -> ET.Element:
-    """Rows of numbers with dots for what is left out; the class draws the brackets."""
+    """Rows of numbers with dots for what is left out, no wider than a line; the class draws the brackets."""
     rows, columns = value["shape"] if len(value["shape"]) == 2 else (1, value["shape"][0])
+    across = min(most, NARROW // (2 + max(len(number(x)) for x in value["data"])))
     table = ET.Element("mtable", {"class": "matrix"})
     dots = {(False, True): "…", (True, False): "⋮", (True, True): "⋱"}
-    shown_columns = list(range(columns)) if columns <= most else [*range(most), None]
+    shown_columns = list(range(columns)) if columns <= across else [*range(across), None]
     for r in list(range(rows)) if rows <= most else [*range(most), None]:
         row = ET.SubElement(table, "mtr")
         for c in shown_columns:

@@ -16,7 +16,7 @@ STYLE = (
     "background:light-dark(#fff,#16181c);color:light-dark(#1b1f24,#e7eaee);"
     "font:15px/1.5 system-ui,sans-serif}"
     "@media print{html{color-scheme:light}}"
-    "h1{font-size:19px;font-weight:650;margin:0 0 12px}"
+    "h1{font-size:19px;font-weight:650;margin:0 0 12px;overflow-wrap:anywhere}"
 )
 BOOT = (
     'const host = document.getElementById("walk");'

@@ -132,14 +132,16 @@ function drawGraph(data, onNode) {
     else frame.removeAttribute("tabindex");
   }
 
+  // Bring nodes to the middle; where there is no room for all of them, the first at least is seen whole.
   function follow(...shown) {
-    if (frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight) return;
     const around = frame.getBoundingClientRect();
     const boxes = shown.map((i) => nodes[i].getBoundingClientRect());
-    const x = boxes.reduce((sum, box) => sum + box.x + box.width / 2, 0) / boxes.length;
-    const y = boxes.reduce((sum, box) => sum + box.y + box.height / 2, 0) / boxes.length;
-    frame.scrollTo({ left: frame.scrollLeft + x - around.x - frame.clientWidth / 2,
-      top: frame.scrollTop + y - around.y - frame.clientHeight / 2 });
+    const way = (start, size, room) => {
+      const first = boxes[0];
+      const middle = boxes.reduce((sum, box) => sum + box[start] + box[size] / 2, 0) / boxes.length - room / 2;
+      return Math.min(first[start], Math.max(first[start] + first[size] - room, middle)) - around[start];
+    };
+    frame.scrollBy(way("x", "width", frame.clientWidth), way("y", "height", frame.clientHeight));
   }
 
   function select(i) {

@@ -57,7 +57,7 @@ function sourceSection(data, step, rule) {
     shown.append(quoted(data.line, where, sourceLine(site)));
   }
   if (rule.source) {
-    shown.append(quoted("The rule\u2019s own code", `${rule.file}, line ${rule.line}`, make("code", "", rule.source)));
+    shown.append(quoted("The rule\u2019s own code", `${rule.file}, line ${rule.line}`, ...sourceLines(rule.source)));
   }
   return shown;
 }

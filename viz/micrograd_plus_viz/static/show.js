@@ -171,10 +171,11 @@ function scroller(name, label, ...children) {
   return holder;
 }
 
-// A keyboard reaches the boxes that have something to scroll, and is not stopped at the others.
+// A keyboard reaches the boxes that have something to scroll, and is not stopped at the others. (Both sizes of a box are
+// rounded, so they may differ by one where nothing scrolls.)
 function settle(root) {
   for (const box of root.querySelectorAll(".scroller")) {
-    if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+    if (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }
 }
@@ -183,18 +184,21 @@ function settle(root) {
 function sourceLine(site) {
   const text = Array.from(site.text);
   const indent = text.findIndex((c) => c.trim() !== "");
-  const code = make("code", "");
-  if (site.column === null) {
-    code.append(site.text.trim());
-    return code;
-  }
+  if (site.column === null) return codeLine(0, site.text.trim());
   const stop = site.end_line > site.line || site.end_column === null ? text.length : site.end_column;
-  code.append(text.slice(Math.max(0, indent), site.column).join(""),
-    make("mark", "", text.slice(site.column, stop).join("")), text.slice(stop).join(""));
-  if (site.end_line > site.line) code.append(" \u2026");
-  return code;
+  return codeLine(0, text.slice(Math.max(0, indent), site.column).join(""),
+    make("mark", "", text.slice(site.column, stop).join("")), text.slice(stop).join(""),
+    site.end_line > site.line ? " \u2026" : null);
 }
 
-function quoted(title, place, code) {
-  return make("div", "quoted", make("p", "title", title, make("span", "", place)), scroller("source", title, code));
+// Source of several lines. What is too long for its line goes on below it, further in.
+const sourceLines = (text) => text.split(/(?<=\n)/).map((line) => codeLine(line.search(/\S|$/), line));
+
+function codeLine(indent, ...children) {
+  const line = make("code", "", ...children);
+  line.style.setProperty("--inset", `${indent + 4}ch`);
+  return line;
 }
+
+const quoted = (title, place, ...code) => make("div", "quoted", make("p", "title", title, make("span", "", place)),
+  scroller("source", title, ...code));
