@@ -6,9 +6,9 @@ import pytest
 import micrograd_plus as mg
 import stand_in
 from micrograd_plus.check import must_equal, promises, run
+from micrograd_plus.differences import GradientError
 from micrograd_plus.op import operations
 from micrograd_plus.samples import samples
-from micrograd_plus.differences import GradientError
 
 AT_HOME = {"numbers and arrays agree"}
 """Promises about Python's numbers, which are on no device."""
