@@ -1,7 +1,7 @@
 """What several test files share."""
 
 import ast
-import importlib.util
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,21 +30,28 @@ LEFT_OUT: dict[str, list[str]] = {}
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """On a GPU machine, which has the environment it has, leave out the files whose packages are missing."""
-    if config.getoption("--device") == "stand-in" or collection_path.suffix != ".py":
+    configuration = collection_path / "conftest.py"  # of a folder: what it lacks, all files there lack
+    path = configuration if configuration.exists() else collection_path
+    if config.getoption("--device") == "stand-in" or path == Path(__file__) or path.suffix != ".py":
         return None
-    missing = missing_packages(collection_path)
+    missing = missing_packages(path)
     for package in missing:
         LEFT_OUT.setdefault(package, []).append(collection_path.name)
     return True if missing else None
 
 
 def missing_packages(path: Path) -> list[str]:
-    """The packages that a file imports at its top and that are not installed."""
+    """The packages that are not installed, of those that a file imports at its top, or that these need."""
     body = ast.parse(path.read_text(encoding="utf-8")).body
     names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module for node in body if isinstance(node, ast.ImportFrom) and node.module and not node.level]
-    packages = sorted({name.partition(".")[0] for name in names})
-    return [package for package in packages if importlib.util.find_spec(package) is None]
+    missing: list[str] = []
+    for package in sorted({name.partition(".")[0] for name in names}):
+        try:
+            importlib.import_module(package)
+        except ModuleNotFoundError as error:
+            missing.append(str(error.name))
+    return missing
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

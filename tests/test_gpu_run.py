@@ -31,3 +31,11 @@ def test_a_file_whose_packages_are_missing_is_told_apart(tmp_path):
     file = tmp_path / "test_a.py"
     file.write_text("import numpy.linalg\nfrom no_such_package.inner import x\nimport json\n")
     assert missing_packages(file) == ["no_such_package"]
+
+
+def test_a_package_that_is_there_and_lacks_another_counts_as_missing_that(tmp_path, monkeypatch):
+    (tmp_path / "lacks_another.py").write_text("import no_such_package\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "test_b.py"
+    file.write_text("import lacks_another\n")
+    assert missing_packages(file) == ["no_such_package"]
