@@ -71,6 +71,14 @@ def test_true_and_false_are_no_bias_to_add(settings):
         mg.scaled_dot_product_attention(mg.tensor(x, requires_grad=True), x, x, mg.tensor(truths))
 
 
+def test_a_bias_for_more_queries_or_keys_than_there_are_is_refused():
+    one, several = np.ones((1, 4)), np.ones((5, 4))
+    with pytest.raises(ValueError, match=r"a bias of shape \(3, 5\) does not fit the scores of queries .* \(1, 5\)"):
+        mg.scaled_dot_product_attention(one, several, several, np.ones((3, 5)))
+    with pytest.raises(ValueError, match=r"a bias of shape \(5,\) does not fit the scores of queries .* \(5, 1\)"):
+        mg.soft_capped_attention(several, one, several, np.ones(5))
+
+
 @pytest.mark.parametrize("soft_cap", [None, 3.0])
 def test_a_query_that_may_look_nowhere_gathers_nothing_and_learns_nothing(soft_cap):
     x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)

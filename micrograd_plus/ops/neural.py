@@ -79,7 +79,7 @@ def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None
     where a query may not look. A query that may look nowhere gathers 0.
     """
     scores = xp.matmul(query * xp.attention_scale(query, scale), xp.mT(key))
-    scores = scores if bias is None else scores + xp.bias_of_numbers(bias)
+    scores = scores if bias is None else scores + xp.fitting_bias(bias, query, key)
     scores -= xp.top(scores)
     weights = xp.exp(scores)
     total = xp.sum(weights, axis=-1, keepdims=True)

@@ -113,7 +113,7 @@ def soft_capped_attention(xp, query, key, value, bias=None, *, soft_cap=50.0, sc
     """`scaled_dot_product_attention` whose scores level off at ± `soft_cap`, so that no query stares: they are
     soft_cap * tanh(query @ keyᵀ * scale / soft_cap). The bias is added after that."""
     capped = xp.tanh(xp.matmul(query, xp.mT(key)) * (xp.attention_scale(query, scale) / soft_cap))
-    scores = soft_cap * capped if bias is None else soft_cap * capped + xp.bias_of_numbers(bias)
+    scores = soft_cap * capped if bias is None else soft_cap * capped + xp.fitting_bias(bias, query, key)
     weights = xp.masked_softmax(scores)
     return xp.matmul(weights, value), weights, capped
 
@@ -142,7 +142,7 @@ def attention(xp, query, key, value, bias=None, allowed=None, *, scale=None, sof
     """
     if causal or window is not None or allowed is not None:
         mask = xp.attention_mask(query, key, allowed, causal=causal, window=window)
-        bias = mask if bias is None else xp.bias_of_numbers(bias) + mask
+        bias = mask if bias is None else xp.fitting_bias(bias, query, key) + mask
     sharing = xp.heads_sharing(xp.shape(query), xp.shape(key))
     if sharing > 1:
         key, value = xp.repeat(key, sharing, axis=-3), xp.repeat(value, sharing, axis=-3)

@@ -8,10 +8,10 @@ from operator import index
 from typing import Any, TypeGuard
 
 __all__ = [
-    "all_but_channels", "attention_scale", "bias_of_numbers", "border_at_end", "channel_shape", "corner",
-    "count_along", "cuts", "diagonal_shape", "group_shape", "heads_sharing", "image_size", "inverse_order",
-    "joined_last", "last_axes", "ndim", "opposite", "other_norm", "quantile_places", "reduced", "shape",
-    "shaped_like", "size", "size_before_windows", "windows_along",
+    "all_but_channels", "attention_scale", "border_at_end", "channel_shape", "corner", "count_along", "cuts",
+    "diagonal_shape", "fitting_bias", "group_shape", "heads_sharing", "image_size", "inverse_order", "joined_last",
+    "last_axes", "ndim", "opposite", "other_norm", "quantile_places", "reduced", "shape", "shaped_like", "size",
+    "size_before_windows", "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
@@ -134,13 +134,17 @@ def attention_scale(query: Any, scale: float | None) -> float:
     return 1 / sqrt(max(query.shape[-1], 1)) if scale is None else scale
 
 
-def bias_of_numbers(bias: Any) -> Any:
-    """What is added to the scores of attention, as it is. True and False would be added as 1 and 0: a TypeError."""
+def fitting_bias(bias: Any, query: Any, key: Any) -> Any:
+    """What is added to the scores of attention, as it is. True and False would be added as 1 and 0: a TypeError. A bias
+    for more queries or keys than there are would repeat them: a ValueError."""
     if bias.dtype.kind == "b":
         raise TypeError(
             "bias is numbers, which are added to the scores; where a query may look, as True and False, is allowed= of "
             "mg.attention"
         )
+    scores = (query.shape[-2], key.shape[-2])
+    if any(n not in (1, m) for n, m in zip(bias.shape[::-1], scores[::-1], strict=False)):
+        raise ValueError(f"a bias of shape {bias.shape} does not fit the scores of queries and keys, {scores}")
     return bias
 
 
