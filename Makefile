@@ -59,9 +59,12 @@ AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # A GPU machine may have no network, and an environment of its own: the first Python that has CuPy serves, .venv's first.
 FOUND = for python in .venv/bin/python $(PYTHON); do \
-    $$python -c 'import cupy, numpy, pytest' 2>/dev/null && break; python=; \
+    $$python -c 'import $(NEEDED)' 2>/dev/null && break; python=; \
 done; \
-test -n "$$python" || { echo "No Python with CuPy and pytest was found among: .venv/bin/python $(PYTHON)." >&2; exit 1; }
+test -n "$$python" || { echo "No Python with $(NEEDED) was found among: .venv/bin/python $(PYTHON)." >&2; exit 1; }
+
+test-cuda: NEEDED = cupy, numpy, pytest
+bench-cuda: NEEDED = cupy, numpy
 
 .venv/.made:
 	@for python in $(PYTHON); do \

@@ -7,7 +7,7 @@ hold.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import Any
@@ -28,7 +28,7 @@ def _square(a: Any) -> None:
 
 
 @contextmanager
-def _noticing(np: Any, sentence: str) -> Iterator[None]:
+def _noticing(np: Any, sentence: str) -> Generator[None]:
     """A block in which a matrix without factors is a ValueError with that sentence. NumPy notices by itself; CuPy,
     which has to wait for the GPU to know, where it is told to, and otherwise gives whatever it had by then."""
     told = import_module("cupyx").errstate(linalg="raise") if np.__name__ == "cupy" else nullcontext()

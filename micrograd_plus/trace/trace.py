@@ -258,7 +258,7 @@ def _brief(value: Any) -> str:
         return "something that was not recorded"
     shape = tuple(getattr(value, "shape", ()))
     if shape == ():
-        number = value.data[0] if isinstance(value, Stored) and value.data else value
+        number: Any = value.data[0] if isinstance(value, Stored) and value.data else value
         number = number.item() if hasattr(number, "item") else number
         return f"{number:.4g}" if isinstance(number, (int, float, complex)) else str(number)
     return f"an array of shape {shape}"
