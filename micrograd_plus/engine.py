@@ -118,7 +118,8 @@ class Value:
         earlier: list[tuple[Value, Any]] = []
         order = self._order(earlier)
         observers = [seen for each in variable.recorders.get() if (seen := each.observer(self, 1.0, False))]
-        value, fresh = self, {self}
+        value: Any = self
+        fresh: set[Any] = {self}
         try:
             self.grad = 1
             if observers:
