@@ -88,7 +88,7 @@ def subjects() -> str:
         listed(ops.__all__),
     ]
     for heading, names in groupby(ops.__all__, key=heading_of):
-        parts.append(f"# {heading} ".ljust(WIDTH, "-") + "\n")
+        parts.append(f"# {heading}\n")
         parts += [definition(name, getattr(ops, name)) for name in names]
     return "\n".join(parts)
 

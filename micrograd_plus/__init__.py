@@ -45,9 +45,9 @@ _WHEN_ASKED_FOR = {
     "check": "check", "check_op": "check:check", "checkpoint": "checkpointing:checkpoint",
     "checkpoint_sequential": "checkpointing:checkpoint_sequential", "cond": "control:cond",
     "custom_jvp": "custom:custom_jvp", "custom_vjp": "custom:custom_vjp", "engine": "engine", "fft": "fft",
-    "grad": "transforms:grad", "gradcheck": "transforms:gradcheck", "hessian": "transforms:hessian",
-    "hvp": "transforms:hvp", "is_checkpointing": "checkpointing:is_checkpointing",
-    "is_recomputing": "checkpointing:is_recomputing", "jacobian": "transforms:jacobian", "jvp": "transforms:jvp",
+    "grad": "transforms:grad", "gradcheck": "differences:gradcheck", "hessian": "transforms:hessian",
+    "hvp": "tangents:hvp", "is_checkpointing": "checkpointing:is_checkpointing",
+    "is_recomputing": "checkpointing:is_recomputing", "jacobian": "transforms:jacobian", "jvp": "tangents:jvp",
     "linalg": "linalg", "load": "nn.saving:load", "load_trace": "trace:load_trace", "nn": "nn", "optim": "optim",
     "orders": "ordering:orders", "random": "random", "record": "trace:record", "samples": "samples",
     "save": "nn.saving:save", "scan": "control:scan", "signal": "signal", "splat": "splat", "trace": "trace",
@@ -64,7 +64,9 @@ __all__ = [  # noqa: PLE0604 - operations, and rooms by their keys: all of them 
 
 def __getattr__(name: str) -> Any:
     if name not in _WHEN_ASKED_FOR:
-        raise AttributeError(f"micrograd_plus has no {name!r}")
+        from .hints import no_such
+
+        raise no_such(__name__, name, __all__)
     room, _, inside = _WHEN_ASKED_FOR[name].partition(":")
     module = _import_module(f".{room}", __name__)
     globals()[name] = getattr(module, inside) if inside else module

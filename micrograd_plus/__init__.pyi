@@ -9,13 +9,15 @@ from .checkpointing import checkpoint, checkpoint_sequential, is_checkpointing, 
 from .composites import composite
 from .control import cond, scan, while_loop
 from .custom import custom_jvp, custom_vjp
+from .differences import gradcheck
 from .nn.saving import load, save
 from .op import constant, elementwise, joining, linear, multilinear, op
 from .ops import *
 from .ordering import orders
+from .tangents import hvp, jvp
 from .tensor import Tensor, tensor
 from .trace import Trace, load_trace, record
-from .transforms import grad, gradcheck, hessian, hvp, jacobian, jvp, value_and_grad, vjp
+from .transforms import grad, hessian, jacobian, value_and_grad, vjp
 from .variable import enable_grad, no_grad, unfuse
 
 __version__: str

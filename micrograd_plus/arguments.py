@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .hints import described
@@ -21,6 +21,12 @@ def wants_count(name: str, value: Any, least: int) -> None:
         raise TypeError(asked)
     if value < least:
         raise ValueError(asked)
+
+
+def wants_dict(name: str, value: Any, example: str) -> None:
+    """Refuse what does not hold values by name."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} wants a dict of values by name, such as {example}; got {described(value)}")
 
 
 def wants_tuple(name: str, values: Any) -> None:

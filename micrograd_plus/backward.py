@@ -143,7 +143,7 @@ def watched_walk(
 
 def hooked(node: Node, gradient: Any) -> Any:
     """The gradient after the hooks of a node have seen it; a hook may return another."""
-    for hook in list(hooks.of.get(node, ())):
+    for hook in hooks.on(node):
         changed = hook(Variable.public.of(gradient))
         if changed is not None:
             if not isinstance(changed, Variable.public):

@@ -17,12 +17,14 @@ from typing import Any
 from . import ops, variable
 from .application import Op, is_complex
 from .composites import ChainRule
+from .differences import gradcheck
 from .readings import arrays, floats, symbols, vocabulary
 from .samples import Sample, samples
+from .tangents import jvp
 from .tensor import Tensor, tensor
 from .trace import load_trace, record
 from .trace.formulas import at_hand, expression
-from .transforms import grad, gradcheck, jvp
+from .transforms import grad
 
 np = vocabulary.device("cpu").library
 Promise = Callable[[Sample], None]

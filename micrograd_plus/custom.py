@@ -27,8 +27,8 @@ from .arguments import wants_function
 from .outside import Outside
 from .readings import symbols, vocabulary
 from .rule import REQUIRED, Rule
-from .tensor import Tensor, tensor
-from .variable import Variable, holding, recorders
+from .tensor import Tensor
+from .variable import Leaf, Variable, holding, recorders
 
 
 def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
@@ -197,11 +197,10 @@ class TangentRule:
     def moved(
         self, inputs: Sequence[Any], params: dict[str, Any], results: Sequence[Any], arriving: Sequence[Any]
     ) -> Any:
-        """The tangent of each result, from those of the inputs; None stands for one that does not move."""
+        """The tangent of each result, from those of the inputs: zeros where one rests, None where it is left out."""
         named = {**params, **dict(zip(self.op.inputs, inputs, strict=True))}
         named.update(zip(self.op.results, results, strict=True))
-        for name, value, tangent in zip(self.op.inputs, inputs, arriving, strict=True):
-            named[f"{name}_tangent"] = standing(value) if tangent is None and value is not None else tangent
+        named.update(zip((f"{name}_tangent" for name in self.op.inputs), arriving, strict=True))
         moved = self.function(*[named[name] for name in self.reads])
         moved = moved if self.op.outputs else (moved,)
         for tangent, result in zip(moved, results, strict=True):
@@ -231,7 +230,7 @@ class TransposedRule(Rule):
         results = [named[name] for name in op.results]
         params = {name: named[name] for name in op.params}
         birth = variable.birth()
-        still: list[Any] = [None if x is None else tensor(standing(x), requires_grad=can_move(x)) for x in inputs]
+        still: list[Any] = [None if x is None else _at_rest(x) for x in inputs]
         with variable.enable_grad(), holding(recorders, recorders.get() if differentiable else ()):
             moved = op.tangent_rule.moved(inputs, params, results, still)
             upstreams = named["upstream"] if op.outputs else (named["upstream"],)
@@ -242,14 +241,10 @@ class TransposedRule(Rule):
         return tuple(sent) if len(sent) > 1 else sent[0]
 
 
-def can_move(value: Any) -> bool:
-    """True for numbers that can move."""
-    return value.dtype.kind in "fc"
-
-
-def standing(value: Any) -> Any:
-    """The tangent of what does not move."""
-    return as_tensor(vocabulary.zeros_like(as_array(value)))
+def _at_rest(value: Any) -> Tensor:
+    """A tangent of zeros for an input, and a leaf, if the input can move."""
+    zeros = vocabulary.zeros_like(value._data)
+    return Tensor.of(zeros, Leaf(zeros.shape, zeros.dtype) if zeros.dtype.kind in "fc" else None)
 
 
 def _each(value: Any, function: Callable[[Any], Any]) -> Any:

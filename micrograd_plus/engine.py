@@ -19,6 +19,12 @@ from .backward import Contribution, in_a_rule
 from .readings import floats
 from .variable import birth, modes
 
+__all__ = ["Value"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 class Value:
     """A number that remembers how it was made, and holds the gradient that walks have added up in it.
@@ -262,10 +268,10 @@ class Made:
 
     plain = True
 
-    def __init__(self, op: Op, symbol: str, fixed: tuple[str, ...] = ()):
-        self.op, self.symbol, self.fixed = op, symbol, fixed
+    def __init__(self, operation: Any, symbol: str, fixed: tuple[str, ...] = ()):
+        self.op, self.symbol, self.fixed = operation.op, symbol, fixed
         self.pull: Callable[[Value], None] = self.pull_by_name
-        self.write(op)
+        self.write(self.op)
         Op.rules_changed.append(self.write)
 
     def write(self, op: Op) -> None:
@@ -378,9 +384,10 @@ def _get(x: Any) -> Any:
 new = object.__new__
 
 
-def one(op: Op, symbol: str) -> Callable[[Value], Value]:
+def one(operation: Any, symbol: str) -> Callable[[Value], Value]:
     """How an operation on one number is called."""
-    forward, made = op.forward, Made(op, symbol)
+    made = Made(operation, symbol)
+    op, forward = made.op, made.op.forward
 
     def call(x: Value) -> Value:
         out = new(Value)
@@ -393,9 +400,10 @@ def one(op: Op, symbol: str) -> Callable[[Value], Value]:
     return call
 
 
-def two(op: Op, symbol: str) -> Callable[[Value, Any], Value]:
+def two(operation: Any, symbol: str) -> Callable[[Value, Any], Value]:
     """How an operation on two numbers is called; a plain number becomes a `Value`, as in micrograd."""
-    forward, made = op.forward, Made(op, symbol)
+    made = Made(operation, symbol)
+    op, forward = made.op, made.op.forward
 
     def call(a: Value, b: Any) -> Value:
         if type(b) is not Value:
@@ -433,19 +441,15 @@ def tell(op: Op, inputs: tuple[Any, ...], out: Value) -> None:
     variable.tell(op, inputs, [_get(x) for x in inputs], {}, out)
 
 
-def _operation(call: Any) -> Op:
-    return call.op
-
-
-add = two(_operation(ops.add), "+")
-multiply = two(_operation(ops.multiply), "*")
-_power_of_two = two(_operation(ops.power), "**")
-_by_constant = MadeByPower(_operation(ops.power), "**", fixed=("exponent",))
-relu = one(_operation(ops.relu), "ReLU")
-tanh = one(_operation(ops.tanh), "tanh")
-exp = one(_operation(ops.exp), "exp")
-log = one(_operation(ops.log), "log")
-sigmoid = one(_operation(ops.sigmoid), "sigmoid")
-sqrt = one(_operation(ops.sqrt), "sqrt")
-sin = one(_operation(ops.sin), "sin")
-cos = one(_operation(ops.cos), "cos")
+add = two(ops.add, "+")
+multiply = two(ops.multiply, "*")
+_power_of_two = two(ops.power, "**")
+_by_constant = MadeByPower(ops.power, "**", fixed=("exponent",))
+relu = one(ops.relu, "ReLU")
+tanh = one(ops.tanh, "tanh")
+exp = one(ops.exp, "exp")
+log = one(ops.log, "log")
+sigmoid = one(ops.sigmoid, "sigmoid")
+sqrt = one(ops.sqrt, "sqrt")
+sin = one(ops.sin, "sin")
+cos = one(ops.cos, "cos")

@@ -7,7 +7,7 @@ sentence: one for every operation that goes wrong in its own way, and a few that
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from math import prod
 from typing import Any
@@ -89,6 +89,29 @@ SENTENCES = {
     ),
 }
 """What each operation asks for. `{error}` stands where the library's own words say something that ours do not."""
+
+ELSEWHERE = {
+    **{name: f"mg.tensor(np.{name}(...))" for name in ("zeros", "ones", "full", "arange", "linspace", "eye")},
+    "array": "mg.tensor(values)", "rand": "mg.random.uniform(size=...)", "randn": "mg.random.normal(size=...)",
+    "randint": "mg.random.integers(...)", "manual_seed": "mg.random.seed(number)",
+    "cat": "mg.concatenate(parts, axis=0)", "permute": "mg.transpose(x, axes)", "unsqueeze": "mg.expand_dims(x, axis)",
+    "gather": "mg.take_along_axis(x, indices, axis)", "clamp": "mg.clip(x, low, high)", "t": "x.T", "numel": "x.size",
+    "mm": "a @ b", "bmm": "a @ b", "mul": "a * b", "sub": "a - b", "div": "a / b", "neg": "-x", "pow": "a**b",
+}  # fmt: skip
+"""What is written here for the names of NumPy's and PyTorch's that this engine has not."""
+
+
+def no_such(owner: str, name: str, names: Iterable[str] = ()) -> AttributeError:
+    """The error for a name that `owner` has not: what to write for it, or which of `names` are near."""
+    said = f"{owner} has no {name!r}"
+    if name in ELSEWHERE:
+        return AttributeError(f"{said}: write {ELSEWHERE[name]}")
+    if name.startswith("_"):  # what only a program asks for
+        return AttributeError(said)
+    from difflib import get_close_matches  # most programs need it never
+
+    near = get_close_matches(name, names, n=2)
+    return AttributeError(f"{said}; did you mean {' or '.join(near)}?" if near else said)
 
 
 def hint(op: Any, error: Exception, shapes: list[tuple[int, ...]], params: dict[str, Any]) -> str:

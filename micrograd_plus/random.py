@@ -18,6 +18,16 @@ from .hints import names_itself
 from .readings import vocabulary
 from .tensor import Tensor
 
+__all__ = [
+    "categorical", "choice", "generator", "integers", "normal", "permutation", "seed", "set_state", "state",
+    "uniform",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 _generator = np.random.default_rng()
 _elsewhere: dict[str, CountingGenerator] = {}
 _starts: dict[str, int] = {}
@@ -67,6 +77,8 @@ def state() -> dict[str, Any]:
 @names_itself
 def set_state(state: dict[str, Any]) -> None:
     """Put the generators back to where `state()` was called."""
+    if not isinstance(state, dict) or not {"seed", "cpu", "others"} <= state.keys():
+        raise ValueError("a state is what random.state() returned: a dict with seed, cpu and others")
     global _seed
     _seed, _generator.bit_generator.state = state["seed"], state["cpu"]
     _elsewhere.clear()
@@ -186,4 +198,6 @@ def _values(given: Any, rng: Generator | None, device: str) -> Any:
     if isinstance(given, int):
         return given
     given = given if isinstance(given, Tensor) else Tensor.constant(given, "what is drawn from")
+    if given.ndim == 0:
+        raise TypeError(f"what is drawn from is a whole number, or has an axis to draw along; got {given.item()}")
     return given.to("cpu" if rng is not None else device)._data

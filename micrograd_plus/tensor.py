@@ -13,7 +13,7 @@ from .readings import vocabulary
 from .results import ResultArray
 from .structures import leaves, mapped
 from .values import cast, dtype_named, numbers, plain_index, refuse_other_device
-from .variable import Leaf, Node, Variable, after_accumulation, hooks, lend, recording_gradients, replace
+from .variable import Handle, Leaf, Node, Variable, after_accumulation, hooks, lend, recording_gradients, replace
 
 np = vocabulary.device("cpu").library
 _new, _ndarray = object.__new__, np.ndarray
@@ -261,14 +261,22 @@ class Tensor(Variable):
             )
         return given
 
-    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Callable[[], None]:
-        """Call `hook(gradient)` when this tensor's gradient is complete; it may return another. Returns a function that
-        removes the hook."""
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Handle:
+        """Call `hook(gradient)` when this tensor's gradient is complete; it may return another. What is returned takes
+        the hook away again, by `remove()` or at the end of a `with` block.
+
+        >>> import micrograd_plus as mg
+        >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+        >>> with x.register_hook(lambda gradient: gradient * 10):
+        ...     x.sum().backward()
+        >>> x.grad.tolist()
+        [10.0, 10.0]
+        """
         wants_function("register_hook", hook)
         return hooks.add(self._tracked("register_hook"), hook)
 
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Callable[[], None]:
-        """Call `hook(tensor)` each time this leaf's `.grad` has grown. Returns a function that removes the hook."""
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Handle:
+        """Call `hook(tensor)` each time this leaf's `.grad` has grown. What is returned takes the hook away again."""
         wants_function("register_post_accumulate_grad_hook", hook)
         if not self.is_leaf:
             raise RuntimeError(
@@ -617,5 +625,10 @@ def _accumulate(found: dict[Any, Any]) -> None:
                 before = before._data
             leaf.grad = received if before is None else before + received
     if after_accumulation.ever:
-        for hook in [hook for leaf in found for hook in after_accumulation.of.get(leaf, ())]:
+        for hook in [hook for leaf in found for hook in after_accumulation.on(leaf)]:
             hook()
+
+
+def forget_gradient(leaf: Tensor, set_to_none: bool) -> None:
+    """A leaf without a gradient, or with zeros in the place of the one that it had."""
+    leaf.grad = None if set_to_none or leaf.grad is None else Tensor.of(vocabulary.zeros_like(leaf._data))

@@ -207,31 +207,48 @@ def unfuse() -> Any:
     return mode(unfusing, True)
 
 
+class Handle:
+    """A hook in its place. `remove()` takes it away again; so does a call, or the end of a `with` block."""
+
+    def __init__(self, hooks: dict[Handle, Callable[..., Any]], hook: Callable[..., Any]):
+        self._hooks = hooks
+        hooks[self] = hook
+
+    def remove(self) -> None:
+        """Take the hook away; once it is gone, nothing happens."""
+        self._hooks.pop(self, None)
+
+    def __call__(self) -> None:
+        """The same as `remove()`."""
+        self.remove()
+
+    def __enter__(self) -> Handle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
 class Hooks:
     """Functions that look at (and may replace) the gradient of a node when it is complete."""
 
     def __init__(self) -> None:
-        self.of: WeakKeyDictionary[Node, list[Callable[..., Any]]] = WeakKeyDictionary()
+        self.of: WeakKeyDictionary[Node, dict[Handle, Callable[..., Any]]] = WeakKeyDictionary()
         self.ever = False
 
     def alive(self) -> bool:
         """Whether any node has a hook. While none ever had one, nobody asks the dictionary."""
-        self.ever = self.ever and len(self.of) > 0
+        self.ever = self.ever and any(self.of.values())
         return self.ever
 
-    def add(self, node: Node, hook: Callable[..., Any]) -> Callable[[], None]:
-        """Add `hook`, and return the function that takes it away again."""
+    def add(self, node: Node, hook: Callable[..., Any]) -> Handle:
+        """Add `hook`, and return what takes it away again."""
         self.ever = True
-        self.of.setdefault(node, []).append(hook)
+        return Handle(self.of.setdefault(node, {}), hook)
 
-        def remove() -> None:
-            hooks = self.of.get(node, [])
-            if hook in hooks:
-                hooks.remove(hook)
-            if not hooks:
-                self.of.pop(node, None)
-
-        return remove
+    def on(self, node: Node) -> list[Callable[..., Any]]:
+        """The hooks of a node, in the order in which they came."""
+        return list(self.of.get(node, {}).values())
 
 
 hooks = Hooks()

@@ -223,6 +223,19 @@ def test_a_rule_of_the_wrong_shape_names_itself():
         mg.grad(lambda x: f(x).sum())(X)
 
 
+@pytest.mark.parametrize("still", [mg.tensor([np.inf, 1.0]), 3.0])
+def test_an_input_that_does_not_move_has_a_tangent_of_zeros(still):
+    @mg.custom_jvp
+    def added(x, y):
+        return x + y
+
+    @added.tangent
+    def _(x_tangent, y_tangent):
+        return x_tangent + y_tangent
+
+    assert mg.jvp(lambda x: added(x, still), (np.ones(2),), (np.array([5.0, 7.0]),))[1].tolist() == [5.0, 7.0]
+
+
 def test_a_tangent_of_the_wrong_shape_names_its_rule():
     @mg.custom_jvp
     def f(x):

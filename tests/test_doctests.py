@@ -28,7 +28,7 @@ FIRST_MET = [
     (nn.functional, ["linear", "conv1d", "max_pool1d", "dropout", "embedding", "one_hot", "layer_norm", "normalize",
                      "pad", "unfold", "interpolate", "cross_entropy", "mse_loss", "scaled_dot_product_attention"]),
     (nn.utils, ["clip_grad_norm_"]), (optim, ["Optimizer", "SGD", "Adam"]),
-    (optim.lr_scheduler, ["ExponentialLR", "SequentialLR", "ReduceLROnPlateau"]),
+    (optim.lr_scheduler, ["ExponentialLR", "OneCycleLR", "SequentialLR", "ReduceLROnPlateau"]),
 ]  # fmt: skip
 
 

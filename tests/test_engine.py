@@ -143,6 +143,12 @@ def test_a_single_entry_of_any_shape_needs_no_upstream():
     assert numbers(x.grad) == [[3.0]]
 
 
+def leave(handle):
+    """Go through a `with` block, and out of it."""
+    with handle as entered:
+        assert entered is handle
+
+
 # Mappings, retained gradients, hooks ------------------------------------------------------------------------
 
 
@@ -224,15 +230,18 @@ def test_a_gradient_is_the_same_tensor_whenever_it_is_looked_at():
     assert numbers(x.grad) == [4.0, 8.0]
 
 
-def test_a_removed_hook_is_no_longer_called_and_leaves_nothing_behind():
-    x = leaf([1.0, 2.0])
-    seen = []
-    remove = x.register_hook(seen.append)
-    remove()
-    remove()
+@pytest.mark.parametrize("take_away", [lambda handle: handle.remove(), lambda handle: handle(), leave])
+def test_a_hook_is_taken_away_by_its_handle_and_no_other_one_with_it(take_away):
+    x, seen = leaf([1.0, 2.0]), []
+    first, second = x.register_hook(seen.append), x.register_hook(seen.append)
+    take_away(first)
+    first.remove()
     (x * x).sum().backward()
-    assert seen == []
-    assert x.node not in hooks.of
+    assert len(seen) == 1
+    second.remove()
+    (x * x).sum().backward()
+    assert len(seen) == 1
+    assert hooks.on(x.node) == []
 
 
 def test_writing_into_the_gradient_that_a_hook_was_shown_changes_nothing():

@@ -174,7 +174,9 @@ def test_a_hard_gumbel_draw_is_a_single_1_and_its_gradient_is_the_soft_one(draw)
         (lambda x: F.pad(x, (1, 2, 3)), "expected a pair"),
         (lambda x: F.pad(x, (1, 2), mode="edge"), "mode is one of 'constant', 'replicate'"),
         (lambda x: nn.Conv2d(3, 4, 2, groups=2), "3 and 4 channels do not part into 2 equal groups"),
-        (lambda x: nn.Linear(0, 2), "at least 1, got 0, 2"),
+        (lambda x: nn.Linear(0, 2), "Linear: in_features is a whole number of at least 1, got 0"),
+        (lambda x: F.gumbel_softmax(x, tau=0), "gumbel_softmax: tau must be above 0, got 0"),
+        (lambda x: F.embedding([0], x[0]), r"embedding: weight has shape \(3,\), expected \(words, width\)"),
     ],
 )
 def test_functions_explain_what_does_not_fit(call, sentence):
@@ -214,6 +216,9 @@ def test_a_start_keeps_tensor_and_dtype_and_returns_it():
             "'fan_in' or 'fan_out', got 'in'",
         ),
         (lambda: nn.init.eye_(nn.Parameter(np.zeros(3))), r"eye_ needs a matrix, got shape \(3,\)"),
+        (lambda: nn.init.normal_(nn.Parameter(np.zeros(2)), std=-1), r"normal_.*std=-1\): scale < 0"),
+        (lambda: nn.init.uniform_(nn.Parameter(np.zeros(2)), 3, 1), r"uniform_.*a=3, b=1\)"),
+        (lambda: nn.init.trunc_normal_(nn.Parameter(np.zeros(2)), std=0), r"trunc_normal_.*std=0\)"),
         (lambda: nn.init.calculate_gain("swish"), "no gain is known for 'swish'"),
         (lambda: nn.init.trunc_normal_(nn.Parameter(np.zeros(2)), a=9.0, b=10.0), "less than 1 in 100 draws"),
     ],

@@ -79,6 +79,18 @@ def test_a_border_counts_as_entries_of_a_mean_unless_told_otherwise():
     assert F.avg_pool1d(x, 3, stride=1, padding=1, count_include_pad=False).tolist() == [[[4.5, 4.5]]]
 
 
+def test_a_window_that_hangs_over_the_end_counts_the_entries_that_it_has():
+    x = [[[5.0, -1.0, -3.0]]]
+    assert F.max_pool1d(mg.tensor(x), 2, ceil_mode=True).tolist() == [[[5.0, -3.0]]]
+    assert F.avg_pool1d(mg.tensor(x), 2, ceil_mode=True).tolist() == [[[2.0, -3.0]]]
+    assert gradient(lambda x: F.avg_pool1d(x, 2, ceil_mode=True), x) == [[[[0.5, 0.5, 1.0]]]]
+    # The border in front is counted, or not; behind, the window begins in the border and is none.
+    padded = mg.tensor([[[4.0, 4.0, 4.0]]])
+    assert F.avg_pool1d(padded, 2, padding=1, ceil_mode=True).tolist() == [[[2.0, 4.0]]]
+    assert F.avg_pool1d(padded, 2, padding=1, ceil_mode=True, count_include_pad=False).tolist() == [[[4.0, 4.0]]]
+    assert F.max_pool1d(mg.tensor(x, dtype="float32"), 2, ceil_mode=True).dtype == np.float32
+
+
 def test_adaptive_windows_share_an_entry_where_lengths_do_not_divide():
     x = mg.tensor([[[0.0, 1.0, 2.0, 3.0, 4.0]]])
     assert F.adaptive_avg_pool1d(x, 2).tolist() == [[[1.0, 3.0]]]
@@ -193,6 +205,8 @@ def device():
     (lambda **place: nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 5, 0.0, **place), 2), (3, 1, 4)),
     (lambda **place: nn.Upsample(scale_factor=2, mode="bilinear"), (1, 1, 2, 3)),
     (lambda **place: nn.Dropout2d(0.5, rng=np.random.default_rng(2)), (3, 4, 2, 2)),
+    (lambda **place: nn.AvgPool2d(2, ceil_mode=True), (1, 2, 3, 5)),
+    (lambda **place: nn.MaxPool2d(2, ceil_mode=True), (1, 2, 3, 5)),
 ])  # fmt: skip
 def test_layers_live_on_another_device_and_bring_nothing_home(device, make, shape):
     mg.random.seed(0)
@@ -241,6 +255,11 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: F.conv2d(leaf(*IMAGE), leaf(3, 2, 2, 2), groups=0), ValueError, ("groups=0", "(3, 2, 2, 2)")),
     (lambda: F.conv2d(leaf(*IMAGE), leaf(3, 2, 2, 2), leaf(1)), ValueError, ("bias", "(1,)", "3 channels")),
     (lambda: F.conv2d(leaf(*IMAGE), leaf(3, 2, 5, 2)), ValueError, ("conv2d", "window of (5, 2)", "larger", "(4, 4)")),
+    (lambda: nn.Conv2d(0, 3, 2), ValueError, ("Conv2d", "in_channels", "got 0")),
+    (lambda: nn.Conv2d(2, 3, 0), ValueError, ("Conv2d: kernel_size", "at least 1", "got 0")),
+    (lambda: nn.Conv2d(2, 3, 2, stride=0), ValueError, ("Conv2d: stride", "at least 1", "got 0")),
+    (lambda: nn.Conv1d(2, 3, 2, dilation=0), ValueError, ("Conv1d: dilation", "at least 1", "got 0")),
+    (lambda: nn.ConvTranspose2d(2, 3, 2, padding="same"), ValueError, ("ConvTranspose2d: padding", "'same'")),
     (lambda: nn.Conv2d(2, 3, 2, padding="some"), ValueError, ("Conv2d", "'valid' or 'same'", "'some'")),
     (lambda: nn.Conv3d(2, 3, 2, padding=(1, 1)), ValueError, ("padding", "depth, height, width", "(1, 1)")),
     (lambda: nn.ConvTranspose1d(4, 2, 2, groups=3), ValueError, ("ConvTranspose1d", "4 and 2", "3 equal groups")),
@@ -250,6 +269,8 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: F.conv_transpose2d(leaf(*IMAGE), leaf(2, 3, 2, 2), output_padding=1), ValueError,
      ("output_padding 1", "smaller than stride or dilation")),
     (lambda: F.max_pool1d(leaf(*LINE), 2, padding=2), ValueError, ("max_pool1d", "more than half")),
+    (lambda: F.max_pool1d(leaf(*LINE), 2, stride=0), ValueError, ("max_pool1d", "stride", "at least 1", "got 0")),
+    (lambda: F.avg_pool1d(leaf(*LINE), 20, ceil_mode=True, stride=2), ValueError, ("avg_pool1d", "window of (20,)")),
     (lambda: F.max_pool2d(leaf(*IMAGE), 0), ValueError, ("kernel_size", "at least 1", "got 0")),
     (lambda: F.avg_pool2d(leaf(*IMAGE), (2, 5)), ValueError, ("avg_pool2d", "window of (2, 5)", "larger", "(4, 4)")),
     (lambda: F.avg_pool1d(leaf(2, 5), 2), ValueError, ("avg_pool1d", "(2, 5)", "channels")),
@@ -264,7 +285,7 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: F.pixel_unshuffle(leaf(1, 1, 3, 4), 2), ValueError, ("(3, 4)", "multiples of 2")),
     (lambda: F.group_norm(leaf(2, 5), 2), ValueError, ("5 channels", "2 equal groups")),
     (lambda: nn.GroupNorm(2, 5), ValueError, ("5 channels", "2 equal groups")),
-    (lambda: nn.GroupNorm(0, 5), ValueError, ("5 channels", "0 equal groups")),
+    (lambda: nn.GroupNorm(0, 5), ValueError, ("GroupNorm", "num_groups", "at least 1", "got 0")),
     (lambda: nn.Flatten(3)(leaf(2, 3)), IndexError, ("Flatten", "axis 3", "(2, 3)")),
     (lambda: nn.Flatten(2, 1)(leaf(2, 3, 4)), ValueError, ("start_dim 2", "end_dim 1")),
     (lambda: nn.Unflatten(2, (2, 2))(leaf(2, 4)), IndexError, ("Unflatten", "axis 2", "(2, 4)")),
@@ -283,9 +304,24 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: mg.rnn(leaf(3, 2), leaf(2, 2), nonlinearity="sin"), ValueError, ("'tanh' or 'relu'", "'sin'")),
     (lambda: nn.RNN(2, 3, nonlinearity="sin"), ValueError, ("'tanh' or 'relu'", "'sin'")),
     (lambda: nn.LSTM(2, 3)(leaf(4, 1, 3)), ValueError, ("LSTM", "(4, 1, 3)", "batch_first")),
-    (lambda: nn.LSTM(2, 3)(leaf(4, 1, 2), (leaf(1, 3), leaf(1, 3))), ValueError, ("2 state(s)", "(1, 1, 3)")),
+    (lambda: nn.LSTM(2, 3)(leaf(4, 1, 2), (leaf(1, 3), leaf(1, 3))), ValueError,
+     ("LSTM starts from 2 state(s) of shape (1, 1, 3)", "got (1, 3), (1, 3)")),
+    (lambda: nn.LSTMCell(2, 3)(leaf(4, 2), leaf(2, 3)), ValueError, ("LSTMCell", "2 state(s) of shape (4, 3)", "(3,)")),
+    (lambda: nn.LSTMCell(2, 3)(leaf(4, 2), (leaf(1, 3), leaf(1, 3))), ValueError, ("LSTMCell", "(4, 3)", "(1, 3)")),
+    (lambda: nn.GRUCell(2, 3)(leaf(4, 2), leaf(1, 3)), ValueError, ("GRUCell", "1 state(s) of shape (4, 3)", "(1, 3)")),
+    (lambda: nn.RNNCell(2, 3)(leaf(4, 2), leaf(1, 3)), ValueError, ("RNNCell", "(4, 3)", "(1, 3)")),
+    (lambda: nn.RNNCell(2, 0), ValueError, ("RNNCell", "hidden_size", "got 0")),
+    (lambda: nn.LSTM(2, 3, dropout=2), ValueError, ("LSTM: dropout", "between 0 and 1", "got 2")),
     (lambda: nn.GRU(2, 0), ValueError, ("GRU", "at least 1")),
     (lambda: nn.LSTM(2, 3)(leaf(0, 1, 2)), ValueError, ("LSTM", "(0, 1, 2)", "no steps")),
+    (lambda: nn.BatchNorm1d(0), ValueError, ("BatchNorm1d", "num_features", "got 0")),
+    (lambda: nn.Embedding(-1, 3), ValueError, ("Embedding", "num_embeddings", "got -1")),
+    (lambda: nn.Embedding(2, 2.5), TypeError, ("Embedding", "embedding_dim", "whole number", "got 2.5")),
+    (lambda: nn.Embedding.from_pretrained([1.0, 2.0]), ValueError, ("from_pretrained", "(words, width)", "got (2,)")),
+    (lambda: nn.MultiheadAttention(4, 2, dropout=-1), ValueError, ("MultiheadAttention: dropout", "got -1")),
+    (lambda: nn.MultiheadAttention(4, 2, kdim=0), ValueError, ("MultiheadAttention", "kdim", "got 0")),
+    (lambda: nn.MultiheadAttention(4, 2, kdim=3)(leaf(5, 4), leaf(5, 4), leaf(5, 4)), ValueError,
+     ("key (5, 4)", "(length, N, 3)")),
     (lambda: nn.TransformerEncoderLayer(4, 2, activation="sin"), ValueError, ("'relu'", "'gelu'", "'sin'")),
 ])  # fmt: skip
 def test_an_error_says_what_does_not_fit(call, kind, parts):

@@ -71,6 +71,8 @@ def test_a_result_cannot_take_the_place_of_a_parameter():
 def test_a_buffer_wants_no_gradient():
     with pytest.raises(ValueError, match="buffer 'x' wants a gradient"):
         nn.Module().register_buffer("x", nn.Parameter(1.0))
+    with pytest.raises(TypeError, match="buffer 'x' is ndarray; a buffer is a tensor"):
+        nn.Module().register_buffer("x", np.ones(2))
 
 
 def test_a_module_without_forward_says_so():
@@ -108,6 +110,8 @@ def test_a_state_is_a_copy_that_training_does_not_change():
     before = state["scale"].tolist()
     net.scale.assign([9.0, 9.0])
     assert state["scale"].tolist() == before
+    with pytest.raises(TypeError, match=r"load_state_dict wants a dict of values by name, .* got ReLU"):
+        net.load_state_dict(nn.ReLU())
     assert net.load_state_dict(state) == ([], [])
     assert net.scale.tolist() == before
 
@@ -149,7 +153,7 @@ def test_to_another_dtype_moves_floats_and_keeps_shared_parameters_shared():
     net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     net[1].weight = net[0].weight
     net.register_buffer("count", mg.tensor([1, 2]))
-    net.to("cpu", dtype="float32")
+    net.to("cpu", dtype="float16").to(np.float32)
     assert net[1].weight is net[0].weight
     assert {str(p.dtype) for p in net.parameters()} == {"float32"}
     assert net.count.dtype == np.int64
@@ -165,11 +169,41 @@ def test_hooks_see_what_a_module_receives_and_returns_and_may_change_it():
     layer.register_forward_hook(lambda module, args, output: output + 0.5)
     assert layer(mg.tensor([1.0, 2.0])).tolist() == [30.5]
     assert seen == [[1.0, 2.0], (layer, 30.0)]
-    stop_before()
+    stop_before.remove()
     stop()
     stop()
     assert layer(mg.tensor([1.0, 2.0])).tolist() == [30.5]
     assert len(seen) == 2
+
+
+def test_a_hook_stays_for_a_block_and_a_second_one_of_the_same_function_stays_on():
+    layer, seen = nn.Identity(), []
+    note = lambda module, args, output: seen.append(output)
+    stays = layer.register_forward_hook(note)
+    with layer.register_forward_hook(note) as handle:
+        layer(1)
+    handle.remove()
+    layer(2)
+    assert seen == [1, 1, 2]
+    stays.remove()
+    layer(3)
+    assert seen == [1, 1, 2]
+
+
+def test_a_copy_of_a_module_has_the_hooks_and_drops_them_alone():
+    layer, seen = nn.Identity(), []
+    handle = layer.register_forward_hook(lambda module, args, output: seen.append(output))
+    copied = copy.deepcopy(layer)
+    handle.remove()
+    layer(1)
+    copied(2)
+    assert seen == [2]
+
+
+@pytest.mark.parametrize("name", ["register_forward_hook", "register_forward_pre_hook"])
+def test_what_cannot_be_called_is_no_hook(name):
+    with pytest.raises(TypeError, match=f"{name} wants a function, got 3"):
+        getattr(nn.Identity(), name)(3)
 
 
 def test_a_part_is_found_by_its_dotted_name():
@@ -210,9 +244,22 @@ def test_what_is_no_module_or_has_a_name_that_is_taken_is_no_child():
     assert isinstance(net.first, nn.Tanh)
     with pytest.raises(TypeError, match=r"Module holds modules, got function; .*nn.ReLU"):
         net.add_module("bend", F.relu)
-    for name in ("forward", "training", "a.b"):
-        with pytest.raises(KeyError, match=f"'{name}' cannot be a name: it is taken, or holds a dot"):
-            net.add_module(name, nn.ReLU())
+
+
+@pytest.mark.parametrize(("give", "own"), [
+    (lambda net, name: net.add_module(name, nn.ReLU()), "inner"),
+    (lambda net, name: net.register_buffer(name, mg.tensor(1.0)), "passing"),
+    (lambda net, name: net.register_parameter(name, nn.Parameter(1.0)), "scale"),
+])  # fmt: skip
+def test_a_name_is_given_again_to_its_own_kind_and_to_no_other(give, own):
+    net = Block()
+    give(net, own)
+    for name in {"forward", "training", "name", "inner", "passing", "scale"} - {own}:
+        with pytest.raises(KeyError, match=f"Block: '{name}' cannot be a name: it is taken"):
+            give(net, name)
+    for name in ("a.b", 3):
+        with pytest.raises(KeyError, match=f"Block: {name!r} cannot be a name: names are text without a dot"):
+            give(net, name)
 
 
 def test_gradients_are_forgotten_or_made_0():
@@ -250,13 +297,31 @@ def test_a_network_prints_as_a_tree_with_shapes_and_counts():
     )
     assert repr(net) == (
         "Sequential(\n"
-        "  (0): Conv2d(1, 2, kernel_size=(3, 3), padding=1): weight (2, 1, 3, 3), bias (2,); 20 parameters\n"
+        "  (0): Conv2d(in_channels=1, out_channels=2, kernel_size=(3, 3), padding=1): "
+        "weight (2, 1, 3, 3), bias (2,); 20 parameters\n"
         "  (1): Sequential(\n"
-        "    (0): Flatten(start_dim=1, end_dim=-1)\n"
-        "    (1): Linear(in_features=8, out_features=1, bias=False): weight (1, 8); 8 parameters\n"
+        "    (0): Flatten()\n"
+        "    (1): Linear(in_features=8, out_features=1, bias=None): weight (1, 8); 8 parameters\n"
         "  ): 8 parameters\n"
         "): 28 parameters"
     )
+
+
+def test_a_module_prints_what_it_was_made_with_where_it_keeps_that_and_it_is_not_as_usual():
+    class Ladder(nn.Module):
+        def __init__(self, steps, *, slope=1.0, name="ladder", wide=None):
+            self.steps, self.slope, self.note = steps, slope, "not given"
+
+    assert repr(Ladder(3)) == "Ladder(steps=3)"
+    assert repr(Ladder(3, slope=2.0, name="other")) == "Ladder(steps=3, slope=2.0)"
+    assert repr(nn.Upsample(scale_factor=2, mode="bilinear")) == "Upsample(scale_factor=2, mode='bilinear')"
+    assert repr(nn.AvgPool1d(2, ceil_mode=True)) == "AvgPool1d(kernel_size=2, stride=2, ceil_mode=True)"
+    assert repr(nn.Dropout(0.25)) == "Dropout(p=0.25)"
+    assert repr(nn.LeakyReLU(0.2)) == "LeakyReLU(negative_slope=0.2)"
+    assert repr(nn.CrossEntropyLoss(mg.tensor([1.0, 2.0]), reduction="sum")).startswith(
+        "CrossEntropyLoss(reduction='sum'): weight (2,)"
+    )
+    assert repr(nn.Module()) == "Module()"
 
 
 def test_containers_index_slice_and_name_their_modules():
@@ -267,7 +332,7 @@ def test_containers_index_slice_and_name_their_modules():
     assert net[:1][0] is net.first
     net[1] = nn.Tanh()
     assert isinstance(net.bend, nn.Tanh)
-    with pytest.raises(IndexError, match="Sequential holds 2 modules, there is no number 2"):
+    with pytest.raises(IndexError, match="Sequential holds 2, there is no number 2"):
         net[2]
     with pytest.raises(TypeError, match="Sequential holds modules, got function"):
         nn.Sequential(F.relu)
@@ -282,12 +347,12 @@ def test_modules_are_put_into_a_list_and_taken_out_and_numbered_anew():
     assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
     del net[:1]
     assert list(net) == [third]
-    with pytest.raises(IndexError, match="Sequential holds 1 modules, there is no number 1"):
+    with pytest.raises(IndexError, match="Sequential holds 1, there is no number 1"):
         del net[1]
 
 
 def test_a_dict_of_modules_is_filled_and_emptied():
-    heads = nn.ModuleDict({"a": nn.Tanh()})
+    heads = nn.ModuleDict([("a", nn.Tanh())])
     heads.update({"b": nn.ReLU(), "a": nn.Sigmoid()})
     assert [type(head).__name__ for head in heads.values()] == ["Sigmoid", "ReLU"]
     assert isinstance(heads.pop("a"), nn.Sigmoid)
@@ -303,6 +368,8 @@ def test_lists_and_dicts_of_modules_are_searched_for_parameters():
             self.heads = nn.ModuleDict({"a": nn.Linear(1, 2, bias=False)})
 
     net = Heads()
+    net.layers += [nn.Tanh()]
+    assert [type(layer).__name__ for layer in net.layers] == ["Linear", "Linear", "Tanh"]
     names = [name for name, _ in net.named_parameters()]
     assert names == ["layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias", "heads.a.weight"]
     assert "a" in net.heads
@@ -327,6 +394,9 @@ def test_a_list_of_parameters_is_searched_and_takes_nothing_else():
         with pytest.raises(TypeError, match=f"ParameterList holds parameters, got {what}: pass nn.Parameter"):
             net.scales.append(value)
     assert len(net.scales) == 3
+    for use in (lambda: net.scales[3], lambda: net.scales.__setitem__(-4, nn.Parameter(1.0))):
+        with pytest.raises(IndexError, match=r"ParameterList holds 3, there is no number (3|-4)"):
+            use()
 
 
 def test_micrograds_own_networks_are_found_in_nn():

@@ -60,13 +60,24 @@ def test_a_table_that_was_learned_elsewhere_is_frozen_unless_told_otherwise(draw
     assert nn.Embedding.from_pretrained(mg.tensor(vectors), freeze=False).weight.requires_grad
 
 
+def test_rows_that_are_too_long_are_shortened_in_the_table_when_they_are_looked_up():
+    table = nn.Embedding.from_pretrained([[3.0, 4.0], [0.3, 0.4], [30.0, 40.0]], freeze=False, max_norm=1.0)
+    loss = (table([1, 0, 0]) ** 2).sum()
+    np.testing.assert_allclose(table.weight.numpy(), [[0.6, 0.8], [0.3, 0.4], [30.0, 40.0]], rtol=1e-7)
+    loss.backward()
+    np.testing.assert_allclose(table.weight.grad.numpy(), [[2.4, 3.2], [0.6, 0.8], [0.0, 0.0]], rtol=1e-7)
+    kept = table.weight.tolist()
+    table([0, 1])
+    assert table.weight.tolist() == kept
+
+
 def test_the_layers_of_a_stack_start_alike_and_are_trained_apart():
     stack = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 2, norm=nn.LayerNorm(4))
     first, second = (layer.linear1.weight for layer in stack.layers)
     assert first.tolist() == second.tolist()
     assert first is not second
     assert stack(mg.tensor(np.ones((2, 3, 4)))).shape == (2, 3, 4)
-    with pytest.raises(ValueError, match="TransformerEncoder: num_layers must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="TransformerEncoder: num_layers is a whole number of at least 1, got 0"):
         nn.TransformerEncoder(nn.Identity(), 0)
 
 

@@ -126,6 +126,18 @@ def test_a_model_that_the_user_writes_into_is_stepped_from_what_was_written(x):
     assert held.tolist() == [10.0, 10.0]
 
 
+def test_complex_numbers_go_down_the_gradient_as_their_parts_would():
+    z, parts = mg.tensor([1 + 2j], requires_grad=True), mg.tensor([1.0, 2.0], requires_grad=True)
+    optimizers = [optim.SGD([each], lr=0.1, momentum=0.9, weight_decay=0.1) for each in (z, parts)]
+    for _ in range(3):
+        (mg.absolute(z * z) + z.real).sum().backward()
+        ((parts * parts).sum() + parts[0]).backward()
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+    np.testing.assert_allclose([z.numpy()[0].real, z.numpy()[0].imag], parts.numpy())
+
+
 def test_a_step_may_be_given_how_to_find_the_loss(x):
     optimizer = optim.SGD([x], lr=0.25)
 
@@ -141,7 +153,8 @@ def test_a_step_may_be_given_how_to_find_the_loss(x):
 
 def test_zero_grad_forgets_or_fills_with_0(x):
     optimizer = optim.SGD([x])
-    (x * mg.tensor([np.inf, 1.0])).sum().backward()
+    (x * x).sum().backward()
+    x.grad = [np.nan, np.inf]
     optimizer.zero_grad(set_to_none=False)
     assert x.grad.tolist() == [0.0, 0.0]
     optimizer.zero_grad()
@@ -166,18 +179,38 @@ def test_zero_grad_forgets_or_fills_with_0(x):
             "SGD has no setting rate; it has lr, momentum",
         ),
         (lambda x: optim.SGD([{"lr": 1.0}]), ValueError, "SGD: a group is a dict with .params., and any of lr"),
-        (lambda x: optim.SGD([x], lr=-1), ValueError, "SGD: lr must not be negative, got -1"),
-        (lambda x: optim.Adagrad([x], lr_decay=-1), ValueError, "Adagrad: lr_decay must not be negative, got -1"),
+        (lambda x: optim.SGD([x], lr=-1), ValueError, "SGD: lr must be a number that is not negative, got -1"),
+        (lambda x: optim.Adagrad([x], lr_decay=-1), ValueError, "lr_decay must be a number that is not negative"),
         (
             lambda x: optim.SGD([x]).load_state_dict({"weight": x}),
             ValueError,
-            "the state of an optimiser holds state and param_groups, this one weight",
+            "an optimiser's state holds state and param_groups, this one weight",
         ),
         (lambda x: optim.SGD([x], nesterov=True), ValueError, "nesterov=True needs a momentum"),
         (
             lambda x: optim.Adam([x], betas=(0.9, 1.0)),
             ValueError,
             r"betas are two numbers, at least 0 and below 1; got \(0.9, 1.0\)",
+        ),
+        (lambda x: optim.SGD([x], lr=float("nan")), ValueError, "SGD: lr must be a number .* got nan"),
+        (lambda x: optim.SGD([x], lr="fast"), ValueError, "SGD: lr must be a number .* got 'fast'"),
+        (lambda x: optim.Adam([x], betas=0.9), ValueError, "Adam: betas are two numbers, .* got 0.9"),
+        (lambda x: optim.SGD(nn.Linear(2, 2)), TypeError, r"an iterable of tensors: .* or model.parameters\(\)"),
+        (lambda x: optim.SGD([x]).add_param_group(x), TypeError, "add_param_group wants a dict of values by name"),
+        (
+            lambda x: optim.SGD([x]).load_state_dict({**optim.SGD([x]).state_dict(), "state": {"7": {}}}),
+            ValueError,
+            "a state of parameter 7, and there are 1",
+        ),
+        (lambda x: optim.SGD([x]).load_state_dict([x]), TypeError, "load_state_dict wants a dict of values by name"),
+        *[
+            (lambda x, kind=kind: kind([mg.tensor([1j], requires_grad=True)]), TypeError, f"{kind.__name__} squares")
+            for kind in (optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad)
+        ],
+        (
+            lambda x: optim.Adam([x]).load_state_dict(optim.SGD([x]).state_dict()),
+            ValueError,
+            "load_state_dict: Adam has betas, eps, amsgrad, this state has not",
         ),
         (lambda x: optim.RMSprop([x], alpha=2), ValueError, "alpha must be between 0 and 1, got 2"),
         (
@@ -209,6 +242,23 @@ def test_a_schedule_multiplies_what_each_group_started_with(x):
     schedule = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
     assert rates(optimizer, schedule, 5) == [1.0, 1.0, 0.5, 0.5, 0.25]
     assert schedule.get_last_lr() == [0.25, 0.5]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda o, s: s.StepLR(o, step_size=2, gamma=0.5), lambda o, s: s.LambdaLR(o, lambda n: 0.5 ** (n // 2)),
+        lambda o, s: s.SequentialLR(o, [s.StepLR(o, step_size=2, gamma=0.5)], milestones=[]),
+    ],
+)  # fmt: skip
+def test_a_group_that_joins_later_is_on_the_schedule_too(make, x):
+    optimizer = optim.SGD([x], lr=1.0)
+    schedule = make(optimizer, optim.lr_scheduler)
+    schedule.step()
+    optimizer.add_param_group({"params": mg.tensor(1.0, requires_grad=True), "lr": 8.0})
+    schedule.step()
+    assert schedule.get_last_lr() == [0.5, 4.0]
+    assert schedule.state_dict() == {"last_epoch": 2, "base_lrs": [1.0, 8.0]}
 
 
 def test_a_schedule_that_is_stored_goes_on_at_its_step(x):
@@ -252,30 +302,88 @@ def test_a_warm_up_ends_and_the_next_schedule_starts(x):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda o, s: s.StepLR(o, 0), "StepLR: step_size is a number of steps, at least 1, got 0"),
-        (lambda o, s: s.CosineAnnealingLR(o, 0), "T_max is a number of steps"),
-        (lambda o, s: s.LinearLR(o, total_iters=0), "total_iters is a number of steps"),
-        (lambda o, s: s.ConstantLR(o, total_iters=0), "ConstantLR: total_iters is a number of steps"),
-        (lambda o, s: s.PolynomialLR(o, 0), "PolynomialLR: total_iters is a number of steps"),
-        (lambda o, s: s.CosineAnnealingWarmRestarts(o, 0), "T_0 is a number of steps"),
-        (lambda o, s: s.CosineAnnealingWarmRestarts(o, 2, 0), "T_mult is a number of steps"),
+        (lambda o, s: s.StepLR(o, 0), "StepLR: step_size is a whole number of at least 1, got 0"),
+        (lambda o, s: s.CosineAnnealingLR(o, 0), "T_max is a whole number of at least 1"),
+        (lambda o, s: s.LinearLR(o, total_iters=0), "total_iters is a whole number of at least 1"),
+        (lambda o, s: s.ConstantLR(o, total_iters=0), "ConstantLR: total_iters is a whole number of at least 1"),
+        (lambda o, s: s.PolynomialLR(o, 0), "PolynomialLR: total_iters is a whole number of at least 1"),
+        (lambda o, s: s.CosineAnnealingWarmRestarts(o, 0), "T_0 is a whole number of at least 1"),
+        (lambda o, s: s.CosineAnnealingWarmRestarts(o, 2, 0), "T_mult is a whole number of at least 1"),
         (lambda o, s: s.ReduceLROnPlateau(o, "low"), "mode is 'min' or 'max' .* got 'low' and 'rel'"),
         (lambda o, s: s.ReduceLROnPlateau(o, factor=2), "factor must be below 1, got 2"),
-        (lambda o, s: s.LambdaLR(o, [abs, abs]), "2 functions for 1 groups"),
+        (lambda o, s: s.LambdaLR(o, [abs, abs]), "LambdaLR: 2 times lr_lambda for 1 groups of parameters"),
         (
             lambda o, s: s.SequentialLR(o, [s.ExponentialLR(o, 0.5)], [3]),
-            "1 schedules meet at 0 milestones, got 1",
+            "SequentialLR: 1 milestones are where 2 schedules meet, got 1",
         ),
         (lambda o, s: s.SequentialLR(o, [s.ExponentialLR(copy.copy(o), 0.5)], []), "of the same optimiser"),
         (
-            lambda o, s: s.ExponentialLR(o, 0.5).load_state_dict({"base_lrs": [1, 2]}),
+            lambda o, s: s.ExponentialLR(o, 0.5).load_state_dict({"last_epoch": 0, "base_lrs": [1, 2]}),
             "the optimiser has 1 groups, the state 2",
+        ),
+        (
+            lambda o, s: s.ExponentialLR(o, 0.5).load_state_dict({"base_lrs": [1]}),
+            "ExponentialLR keeps last_epoch, base_lrs; this state holds base_lrs",
+        ),
+        (
+            lambda o, s: s.ReduceLROnPlateau(o).load_state_dict({"step": 3}),
+            "ReduceLROnPlateau keeps best, .*; this state holds step",
+        ),
+        (lambda o, s: s.OneCycleLR(o, 0.1), "total_steps, or epochs . steps_per_epoch, is a whole number .* got 0"),
+        (lambda o, s: s.OneCycleLR(o, 0.1, 9, pct_start=2), "pct_start is a share between 0 and 1, got 2"),
+        (lambda o, s: s.OneCycleLR(o, 0.1, 9, anneal_strategy="sin"), "'cos' or 'linear', got 'sin'"),
+        (lambda o, s: s.OneCycleLR(o, [0.1, 0.2], 9), "OneCycleLR: 2 times max_lr for 1 groups"),
+        (
+            lambda o, s: s.OneCycleLR(optim.Adagrad(o.param_groups[0]["params"]), 0.1, 9),
+            "OneCycleLR: Adagrad has no momentum; pass cycle_momentum=False",
         ),
     ],
 )
 def test_schedules_explain_what_makes_no_sense(make, sentence, x):
     with pytest.raises(ValueError, match=sentence):
         make(optim.SGD([x]), optim.lr_scheduler)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda s, x: s.StepLR(x, 2), "StepLR sets the rates of an optimiser, got Tensor in its place"),
+        (lambda s, x: s.OneCycleLR(x, 0.1, 9), "OneCycleLR sets the rates of an optimiser, got Tensor in its place"),
+        (lambda s, x: s.ReduceLROnPlateau(x), "ReduceLROnPlateau sets the rates of an optimiser"),
+        (lambda s, x: s.StepLR(optim.SGD([x]), 2.5), "StepLR: step_size is a whole number of at least 1, got 2.5"),
+        (lambda s, x: s.LambdaLR(optim.SGD([x]), 3), "LambdaLR wants a function, got 3"),
+        (lambda s, x: s.ExponentialLR(optim.SGD([x]), 0.5).load_state_dict(3), "load_state_dict wants a dict"),
+    ],
+)
+def test_schedules_refuse_what_is_something_else_altogether(make, sentence, x):
+    with pytest.raises(TypeError, match=sentence):
+        make(optim.lr_scheduler, x)
+
+
+def test_one_cycle_goes_up_and_down_stays_at_its_end_and_takes_the_momentum_the_other_way(x):
+    optimizer = optim.SGD([x], lr=7.0)
+    schedule = optim.lr_scheduler.OneCycleLR(
+        optimizer, 1.0, 5, pct_start=0.6, anneal_strategy="linear", base_momentum=0.5, max_momentum=0.9, div_factor=2.0,
+        final_div_factor=5.0,
+    )  # fmt: skip
+    seen = []
+    for _ in range(7):
+        seen.append([optimizer.param_groups[0][name] for name in ("lr", "momentum")])
+        schedule.step()
+    expected = [[0.5, 0.9], [0.75, 0.7], [1.0, 0.5], [0.55, 0.7], [0.1, 0.9], [0.1, 0.9], [0.1, 0.9]]
+    np.testing.assert_allclose(seen, expected)
+    schedule = optim.lr_scheduler.OneCycleLR(optimizer, 1.0, 10, pct_start=0.1)
+    assert [rate < 1.0 for rate in rates(optimizer, schedule, 3)] == [False, True, True]
+
+
+def test_one_cycle_takes_its_turn_among_other_schedules_with_its_momentum(x):
+    optimizer = optim.SGD([x], lr=1.0, momentum=0.5)
+    s = optim.lr_scheduler
+    parts = [s.ConstantLR(optimizer, 0.5, total_iters=9), s.OneCycleLR(optimizer, 4.0, 10, div_factor=2.0)]
+    schedule = s.SequentialLR(optimizer, parts, milestones=[2])
+    assert rates(optimizer, schedule, 4)[:3] == [0.5, 0.5, 2.0]
+    assert optimizer.param_groups[0]["momentum"] == parts[1].settings(optimizer.param_groups[0], 1.0, 2, 0)["momentum"]
+    assert optimizer.param_groups[0]["momentum"] < 0.95
 
 
 # Clipping ---------------------------------------------------------------------------------------------------

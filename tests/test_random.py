@@ -42,3 +42,17 @@ def test_classes_are_drawn_with_the_probabilities_of_their_softmax(draw):
 def test_a_choice_without_replacement_has_no_entry_twice(draw):
     assert sorted(mg.random.choice(6, 6, replace=False, rng=draw).tolist()) == [0, 1, 2, 3, 4, 5]
     assert set(mg.random.choice([3.0, 7.0], 50, p=[0.0, 1.0], rng=draw).tolist()) == {7.0}
+
+
+@pytest.mark.parametrize("state", [{}, 3, {"seed": 1}])
+def test_a_state_is_what_state_returned_and_nothing_else_is_taken(state):
+    before = mg.random.state()
+    with pytest.raises(ValueError, match=r"set_state.*a state is what random.state\(\) returned"):
+        mg.random.set_state(state)
+    assert mg.random.state() == before
+
+
+@pytest.mark.parametrize("of", [mg.random.permutation, mg.random.choice])
+def test_nothing_is_drawn_from_a_number_with_a_point(of):
+    with pytest.raises(TypeError, match=r"(permutation|choice).*a whole number, or has an axis to draw along; got 2.5"):
+        of(2.5)

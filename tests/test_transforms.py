@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 import micrograd_plus as mg
 from micrograd_plus import check
+from micrograd_plus.differences import GradientError
 from micrograd_plus.samples import samples
-from micrograd_plus.transforms import GradientError
 
 
 def close(tensor, expected, **tolerances):
@@ -298,7 +298,28 @@ def test_the_jacobian_of_one_number_is_the_gradient():
 
 
 def test_the_jacobian_of_an_empty_result_is_empty():
-    assert mg.jacobian(lambda x: x[:0])(POINT).shape == (0, 3)
+    jacobian = mg.jacobian(lambda x: x[:0])(mg.tensor(POINT, dtype="float32"))
+    assert (jacobian.shape, jacobian.dtype) == ((0, 3), np.float32)
+
+
+def test_the_jacobian_of_one_number_is_its_gradient():
+    assert mg.jacobian(lambda x: x * x)(3.0).item() == 6.0
+    close(mg.jacobian(lambda x: (x * x).sum())(POINT), 2 * POINT)
+
+
+def test_how_a_result_lies_in_memory_does_not_matter_to_its_jacobian():
+    close(mg.jacobian(lambda x: x.T)(MATRIX), np.eye(6).reshape(2, 3, 2, 3).transpose(1, 0, 2, 3))
+    image, weight = np.arange(8.0).reshape(1, 2, 2, 2), np.array([[1.0, 2.0], [3.0, 4.0]])
+    jacobian = mg.jacobian(lambda x: mg.nn.functional.conv2d(x, mg.tensor(weight.reshape(2, 2, 1, 1))))(image)
+    close(jacobian[0, :, :, :, 0], np.einsum("oc,hi,wj->ohwcij", weight, np.eye(2), np.eye(2)))
+    close(mg.hessian(lambda x: (x.T**3).sum())(MATRIX), np.diag(6 * MATRIX.ravel()).reshape(2, 3, 2, 3))
+
+
+def test_what_is_infinite_leaves_the_zeros_of_others_alone():
+    far = mg.tensor([np.inf, 0.0])
+    close(mg.jacobian(lambda x: x + far)(np.array([1.0, 2.0])), np.eye(2))
+    close(mg.grad(lambda a, b: a * a, argnums=(0, 1))(2.0, np.inf)[1], 0.0)
+    close(mg.jvp(lambda x: (x, mg.tensor(np.inf)), (1.0,), (1.0,))[1][1], 0.0)
 
 
 def test_the_jacobian_can_itself_be_differentiated():

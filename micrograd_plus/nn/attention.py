@@ -8,9 +8,10 @@ from .. import ops
 from ..tensor import Tensor
 from . import functional, init
 from .functional.attention import attention_bias, attention_weights
+from .functional.shapes import wants_probability
 from .linear import Linear
 from .module import Module
-from .parameters import Generator, parameter
+from .parameters import Generator, parameter, wants_sizes
 
 __all__ = ["MultiheadAttention"]
 
@@ -18,8 +19,9 @@ __all__ = ["MultiheadAttention"]
 class MultiheadAttention(Module):
     """Attention in `num_heads` smaller spaces at once, and a linear layer over what they gathered.
 
-    Shapes: query (L, N, E), key and value (S, N, E), or with `batch_first` (N, L, E) and (N, S, E), or the same without
-    N; the result has the shape of the query. Returned with it are the weights (N, L, S).
+    Shapes: query (L, N, E), key (S, N, kdim) and value (S, N, vdim), or with `batch_first` (N, L, E) and so on, or the
+    same without N; `kdim` and `vdim` are E unless given. The result has the shape of the query. Returned with it are
+    the weights (N, L, S).
 
     As in PyTorch, and unlike `scaled_dot_product_attention`, a boolean mask is True where a query may NOT look.
 
@@ -38,21 +40,31 @@ class MultiheadAttention(Module):
         dropout: float = 0.0,
         bias: bool = True,
         *,
+        kdim: int | None = None,
+        vdim: int | None = None,
         batch_first: bool = False,
         device: str = "cpu",
         dtype: Any = None,
         rng: Generator | None = None,
     ):
-        if num_heads < 1 or embed_dim < 1 or embed_dim % num_heads:
+        self.kdim, self.vdim = (embed_dim if width is None else width for width in (kdim, vdim))
+        wants_sizes(self, embed_dim=embed_dim, num_heads=num_heads, kdim=self.kdim, vdim=self.vdim)
+        if embed_dim % num_heads:
             raise ValueError(f"MultiheadAttention: embed_dim {embed_dim} does not part into {num_heads} equal heads")
-        if not 0 <= dropout <= 1:
-            raise ValueError(f"MultiheadAttention: dropout is a probability between 0 and 1, got {dropout}")
+        wants_probability("MultiheadAttention: dropout", dropout)
         self.embed_dim, self.num_heads = embed_dim, num_heads
         self.dropout, self.batch_first, self.rng = dropout, batch_first, rng
-        self.in_proj_weight = parameter((3 * embed_dim, embed_dim), dtype, device)
+        if self.kdim == self.vdim == embed_dim:  # then PyTorch keeps the three projections in one matrix
+            self.in_proj_weight: Any = parameter((3 * embed_dim, embed_dim), dtype, device)
+        else:
+            self.in_proj_weight = None
+            self.q_proj_weight = parameter((embed_dim, embed_dim), dtype, device)
+            self.k_proj_weight = parameter((embed_dim, self.kdim), dtype, device)
+            self.v_proj_weight = parameter((embed_dim, self.vdim), dtype, device)
+        for weight in self.parameters():
+            init.xavier_uniform_(weight, rng=rng)
         self.in_proj_bias = parameter((3 * embed_dim,), dtype, device) if bias else None
         self.out_proj = Linear(embed_dim, embed_dim, bias, device=device, dtype=dtype, rng=rng)
-        init.xavier_uniform_(self.in_proj_weight, rng=rng)
         if self.out_proj.bias is not None:
             init.zeros_(self.out_proj.bias)
 
@@ -92,14 +104,15 @@ class MultiheadAttention(Module):
 
     def _refuse_shapes(self, query: Tensor, key: Tensor, value: Tensor) -> None:
         """Refuse axes that are missing, and batches that would silently broadcast."""
-        shapes = [x.shape for x in (query, key, value)]
+        shapes, widths = [x.shape for x in (query, key, value)], [self.embed_dim, self.kdim, self.vdim]
         examples = [shape[0 if self.batch_first else 1] if len(shape) == 3 else None for shape in shapes]
-        fits = all(len(shape) in (2, 3) and shape[-1] == self.embed_dim for shape in shapes)
-        if not fits or len(set(examples)) > 1 or shapes[1] != shapes[2]:
-            batch = f"(N, length, {self.embed_dim})" if self.batch_first else f"(length, N, {self.embed_dim})"
+        fits = all(len(shape) in (2, 3) for shape in shapes) and [shape[-1] for shape in shapes] == widths
+        if not fits or len(set(examples)) > 1 or shapes[1][:-1] != shapes[2][:-1]:
+            axes = "N, length" if self.batch_first else "length, N"
+            wanted = ", ".join(f"({axes}, {width})" for width in widths)
             raise ValueError(
-                f"MultiheadAttention: got query {shapes[0]}, key {shapes[1]} and value {shapes[2]}, expected "
-                f"{batch}, or (length, {self.embed_dim}); key and value have one shape, and all the same N"
+                f"MultiheadAttention: got query {shapes[0]}, key {shapes[1]} and value {shapes[2]}, expected {wanted}, "
+                f"or all of them without N; key and value have one length, and all the same N"
             )
 
     def _batch_first(self, x: Tensor) -> Tensor:
@@ -112,7 +125,11 @@ class MultiheadAttention(Module):
         """Queries (0), keys (1) or values (2) in the space of each head: (N, heads, length, E / heads)."""
         rows = slice(number * self.embed_dim, (number + 1) * self.embed_dim)
         bias = None if self.in_proj_bias is None else self.in_proj_bias[rows]
-        projected = functional.linear(x, self.in_proj_weight[rows], bias)
+        if self.in_proj_weight is not None:
+            weight = self.in_proj_weight[rows]
+        else:
+            weight = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)[number]
+        projected = functional.linear(x, weight, bias)
         apart = projected.reshape(*x.shape[:2], self.num_heads, self.embed_dim // self.num_heads)
         return ops.swapaxes(apart, axis1=1, axis2=2)
 
@@ -132,14 +149,11 @@ class MultiheadAttention(Module):
 
     def _fitting(self, name: str, mask: Any, *shapes: tuple[int, ...]) -> Any:
         """A mask of one of these shapes, or None."""
+        mask = Tensor.constant(mask, name) if isinstance(mask, list) else mask
         if mask is not None and mask.shape not in shapes:
             expected = " or ".join(map(str, shapes))
             raise ValueError(f"MultiheadAttention: {name} has shape {mask.shape}, expected {expected}")
         return mask
-
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return f"embed_dim={self.embed_dim}, num_heads={self.num_heads}"
 
 
 def _allowed(mask: Any) -> Any:

@@ -11,6 +11,13 @@ from .module import Module
 __all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
 
 
+def place_of(container: Any, index: int) -> int:
+    """An index that there is something at; counted from the end if negative."""
+    if not -len(container) <= index < len(container):
+        raise IndexError(f"{type(container).__name__} holds {len(container)}, there is no number {index}")
+    return index
+
+
 class _Numbered(Module):
     """Modules under the names "0", "1", "2" and so on, or under names of their own, in order."""
 
@@ -35,14 +42,14 @@ class _Numbered(Module):
         """The module at a place (counted from the end if negative), or a container of several."""
         if isinstance(index, slice):
             return type(self)().extend(self._modules()[index])
-        return self._modules()[self._place(index)]
+        return self._modules()[place_of(self, index)]
 
     def __setitem__(self, index: int, module: Module) -> None:
-        self.add_module(self._names()[self._place(index)], module)
+        self.add_module(self._names()[place_of(self, index)], module)
 
     def __delitem__(self, index: int | slice) -> None:
         modules = self._modules()
-        del modules[index if isinstance(index, slice) else self._place(index)]
+        del modules[index if isinstance(index, slice) else place_of(self, index)]
         self._hold(modules)
 
     def insert(self, index: int, module: Module) -> Self:
@@ -68,16 +75,14 @@ class _Numbered(Module):
             self.append(module)
         return self
 
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
+        return self.extend(modules)
+
     def _hold(self, modules: Iterable[Module]) -> Self:
         """These modules in the place of those there are, numbered anew."""
         for name in self._names():
             delattr(self, name)
         return self.extend(modules)
-
-    def _place(self, index: int) -> int:
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"{type(self).__name__} holds {len(self)} modules, there is no number {index}")
-        return index
 
 
 class Sequential(_Numbered):
@@ -89,9 +94,9 @@ class Sequential(_Numbered):
     >>> net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
     >>> net
     Sequential(
-      (0): Linear(in_features=2, out_features=3, bias=True): weight (3, 2), bias (3,); 9 parameters
+      (0): Linear(in_features=2, out_features=3): weight (3, 2), bias (3,); 9 parameters
       (1): Tanh()
-      (2): Linear(in_features=3, out_features=1, bias=True): weight (1, 3), bias (1,); 4 parameters
+      (2): Linear(in_features=3, out_features=1): weight (1, 3), bias (1,); 4 parameters
     ): 13 parameters
     >>> net(mg.tensor([[1.0, 2.0]])).shape
     (1, 1)
@@ -135,7 +140,7 @@ class ModuleList(_Numbered):
 class ModuleDict(Module):
     """Modules by name, whose parameters are found; what to do with them is said by the module that holds it."""
 
-    def __init__(self, modules: Mapping[str, Module] | None = None):
+    def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None):
         self.update(modules or {})
 
     def __setitem__(self, name: str, module: Module) -> None:
@@ -168,9 +173,9 @@ class ModuleDict(Module):
         """Names and modules, in order."""
         return list(self._every_child())
 
-    def update(self, modules: Mapping[str, Module]) -> None:
-        """Take over modules by name."""
-        for name, module in modules.items():
+    def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
+        """Take over modules by name: those of a dict, or of pairs."""
+        for name, module in dict(modules).items():
             self[name] = module
 
     def pop(self, name: str) -> Module:
@@ -206,10 +211,10 @@ class ParameterList(Module):
         return iter([getattr(self, name) for name in self._roles])
 
     def __getitem__(self, index: int) -> Tensor:
-        return list(self)[index]
+        return list(self)[place_of(self, index)]
 
     def __setitem__(self, index: int, param: Tensor) -> None:
-        setattr(self, list(self._roles)[index], param)
+        setattr(self, list(self._roles)[place_of(self, index)], param)
 
     def append(self, value: Tensor) -> Self:
         """Add a parameter at the end."""

@@ -13,7 +13,7 @@ from . import functional
 from .functional.convolution import plain_padding
 from .functional.shapes import each_axis
 from .module import Module
-from .parameters import Generator, parameter, start_as_linear
+from .parameters import Generator, parameter, start_as_linear, wants_sizes
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d"]
 
@@ -40,14 +40,17 @@ class _Convolution(Module):
         rng: Generator | None = None,
     ):
         name = type(self).__name__
+        wants_sizes(self, in_channels=in_channels, out_channels=out_channels)
         if groups < 1 or in_channels % groups or out_channels % groups:
             raise ValueError(
                 f"{name}: {in_channels} and {out_channels} channels do not part into {groups} equal groups"
             )
         if padding != "same":
-            each_axis(plain_padding(name, padding), self.axes, "padding")
+            each_axis(plain_padding(name, padding), self.axes, f"{name}: padding", 0)
+        each_axis(stride, self.axes, f"{name}: stride", 1)
+        each_axis(dilation, self.axes, f"{name}: dilation", 1)
         self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size = each_axis(kernel_size, self.axes, "kernel_size")
+        self.kernel_size = each_axis(kernel_size, self.axes, f"{name}: kernel_size", 1)
         self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
         self.weight = parameter((*self._weight_channels(), *self.kernel_size), dtype, device)
         self.bias = parameter((out_channels,), dtype, device) if bias else None
@@ -60,11 +63,6 @@ class _Convolution(Module):
     def forward(self, input: Any) -> Tensor:
         """The channels and places that the windows make."""
         return self.apply_to(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
-
-    def extra_repr(self) -> str:
-        """The sizes, and what is not as usual."""
-        sizes = (self.in_channels, self.out_channels, f"kernel_size={self.kernel_size}")
-        return self._said(*sizes, stride=1, padding=0, dilation=1, groups=1)
 
 
 class Conv1d(_Convolution):
@@ -84,10 +82,10 @@ class Conv2d(_Convolution):
 
     >>> import micrograd_plus as mg
     >>> from micrograd_plus import nn
-    >>> layer = nn.Conv2d(3, 8, kernel_size=3, stride=2, padding=1)
+    >>> layer = nn.Conv2d(3, 8, kernel_size=3, stride=2)
     >>> layer
-    Conv2d(3, 8, kernel_size=(3, 3), stride=2, padding=1): weight (8, 3, 3, 3), bias (8,); 224 parameters
-    >>> layer(mg.random.normal(size=(10, 3, 28, 28))).shape
+    Conv2d(in_channels=3, out_channels=8, kernel_size=(3, 3), stride=2): weight (8, 3, 3, 3), bias (8,); 224 parameters
+    >>> layer(mg.random.normal(size=(10, 3, 29, 29))).shape
     (10, 8, 14, 14)
     """
 
@@ -119,6 +117,7 @@ class _Transposed(_Convolution):
         dtype: Any = None,
         rng: Generator | None = None,
     ):
+        each_axis(padding, self.axes, f"{type(self).__name__}: padding", 0)
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         super().__init__(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, rng=rng, **place
@@ -132,10 +131,6 @@ class _Transposed(_Convolution):
         """The channels and places that the kernels reach."""
         settings = (self.stride, self.padding, self.output_padding, self.groups, self.dilation)
         return self.apply_to(input, self.weight, self.bias, *settings)
-
-    def extra_repr(self) -> str:
-        """The sizes, and what is not as usual."""
-        return self._said(super().extra_repr(), output_padding=0)
 
 
 class ConvTranspose1d(_Transposed):

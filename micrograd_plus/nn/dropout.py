@@ -7,6 +7,7 @@ from typing import Any
 
 from ..tensor import Tensor
 from . import functional
+from .functional.shapes import wants_probability
 from .module import Module
 from .parameters import Generator
 
@@ -30,17 +31,12 @@ class Dropout(Module):
     silence: Callable[..., Tensor] = staticmethod(functional.dropout)
 
     def __init__(self, p: float = 0.5, *, rng: Generator | None = None):
-        if not 0 <= p <= 1:
-            raise ValueError(f"{type(self).__name__}: p is a probability between 0 and 1, got {p}")
+        wants_probability(f"{type(self).__name__}: p", p)
         self.p, self.rng = p, rng
 
     def forward(self, input: Any) -> Tensor:
         """The shape of the input."""
         return self.silence(input, self.p, self.training, rng=self.rng)
-
-    def extra_repr(self) -> str:
-        """The probability."""
-        return f"p={self.p}"
 
 
 class Dropout1d(Dropout):

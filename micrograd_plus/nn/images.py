@@ -31,10 +31,6 @@ class Upsample(Module):
         """Shape (N, C, H', W')."""
         return functional.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners)
 
-    def extra_repr(self) -> str:
-        """The size, and what is not as usual."""
-        return self._said(size=None, scale_factor=None, mode="nearest", align_corners=None)
-
 
 class PixelShuffle(Module):
     """Channels laid out as places: (N, C * r * r, H, W) to (N, C, H * r, W * r)."""
@@ -46,10 +42,6 @@ class PixelShuffle(Module):
         """Shape (N, C, H * r, W * r)."""
         return functional.pixel_shuffle(input, self.upscale_factor)
 
-    def extra_repr(self) -> str:
-        """The factor."""
-        return f"upscale_factor={self.upscale_factor}"
-
 
 class PixelUnshuffle(Module):
     """Places laid out as channels: (N, C, H * r, W * r) to (N, C * r * r, H, W)."""
@@ -60,7 +52,3 @@ class PixelUnshuffle(Module):
     def forward(self, input: Any) -> Tensor:
         """Shape (N, C * r * r, H, W)."""
         return functional.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        """The factor."""
-        return f"downscale_factor={self.downscale_factor}"

@@ -18,8 +18,19 @@ from typing import Any
 import numpy as np
 
 from .. import random
+from ..hints import names_itself
 from ..readings import vocabulary
 from ..tensor import Tensor
+
+__all__ = [
+    "calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",
+    "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 Generator = np.random.Generator
 
@@ -51,16 +62,19 @@ def fans(tensor: Tensor) -> tuple[int, int]:
     return tensor.shape[1] * window, tensor.shape[0] * window
 
 
+@names_itself
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, rng: Generator | None = None) -> Tensor:
     """Anything between `a` and `b`."""
     return _given(tensor, random.chosen(rng).uniform(a, b, tensor.shape))
 
 
+@names_itself
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, rng: Generator | None = None) -> Tensor:
     """A bell curve."""
     return _given(tensor, random.chosen(rng).normal(mean, std, tensor.shape))
 
 
+@names_itself
 def trunc_normal_(
     tensor: Tensor,
     mean: float = 0.0,

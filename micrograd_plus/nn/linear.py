@@ -8,7 +8,7 @@ from typing import Any
 from ..tensor import Tensor
 from . import functional
 from .module import Module
-from .parameters import Generator, parameter, start_as_linear
+from .parameters import Generator, parameter, start_as_linear, wants_sizes
 
 __all__ = ["Flatten", "Identity", "Linear", "Unflatten"]
 
@@ -20,7 +20,7 @@ class Linear(Module):
     >>> from micrograd_plus import nn
     >>> layer = nn.Linear(3, 2)
     >>> layer
-    Linear(in_features=3, out_features=2, bias=True): weight (2, 3), bias (2,); 8 parameters
+    Linear(in_features=3, out_features=2): weight (2, 3), bias (2,); 8 parameters
     >>> layer(mg.random.normal(size=(5, 3))).shape
     (5, 2)
     """
@@ -35,10 +35,7 @@ class Linear(Module):
         dtype: Any = None,
         rng: Generator | None = None,
     ):
-        if in_features < 1 or out_features < 1:
-            raise ValueError(
-                f"Linear: in_features and out_features must be at least 1, got {in_features}, {out_features}"
-            )
+        wants_sizes(self, in_features=in_features, out_features=out_features)
         self.in_features, self.out_features = in_features, out_features
         self.weight = parameter((out_features, in_features), dtype, device)
         self.bias = parameter((out_features,), dtype, device) if bias else None
@@ -47,10 +44,6 @@ class Linear(Module):
     def forward(self, input: Any) -> Tensor:
         """Shape (..., out)."""
         return functional.linear(input, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
 class Identity(Module):
@@ -87,10 +80,6 @@ class Flatten(Module):
         joined = prod(input.shape[first : last + 1])
         return input.reshape(*input.shape[:first], joined, *input.shape[last + 1 :])
 
-    def extra_repr(self) -> str:
-        """The axes."""
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
-
 
 class Unflatten(Module):
     """The axis `dim` parted into several, of lengths `unflattened_size`; one of them may be -1.
@@ -110,7 +99,3 @@ class Unflatten(Module):
             raise IndexError(f"Unflatten: axis {self.dim} is out of range, the input has shape {input.shape}")
         dim = self.dim % input.ndim
         return input.reshape(*input.shape[:dim], *self.unflattened_size, *input.shape[dim + 1 :])
-
-    def extra_repr(self) -> str:
-        """The axis, and what becomes of it."""
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -33,11 +33,6 @@ class Loss(Module):
         """What the prediction loses against the target."""
         return self.function(input, target, **{name: getattr(self, name) for name in self.names})
 
-    def extra_repr(self) -> str:
-        """The settings."""
-        said = {name: getattr(self, name) for name in self.names}
-        return ", ".join(f"{name}={v}" for name, v in said.items() if not isinstance(v, Tensor) and v is not None)
-
 
 class CrossEntropyLoss(Loss):
     """Minus the log of the probability that the softmax of scores gives to the target.

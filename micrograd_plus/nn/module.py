@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
-from ..readings import vocabulary
-from ..tensor import Tensor, tensor
-from ..variable import no_grad
+from ..arguments import wants_dict, wants_function
+from ..tensor import Tensor, forget_gradient, tensor
+from ..variable import Handle, no_grad
 
 __all__ = ["Module", "Parameter"]
 
 PARAMETER, BUFFER, PASSING = "parameter", "buffer", "passing buffer"
+PLAIN = (bool, int, float, str, tuple, type(None))
+"""What of a module's settings is printed."""
 
 
 def Parameter(data: Any, requires_grad: bool = True, *, dtype: Any = None, device: str = "cpu") -> Tensor:
@@ -49,13 +51,13 @@ class Module:
 
     training: bool
     _roles: dict[str, str]
-    _before: list[Callable[..., Any]]
-    _after: list[Callable[..., Any]]
+    _before: dict[Handle, Callable[..., Any]]
+    _after: dict[Handle, Callable[..., Any]]
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Ready to hold attributes even where a class forgets `super().__init__()`."""
         module = super().__new__(cls)
-        module.__dict__.update(_roles={}, _before=[], _after=[], training=True)
+        module.__dict__.update(_roles={}, _before={}, _after={}, training=True)
         return module
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -66,24 +68,25 @@ class Module:
         """What `forward` computes, and what the hooks make of it."""
         if not self._before and not self._after:
             return self.forward(*args, **kwargs)
-        for hook in list(self._before):
+        for hook in list(self._before.values()):
             changed = hook(self, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
         output = self.forward(*args, **kwargs)
-        for hook in list(self._after):
+        for hook in list(self._after.values()):
             changed = hook(self, args, output)
             output = output if changed is None else changed
         return output
 
-    def register_forward_pre_hook(self, hook: Callable[[Module, tuple[Any, ...]], Any]) -> Callable[[], None]:
-        """Call `hook(module, args)` before each `forward`; it may return other arguments. Returns a function that
-        removes the hook."""
-        return hooked(self._before, hook)
+    def register_forward_pre_hook(self, hook: Callable[[Module, tuple[Any, ...]], Any]) -> Handle:
+        """Call `hook(module, args)` before each `forward`; it may return other arguments. What is returned takes the
+        hook away again, by `remove()` or at the end of a `with` block."""
+        wants_function("register_forward_pre_hook", hook)
+        return Handle(self._before, hook)
 
-    def register_forward_hook(self, hook: Callable[[Module, tuple[Any, ...], Any], Any]) -> Callable[[], None]:
-        """Call `hook(module, args, output)` after each `forward`; it may return another output. Returns a function that
-        removes the hook.
+    def register_forward_hook(self, hook: Callable[[Module, tuple[Any, ...], Any], Any]) -> Handle:
+        """Call `hook(module, args, output)` after each `forward`; it may return another output. What is returned takes
+        the hook away again, by `remove()` or at the end of a `with` block.
 
         >>> import micrograd_plus as mg
         >>> from micrograd_plus import nn
@@ -94,7 +97,8 @@ class Module:
         >>> shapes
         [(1, 5), (1, 5), (1, 1)]
         """
-        return hooked(self._after, hook)
+        wants_function("register_forward_hook", hook)
+        return Handle(self._after, hook)
 
     # Attributes -------------------------------------------------------------------------------------------------------
 
@@ -121,8 +125,16 @@ class Module:
             )
         value.label = name
 
+    def _refuse_name(self, name: str, may_be_replaced: bool) -> None:
+        """Refuse a name that would get lost in a state, or that stands for something else."""
+        if not isinstance(name, str) or "." in name:
+            raise KeyError(f"{type(self).__name__}: {name!r} cannot be a name: names are text without a dot")
+        if not may_be_replaced and getattr(self, name, None) is not None:
+            raise KeyError(f"{type(self).__name__}: {name!r} cannot be a name: it is taken")
+
     def register_parameter(self, name: str, param: Tensor | None) -> None:
         """Add a parameter under a name; None keeps the name free for one."""
+        self._refuse_name(name, self._roles.get(name) == PARAMETER)
         self._roles[name] = PARAMETER
         setattr(self, name, param)
 
@@ -133,12 +145,14 @@ class Module:
                 f"{type(self).__name__} holds modules, got {type(module).__name__}; most functions have a module of "
                 f"the same name, as relu has nn.ReLU()"
             )
-        if "." in name or not isinstance(getattr(self, name, module), Module):
-            raise KeyError(f"{type(self).__name__}: {name!r} cannot be a name: it is taken, or holds a dot")
+        self._refuse_name(name, isinstance(self.__dict__.get(name), Module))
         setattr(self, name, module)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is not trained but belongs to the module; `persistent` ones are in the state dict."""
+        self._refuse_name(name, self._roles.get(name) in (BUFFER, PASSING))
+        if not isinstance(tensor, Tensor | None):
+            raise TypeError(f"buffer {name!r} is {type(tensor).__name__}; a buffer is a tensor: pass mg.tensor(values)")
         if tensor is not None and tensor.requires_grad:
             raise ValueError(f"buffer {name!r} wants a gradient: a buffer is not trained; pass tensor.detach()")
         self._roles[name] = BUFFER if persistent else PASSING
@@ -257,8 +271,8 @@ class Module:
         fn(self)
         return self
 
-    def to(self, device: str | None = None, dtype: Any = None) -> Self:
-        """Every parameter and buffer moved to a device, and the floats among them to a dtype.
+    def to(self, device: Any = None, dtype: Any = None) -> Self:
+        """Every parameter and buffer moved to a device, and the floats among them to a dtype, which may stand alone.
 
         What moves becomes a new tensor: make the optimiser afterwards.
 
@@ -266,6 +280,8 @@ class Module:
         >>> nn.Linear(2, 1).to(dtype="float32").weight.dtype
         dtype('float32')
         """
+        if device is not None and not isinstance(device, str):
+            device, dtype = None, device
         moved: dict[int, Tensor] = {}
         for module in self.modules():
             for name, value in list(module._every_tensor("", False, PARAMETER, BUFFER, PASSING)):
@@ -307,6 +323,7 @@ class Module:
         `strict=False` leaves parameters that are missing as they are, and passes over names that are unknown. Returns
         both lists.
         """
+        wants_dict("load_state_dict", state_dict, "state_dict() returns")
         own = dict(self._every_tensor("", True, PARAMETER, BUFFER))
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
@@ -327,13 +344,14 @@ class Module:
     # In print ---------------------------------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """What to print between the brackets of a module without children."""
-        return ""
+        """What to print between the brackets of a module without children: what it was made with, where it keeps that
+        under the same name, and where it is not as usual."""
+        from inspect import signature  # most programs print no module
 
-    def _said(self, *always: Any, **usual: Any) -> str:
-        """What is always said of a module, and those of its settings that are not as usual."""
-        unusual = [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
-        return ", ".join([*map(str, always), *unusual])
+        made_with = signature(type(self).__init__).parameters
+        kept = {name: self.__dict__.get(name, each.default) for name, each in made_with.items()}
+        unusual = {name: value for name, value in kept.items() if isinstance(value, PLAIN)}
+        return ", ".join(f"{n}={value!r}" for n, value in unusual.items() if value != made_with[n].default)
 
     def __repr__(self) -> str:
         children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._every_child()]
@@ -357,23 +375,6 @@ def once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
         if id(value) not in seen:
             seen.add(id(value))
             yield name, value
-
-
-def hooked(hooks: list[Callable[..., Any]], hook: Callable[..., Any]) -> Callable[[], None]:
-    """Add a hook, and return the function that takes it away again."""
-    hooks.append(hook)
-
-    def remove() -> None:
-        if hook in hooks:
-            hooks.remove(hook)
-
-    return remove
-
-
-def forget_gradient(parameter: Tensor, set_to_none: bool) -> None:
-    """A parameter without a gradient, or with one of 0s in the place of the one that it had."""
-    gone = None if set_to_none else parameter.grad
-    parameter.grad = None if gone is None else Tensor.of(vocabulary.zeros_like(gone._data))
 
 
 def _moved(value: Tensor, device: str | None, dtype: Any) -> Tensor:

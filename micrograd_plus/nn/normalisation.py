@@ -14,7 +14,7 @@ from ..tensor import Tensor, tensor
 from . import functional
 from .functional.shapes import each_length
 from .module import Module
-from .parameters import scale_and_shift
+from .parameters import scale_and_shift, wants_sizes
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
@@ -48,10 +48,6 @@ class LayerNorm(Module):
         """The shape of the input."""
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
-    def extra_repr(self) -> str:
-        """The axes, and the number that keeps a division safe."""
-        return f"{self.normalized_shape}, eps={self.eps}"
-
 
 class RMSNorm(Module):
     """The last axes divided by the root of their mean square, then scaled by what is learned (Zhang and Sennrich
@@ -73,10 +69,6 @@ class RMSNorm(Module):
         """The shape of the input."""
         return functional.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
-    def extra_repr(self) -> str:
-        """The axes, and the number that keeps a division safe."""
-        return f"{self.normalized_shape}, eps={self.eps}"
-
 
 class GroupNorm(Module):
     """The channels of each example in groups, each brought to mean 0 and variance 1, then scaled and moved by what is
@@ -93,7 +85,8 @@ class GroupNorm(Module):
         device: str = "cpu",
         dtype: Any = None,
     ):
-        if num_groups < 1 or num_channels % num_groups:
+        wants_sizes(self, num_groups=num_groups, num_channels=num_channels)
+        if num_channels % num_groups:
             raise ValueError(f"GroupNorm: {num_channels} channels do not part into {num_groups} equal groups")
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self.weight, self.bias = scale_and_shift((num_channels,), affine, bias, dtype, device)
@@ -101,10 +94,6 @@ class GroupNorm(Module):
     def forward(self, input: Any) -> Tensor:
         """The shape of the input."""
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
-
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}"
 
 
 class _ByChannel(Module):
@@ -129,6 +118,7 @@ class _ByChannel(Module):
         device: str = "cpu",
         dtype: Any = None,
     ):
+        wants_sizes(self, num_features=num_features)
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.weight, self.bias = scale_and_shift((num_features,), affine, bias, dtype, device)
         kind = float if dtype is None else dtype
@@ -144,10 +134,6 @@ class _ByChannel(Module):
                 f"{type(self).__name__}: input has shape {input.shape}, expected {self.examples} with "
                 f"{self.num_features} channels"
             )
-
-    def extra_repr(self) -> str:
-        """The number of channels, and how far a batch moves what is running."""
-        return f"{self.num_features}, eps={self.eps}, momentum={self.momentum}"
 
 
 class _BatchNorm(_ByChannel):

@@ -1,7 +1,7 @@
 """Pooling: each window of a line or an image as one number.
 
 A setting such as `stride` is one number, or one for each axis. Windows stand next to each other unless `stride` says
-otherwise.
+otherwise. With `ceil_mode` a last window that hangs over the end is one more; nothing counts there.
 """
 
 from __future__ import annotations
@@ -21,17 +21,15 @@ class _MaxPool(Module):
 
     pool: Callable[..., Tensor]
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1):
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, *, ceil_mode: bool = False
+    ):
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
-        self.padding, self.dilation = padding, dilation
+        self.padding, self.dilation, self.ceil_mode = padding, dilation, ceil_mode
 
     def forward(self, input: Any) -> Tensor:
         """The channels of the input, at fewer places."""
-        return self.pool(input, self.kernel_size, self.stride, self.padding, self.dilation)
-
-    def extra_repr(self) -> str:
-        """The window."""
-        return self._said(f"kernel_size={self.kernel_size}, stride={self.stride}", padding=0, dilation=1)
+        return self.pool(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
 
 
 class MaxPool1d(_MaxPool):
@@ -58,17 +56,17 @@ class _AvgPool(Module):
 
     pool: Callable[..., Tensor]
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, *, count_include_pad: bool = True):
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ):  # fmt: skip
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
-        self.padding, self.count_include_pad = padding, count_include_pad
+        self.padding, self.ceil_mode, self.count_include_pad = padding, ceil_mode, count_include_pad
 
     def forward(self, input: Any) -> Tensor:
         """The channels of the input, at fewer places."""
-        return self.pool(input, self.kernel_size, self.stride, self.padding, count_include_pad=self.count_include_pad)
-
-    def extra_repr(self) -> str:
-        """The window."""
-        return self._said(f"kernel_size={self.kernel_size}, stride={self.stride}", padding=0, count_include_pad=True)
+        settings = (self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+        return self.pool(input, *settings)
 
 
 class AvgPool1d(_AvgPool):
@@ -101,10 +99,6 @@ class _AdaptiveAvgPool(Module):
     def forward(self, input: Any) -> Tensor:
         """The channels of the input, at `output_size` places."""
         return self.pool(input, self.output_size)
-
-    def extra_repr(self) -> str:
-        """The size."""
-        return f"output_size={self.output_size}"
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):

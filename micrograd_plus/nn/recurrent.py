@@ -9,9 +9,9 @@ import numpy as np
 from .. import ops
 from ..tensor import Tensor
 from . import functional
-from .functional.shapes import constant_like
+from .functional.shapes import constant_like, wants_probability
 from .module import Module
-from .parameters import Generator, parameter, start_by_hidden_size
+from .parameters import Generator, parameter, start_by_hidden_size, wants_sizes
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
@@ -39,8 +39,8 @@ class _Recurrent(Module):
         dtype: Any = None,
         rng: Generator | None = None,
     ):
-        if num_layers < 1 or hidden_size < 1:
-            raise ValueError(f"{type(self).__name__}: hidden_size and num_layers must be at least 1")
+        wants_sizes(self, input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
+        wants_probability(f"{type(self).__name__}: dropout", dropout)
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, dropout, bidirectional
         self.rng = rng
@@ -69,7 +69,8 @@ class _Recurrent(Module):
     def forward(self, input: Tensor, hx: Any = None) -> tuple[Tensor, Any]:
         """The hidden states of the last layer, (T, N, directions * H), and the last states of all layers."""
         x = self._time_first(input)
-        starts = self._starts(x, hx)
+        rows = self.num_layers * len(self._directions())
+        starts = states_to_start_from(self, hx, (rows, *x.shape[1:-1], self.hidden_size), x)
         lasts = []
         for layer in range(self.num_layers):
             sides = []
@@ -98,20 +99,17 @@ class _Recurrent(Module):
             raise ValueError(f"{type(self).__name__}: input has shape {input.shape}, a sequence of no steps at all")
         return x
 
-    def _starts(self, x: Tensor, hx: Any) -> tuple[Any, ...]:
-        """The states to start from, 0 unless given."""
-        shape = (self.num_layers * len(self._directions()), *x.shape[1:-1], self.hidden_size)
-        if hx is None:
-            return (constant_like(np.zeros(shape), x),) * self.states
-        given = (hx,) if self.states == 1 else tuple(hx)
-        if len(given) != self.states or any(state.shape != shape for state in given):
-            raise ValueError(f"{type(self).__name__}: expected {self.states} state(s) of shape {shape} to start from")
-        return given
 
-    def extra_repr(self) -> str:
-        """The sizes, and what is not as usual."""
-        usual = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0, "bidirectional": False}
-        return self._said(self.input_size, self.hidden_size, **usual)
+def states_to_start_from(layer: Any, hx: Any, shape: tuple[int, ...], input: Any) -> tuple[Any, ...]:
+    """The states that a recurrent layer carries along, as they start: 0 unless given."""
+    if hx is None:
+        return (constant_like(np.zeros(shape), input),) * layer.states
+    given = (hx,) if layer.states == 1 else tuple(hx)
+    shapes = [state.shape for state in given]
+    if shapes != [shape] * layer.states:
+        wanted = f"{layer.states} state(s) of shape {shape}"
+        raise ValueError(f"{type(layer).__name__} starts from {wanted}, got {', '.join(map(str, shapes))}")
+    return given
 
 
 class RNN(_Recurrent):
@@ -202,6 +200,7 @@ class _Cell(Module):
     """What single steps share. Shapes: input (N, in) or (in,), states (N, H) or (H,)."""
 
     gates: int
+    states = 1
 
     def __init__(
         self,
@@ -213,6 +212,7 @@ class _Cell(Module):
         dtype: Any = None,
         rng: Generator | None = None,
     ):
+        wants_sizes(self, input_size=input_size, hidden_size=hidden_size)
         self.input_size, self.hidden_size = input_size, hidden_size
         rows = self.gates * hidden_size
         self.weight_ih = parameter((rows, input_size), dtype, device)
@@ -221,16 +221,11 @@ class _Cell(Module):
         self.bias_hh = parameter((rows,), dtype, device) if bias else None
         start_by_hidden_size(self, hidden_size, rng)
 
-    def _zeros(self, input: Any) -> Tensor:
-        """A state to start from."""
-        return constant_like(np.zeros((*input.shape[:-1], self.hidden_size)), input)
+    def _starts(self, input: Any, hx: Any) -> tuple[Any, ...]:
+        return states_to_start_from(self, hx, (*input.shape[:-1], self.hidden_size), input)
 
     def _parameters_in_order(self) -> tuple[Any, ...]:
         return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
-
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return f"{self.input_size}, {self.hidden_size}"
 
 
 class RNNCell(_Cell):
@@ -257,7 +252,7 @@ class RNNCell(_Cell):
     def forward(self, input: Any, hx: Any = None) -> Tensor:
         """The next hidden state, (N, H)."""
         step = functional.rnn_tanh_cell if self.nonlinearity == "tanh" else functional.rnn_relu_cell
-        return step(input, self._zeros(input) if hx is None else hx, *self._parameters_in_order())
+        return step(input, *self._starts(input, hx), *self._parameters_in_order())
 
 
 class LSTMCell(_Cell):
@@ -272,12 +267,12 @@ class LSTMCell(_Cell):
     [(4, 5), (4, 5)]
     """
 
-    gates = 4
+    gates, states = 4, 2
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Tensor, Tensor]:
         """The next (hidden, cell), each (N, H)."""
-        start = (self._zeros(input), self._zeros(input)) if hx is None else hx
-        return functional.lstm_cell(input, start, *self._parameters_in_order())
+        hidden, cell = self._starts(input, hx)
+        return functional.lstm_cell(input, (hidden, cell), *self._parameters_in_order())
 
 
 class GRUCell(_Cell):
@@ -287,4 +282,4 @@ class GRUCell(_Cell):
 
     def forward(self, input: Any, hx: Any = None) -> Tensor:
         """The next hidden state, (N, H)."""
-        return functional.gru_cell(input, self._zeros(input) if hx is None else hx, *self._parameters_in_order())
+        return functional.gru_cell(input, *self._starts(input, hx), *self._parameters_in_order())

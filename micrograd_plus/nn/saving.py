@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..arguments import wants_dict
 from ..tensor import Tensor
 from . import npz, safetensors
 
@@ -42,6 +43,7 @@ def save(state: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
     >>> state["epoch"], other.weight.tolist() == net.weight.tolist()
     (3, True)
     """
+    wants_dict("save", state, "model.state_dict()")
     arrays, remarks = taken_apart(state)
     write_whole(Path(path), lambda file: format_of(path).write(file, arrays, remarks))
 

@@ -14,7 +14,7 @@ from .dropout import Dropout
 from .linear import Linear
 from .module import Module
 from .normalisation import LayerNorm
-from .parameters import Generator
+from .parameters import Generator, wants_sizes
 
 __all__ = ["TransformerEncoder", "TransformerEncoderLayer"]
 
@@ -92,8 +92,7 @@ class TransformerEncoder(Module):
     """
 
     def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None):
-        if num_layers < 1:
-            raise ValueError(f"TransformerEncoder: num_layers must be at least 1, got {num_layers}")
+        wants_sizes(self, num_layers=num_layers)
         self.layers = ModuleList(deepcopy(encoder_layer) for _ in range(num_layers))
         self.num_layers, self.norm = num_layers, norm
 

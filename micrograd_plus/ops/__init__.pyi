@@ -43,7 +43,7 @@ __all__ = [
     "window_counts", "window_sums", "zeros_beside",
 ]
 
-# Entry by entry -------------------------------------------------------------------------------------------------------
+# Entry by entry
 
 def abs(x: Any) -> Tensor:
     """The distance from 0."""
@@ -273,7 +273,7 @@ def ones_beside(x: Any, shape: Any) -> Tensor:
 def eye_beside(x: Any, n: Any) -> Tensor:
     """The identity matrix, on the device of `x` and of its dtype."""
 
-# Activations ----------------------------------------------------------------------------------------------------------
+# Activations
 
 def sigmoid(x: Any) -> Tensor:
     """The logistic function 1 / (1 + exp(-x)): a smooth step from 0 to 1."""
@@ -329,7 +329,7 @@ def gelu_tanh(x: Any) -> Tensor:
 def gelu(x: Any, approximate: Any = "none") -> Tensor:
     """x times the share of a bell curve below x: exactly ("none"), or as first published ("tanh")."""
 
-# Reductions -----------------------------------------------------------------------------------------------------------
+# Reductions
 
 def sum(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """Entries added up."""
@@ -386,7 +386,7 @@ def argmin(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
 def count_nonzero(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """How many entries are not 0."""
 
-# Along an axis --------------------------------------------------------------------------------------------------------
+# Along an axis
 
 def cumsum(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any = False) -> Tensor:
     """Running sums."""
@@ -424,7 +424,7 @@ def median(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
 def numbers_beside(x: Any, numbers: Any) -> Tensor:
     """Plain numbers as an array where x lives, in its dtype."""
 
-# Shape and layout -----------------------------------------------------------------------------------------------------
+# Shape and layout
 
 def reshape(x: Any, shape: Any) -> Tensor:
     """The same entries in the same order, in another shape; one length may be -1."""
@@ -541,7 +541,7 @@ def ascontiguousarray(x: Any) -> Tensor:
 def to_device(x: Any, device: Any, source: Any) -> Tensor:
     """The same entries, brought from the device `source` to another; the gradient travels back."""
 
-# Indexing -------------------------------------------------------------------------------------------------------------
+# Indexing
 
 def take(x: Any, indices: Any, axis: Any = None) -> Tensor:
     """The entries (or slices) of the given numbers along one axis; with `axis=None`, of all entries in a row."""
@@ -567,7 +567,7 @@ def one_hot(indices: Any, num_classes: Any) -> Tensor:
 def searchsorted(a: Any, v: Any, side: Any = "left") -> Tensor:
     """Where each entry of `v` would be inserted into the ordered row `a`: left or right of those equal to it."""
 
-# Products -------------------------------------------------------------------------------------------------------------
+# Products
 
 def matmul(a: Any, b: Any) -> Tensor:
     """The matrix product, over any leading axes."""
@@ -597,7 +597,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
 def einsum(subscripts: Any, *operands: Any) -> Tensor:
     """Products of entries, added up over every letter that the result does not name (Einstein's summation)."""
 
-# Convolution and pooling ----------------------------------------------------------------------------------------------
+# Convolution and pooling
 
 def unfold(x: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1)) -> Tensor:
     """Each window's entries as one column: (N, C, H, W) to (N, C * kernel, windows)."""
@@ -651,7 +651,7 @@ def split_columns(x: Any, kernel_size: Any) -> Tensor:
 def window_counts(x: Any, shape: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: Any) -> Tensor:
     """How many entries each window of an image of `shape` takes together."""
 
-# Windows and sizes ----------------------------------------------------------------------------------------------------
+# Windows and sizes
 
 def conv1d(
     x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: Any = 1,
@@ -705,7 +705,7 @@ def pixel_shuffle(x: Any, upscale_factor: Any) -> Tensor:
 def pixel_unshuffle(x: Any, downscale_factor: Any) -> Tensor:
     """Places laid out as channels, the reverse of `pixel_shuffle`: (N, C, H * r, W * r) to (N, C * r * r, H, W)."""
 
-# Networks -------------------------------------------------------------------------------------------------------------
+# Networks
 
 def softmax(x: Any, axis: Any = -1) -> Tensor:
     """Positive weights that add up to one."""
@@ -722,7 +722,7 @@ def dropout(x: Any, mask: Any) -> Tensor:
 def scaled_dot_product_attention(query: Any, key: Any, value: Any, bias: Any = None, scale: Any = None) -> Tensor:
     """Each query gathers the values whose keys it resembles: softmax(query @ keyᵀ * scale + bias) @ value."""
 
-# Normalisation --------------------------------------------------------------------------------------------------------
+# Normalisation
 
 def rms_norm(x: Any, weight: Any = None, axes: Any = 1, eps: Any = 1e-06) -> Tensor:
     """The last `axes` axes divided by the root of their mean square, then scaled by `weight`."""
@@ -752,7 +752,7 @@ def residual_layer_norm(
 def residual_rms_norm(x: Any, residual: Any, weight: Any = None, axes: Any = 1, eps: Any = 1e-06) -> Tensor:
     """A layer's output beside what went past it, together divided by the root of their mean square."""
 
-# Transformers ---------------------------------------------------------------------------------------------------------
+# Transformers
 
 def rope(x: Any, angles: Any, interleaved: Any = False) -> Tensor:
     """Pairs of features turned by the angle of their position (Su et al."""
@@ -805,7 +805,7 @@ def transformer_layer(
     """Attention, then two linear layers with a relu between, each with what went past it; normalised after each sum, or
     with `norm_first` before each part (Vaswani et al."""
 
-# Sequences ------------------------------------------------------------------------------------------------------------
+# Sequences
 
 def rnn(drive: Any, weight: Any, start: Any = None, nonlinearity: Any = "tanh") -> Tensor:
     """States carried along: each is tanh(drive + previous @ weightᵀ)."""
@@ -831,7 +831,7 @@ def matrix_recurrence(matrices: Any, drive: Any, reverse: Any = False) -> Tensor
     """States that are matrices, carried along the axis before them: each is previous @ matrix + drive, starting from
     0."""
 
-# Losses ---------------------------------------------------------------------------------------------------------------
+# Losses
 
 def mse(prediction: Any, target: Any) -> Tensor:
     """The mean of squared differences."""
@@ -845,7 +845,7 @@ def mean_class_cross_entropy(logits: Any, classes: Any) -> Tensor:
 def binary_cross_entropy_with_logits(logits: Any, target: Any) -> Tensor:
     """What a score makes of a yes (1) or no (0), entry by entry, safe for large scores of either sign."""
 
-# Quantisation ---------------------------------------------------------------------------------------------------------
+# Quantisation
 
 def fits(x: Any, scale: Any, zero_point: Any, low: Any, high: Any) -> Tensor:
     """Whether a number is rounded to one between `low` and `high`, so that nothing of it is cut off."""

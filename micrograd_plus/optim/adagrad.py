@@ -16,6 +16,8 @@ class Adagrad(Optimizer):
     to step, and `initial_accumulator_value` is what the sum starts from.
     """
 
+    squares_gradients = True
+
     def __init__(
         self,
         params: Iterable[Any],

@@ -26,6 +26,8 @@ class Adam(Optimizer):
     tensor([   0.9, -199.9], requires_grad=True)
     """
 
+    squares_gradients = True
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -41,10 +43,9 @@ class Adam(Optimizer):
     def check(self, group: Group) -> None:
         """A mean that forgets nothing, or more than everything, is none."""
         super().check(group)
-        if len(group["betas"]) != 2 or not all(0 <= beta < 1 for beta in group["betas"]):
-            raise ValueError(
-                f"{type(self).__name__}: betas are two numbers, at least 0 and below 1; got {group['betas']}"
-            )
+        betas, kind = group["betas"], type(self).__name__
+        if not isinstance(betas, (tuple, list)) or len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
+            raise ValueError(f"{kind}: betas are two numbers, at least 0 and below 1; got {betas}")
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """A step of Adam by the gradient, with a share of the values added to it if weights decay."""

@@ -3,90 +3,51 @@
 Each says, for a step number, by which factor (or to which value) it brings the rate that the optimiser started with, so
 any step's rate can be told without taking the steps before it. PyTorch's schedules multiply the current rate instead;
 one schedule on an optimiser gives the same rates. To use several, one after the other, take `SequentialLR`.
+
+Steps are counted from 0. Where a schedule has an end, the rate that it ends with stays.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import cos, isnan, pi
-from typing import Any
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
 
-from .optimizer import Optimizer
+from ..arguments import wants_count, wants_function
+from .optimizer import Group, Optimizer
+from .plateau import ReduceLROnPlateau
+from .schedule import LRScheduler, half_a_wave, of_group, refuse_other_count, straight, wants_optimizer
 
-
-class LRScheduler:
-    """Sets the learning rate of each group of an optimiser. A kind of schedule says in `rate` what it is.
-
-    The first rate is set at once; `step()` sets the next one: call it after `optimizer.step()`.
-    """
-
-    def __init__(self, optimizer: Optimizer):
-        self.optimizer = optimizer
-        for group in optimizer.param_groups:
-            group.setdefault("initial_lr", group["lr"])
-        self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
-        self.last_epoch = 0
-        self._set()
-
-    def rate(self, base: float, epoch: int, place: int) -> float:
-        """The learning rate of the group number `place` after `epoch` steps, of one that started at `base`."""
-        raise NotImplementedError(f"{type(self).__name__} has no rate(base, epoch, place)")
-
-    def step(self) -> None:
-        """Go on to the next rate."""
-        self.last_epoch += 1
-        self._set()
-
-    def get_last_lr(self) -> list[float]:
-        """The learning rate of each group, as last set."""
-        return [self.rate(base, self.last_epoch, place) for place, base in enumerate(self.base_lrs)]
-
-    def _set(self) -> None:
-        for group, rate in zip(self.optimizer.param_groups, self.get_last_lr(), strict=True):
-            group["lr"] = rate
-
-    def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on later."""
-        return {"last_epoch": self.last_epoch, "base_lrs": list(self.base_lrs)}
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from where `state_dict` was called, and set the rate."""
-        if len(state_dict["base_lrs"]) != len(self.base_lrs):
-            raise ValueError(
-                f"load_state_dict: the optimiser has {len(self.base_lrs)} groups, the state "
-                f"{len(state_dict['base_lrs'])}"
-            )
-        self.last_epoch, self.base_lrs = state_dict["last_epoch"], list(state_dict["base_lrs"])
-        self._set()
+__all__ = [
+    "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR", "LRScheduler", "LambdaLR",
+    "LinearLR", "MultiStepLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
+]  # fmt: skip
 
 
-def at_least_one(schedule: str, name: str, steps: int) -> None:
-    """Refuse a schedule of no length."""
-    if steps < 1:
-        raise ValueError(f"{schedule}: {name} is a number of steps, at least 1, got {steps}")
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 class LambdaLR(LRScheduler):
     """The first rate times what a function makes of the step number; one function, or one for each group."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]):
-        groups = len(optimizer.param_groups)
-        self.lr_lambdas = [lr_lambda] * groups if callable(lr_lambda) else list(lr_lambda)
-        if len(self.lr_lambdas) != groups:
-            raise ValueError(f"LambdaLR: {len(self.lr_lambdas)} functions for {groups} groups of parameters")
+        wants_optimizer(self, optimizer)
+        refuse_other_count(self, optimizer, "lr_lambda", lr_lambda)
+        for each in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
+            wants_function("LambdaLR", each)
+        self.lr_lambda = lr_lambda
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
         """As the group's function says."""
-        return base * self.lr_lambdas[place](epoch)
+        return base * of_group(self.lr_lambda, place)(epoch)
 
 
 class StepLR(LRScheduler):
     """Times `gamma` after every `step_size` steps."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
-        at_least_one("StepLR", "step_size", step_size)
+        wants_count("StepLR: step_size", step_size, 1)
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer)
 
@@ -111,7 +72,7 @@ class ConstantLR(LRScheduler):
     """Times `factor` for `total_iters` steps, then the first rate."""
 
     def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5):
-        at_least_one("ConstantLR", "total_iters", total_iters)
+        wants_count("ConstantLR: total_iters", total_iters, 1)
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer)
 
@@ -149,21 +110,21 @@ class LinearLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5
     ):
-        at_least_one("LinearLR", "total_iters", total_iters)
+        wants_count("LinearLR: total_iters", total_iters, 1)
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
         """A straight line, then level."""
         way = min(epoch / self.total_iters, 1.0)
-        return base * (self.start_factor + (self.end_factor - self.start_factor) * way)
+        return base * straight(self.start_factor, self.end_factor, way)
 
 
 class PolynomialLR(LRScheduler):
     """Down to 0 in `total_iters` steps, along the curve (1 - x) ** power."""
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0):
-        at_least_one("PolynomialLR", "total_iters", total_iters)
+        wants_count("PolynomialLR: total_iters", total_iters, 1)
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer)
 
@@ -176,7 +137,7 @@ class CosineAnnealingLR(LRScheduler):
     """Down half a wave of the cosine to `eta_min` in `T_max` steps, and up again if one goes on."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0):
-        at_least_one("CosineAnnealingLR", "T_max", T_max)
+        wants_count("CosineAnnealingLR: T_max", T_max, 1)
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer)
 
@@ -190,8 +151,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     each one `T_mult` times as many as the one before it."""
 
     def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0):
-        at_least_one("CosineAnnealingWarmRestarts", "T_0", T_0)
-        at_least_one("CosineAnnealingWarmRestarts", "T_mult", T_mult)
+        wants_count("CosineAnnealingWarmRestarts: T_0", T_0, 1)
+        wants_count("CosineAnnealingWarmRestarts: T_mult", T_mult, 1)
         self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
         super().__init__(optimizer)
 
@@ -203,9 +164,90 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return half_a_wave(base, self.eta_min, epoch / length)
 
 
-def half_a_wave(top: float, bottom: float, way: float) -> float:
-    """From the top of a cosine wave (0) to its bottom (1)."""
-    return bottom + (top - bottom) * (1 + cos(pi * way)) / 2
+
+
+class OneCycleLR(LRScheduler):
+    """Up to `max_lr`, and down to far below the start, in `total_steps` steps (Smith and Topin 2019).
+
+    The rate starts at `max_lr / div_factor`, is highest after the share `pct_start` of the steps, and ends at its start
+    divided by `final_div_factor`; with `three_phase` it comes back to the start first, as steeply as it went up. Its
+    way is half a wave of the cosine ("cos"), or a straight line ("linear"). With `cycle_momentum` the momentum (of
+    Adam, the first of `betas`) goes the other way, between `max_momentum` and `base_momentum`. `max_lr` and the two
+    momenta are one number, or one for each group.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import optim
+    >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], momentum=0.9)
+    >>> schedule = optim.lr_scheduler.OneCycleLR(descent, max_lr=1.0, total_steps=5, pct_start=0.4, div_factor=4)
+    >>> for _ in range(5):
+    ...     print(round(descent.param_groups[0]["lr"], 3), round(descent.param_groups[0]["momentum"], 3))
+    ...     schedule.step()
+    0.25 0.95
+    1.0 0.85
+    0.75 0.875
+    0.25 0.925
+    0.0 0.95
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: float | Sequence[float],
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: float | Sequence[float] = 0.85,
+        max_momentum: float | Sequence[float] = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+    ):
+        wants_optimizer(self, optimizer)
+        steps = (epochs or 0) * (steps_per_epoch or 0) if total_steps is None else total_steps
+        wants_count("OneCycleLR: total_steps, or epochs * steps_per_epoch,", steps, 1)
+        if not 0 <= pct_start <= 1:
+            raise ValueError(f"OneCycleLR: pct_start is a share between 0 and 1, got {pct_start}")
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"OneCycleLR: anneal_strategy is 'cos' or 'linear', got {anneal_strategy!r}")
+        if cycle_momentum and not optimizer.defaults.keys() & {"momentum", "betas"}:
+            raise ValueError(f"OneCycleLR: {type(optimizer).__name__} has no momentum; pass cycle_momentum=False")
+        self.total_steps, self.pct_start, self.three_phase = steps, pct_start, three_phase
+        self.between = half_a_wave if anneal_strategy == "cos" else straight
+        refuse_other_count(self, optimizer, "max_lr", max_lr)
+        refuse_other_count(self, optimizer, "base_momentum", base_momentum)
+        refuse_other_count(self, optimizer, "max_momentum", max_momentum)
+        self.max_lr, self.div_factor, self.final_div_factor = max_lr, div_factor, final_div_factor
+        self.cycle_momentum, self.base_momentum, self.max_momentum = cycle_momentum, base_momentum, max_momentum
+        super().__init__(optimizer)
+
+    def rate(self, base: float, epoch: int, place: int) -> float:
+        """Up and down; what the optimiser started with plays no part."""
+        highest = of_group(self.max_lr, place)
+        start = highest / self.div_factor
+        return self._on_the_way(epoch, start, highest, start / self.final_div_factor)
+
+    def settings(self, group: Group, base: float, epoch: int, place: int) -> Group:
+        """The rate, and the momentum."""
+        settings = super().settings(group, base, epoch, place)
+        if not self.cycle_momentum:
+            return settings
+        lowest, highest = of_group(self.base_momentum, place), of_group(self.max_momentum, place)
+        momentum = self._on_the_way(epoch, highest, lowest, highest)
+        return settings | ({"betas": (momentum, group["betas"][1])} if "betas" in group else {"momentum": momentum})
+
+    def _on_the_way(self, epoch: int, start: float, turn: float, end: float) -> float:
+        """Where one is at a step, from the start to the turning point (with `three_phase` back to the start) and to the
+        end."""
+        up, last = self.pct_start * self.total_steps - 1, self.total_steps - 1
+        stops = [0, up, 2 * up, last] if self.three_phase else [0, up, last]
+        heights = [start, turn, start, end] if self.three_phase else [start, turn, end]
+        leg = min(bisect_left(stops, epoch, 1), len(stops) - 1)
+        steps = stops[leg] - stops[leg - 1]
+        way = min((epoch - stops[leg - 1]) / steps, 1.0) if steps else 1.0
+        return self.between(heights[leg - 1], heights[leg], way)
 
 
 class SequentialLR(LRScheduler):
@@ -226,100 +268,18 @@ class SequentialLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int]):
-        if len(milestones) != len(schedulers) - 1:
+        if len(schedulers) != len(milestones) + 1:
             raise ValueError(
-                f"SequentialLR: {len(schedulers)} schedules meet at {len(schedulers) - 1} milestones, got "
-                f"{len(milestones)}"
+                f"SequentialLR: {len(milestones)} milestones are where {len(milestones) + 1} schedules meet, got "
+                f"{len(schedulers)}"
             )
         if any(schedule.optimizer is not optimizer for schedule in schedulers):
             raise ValueError("SequentialLR: all schedules must be of the same optimiser")
         self.schedulers, self.milestones = list(schedulers), list(milestones)
         super().__init__(optimizer)
 
-    def rate(self, base: float, epoch: int, place: int) -> float:
+    def settings(self, group: Group, base: float, epoch: int, place: int) -> Group:
         """As the schedule says whose turn it is."""
         turn = bisect_right(self.milestones, epoch)
         start = self.milestones[turn - 1] if turn else 0
-        return self.schedulers[turn].rate(base, epoch - start, place)
-
-
-class ReduceLROnPlateau:
-    """Times `factor` when a figure, such as the loss on data kept apart, has not got better for more than `patience`
-    steps: `step(figure)`.
-
-    `mode` says whether a "min" or a "max" is wished for. Better means by more than `threshold`: a share of the best one
-    yet ("rel"; of a negative one too, where PyTorch would call a worse one better), or a difference ("abs"). For
-    `cooldown` steps after a change nothing is counted. No rate falls below `min_lr`, or changes by no more than `eps`.
-
-    >>> import micrograd_plus as mg
-    >>> from micrograd_plus import optim
-    >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
-    >>> schedule = optim.lr_scheduler.ReduceLROnPlateau(descent, patience=1)
-    >>> for loss in (3.0, 2.0, 2.5, 2.1):
-    ...     schedule.step(loss)
-    >>> descent.param_groups[0]["lr"]
-    0.1
-    """
-
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        mode: str = "min",
-        factor: float = 0.1,
-        patience: int = 10,
-        threshold: float = 1e-4,
-        threshold_mode: str = "rel",
-        cooldown: int = 0,
-        min_lr: float = 0.0,
-        eps: float = 1e-8,
-    ):
-        if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
-            raise ValueError(
-                f"ReduceLROnPlateau: mode is 'min' or 'max' and threshold_mode 'rel' or 'abs', got {mode!r} and "
-                f"{threshold_mode!r}"
-            )
-        if factor >= 1:
-            raise ValueError(f"ReduceLROnPlateau: factor must be below 1, got {factor}")
-        self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
-        self.threshold, self.threshold_mode = threshold, threshold_mode
-        self.cooldown, self.min_lr, self.eps = cooldown, min_lr, eps
-        self.best: float | None = None
-        self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
-
-    def step(self, metrics: Any) -> None:
-        """Look at the figure, and lower the rates if there has been no better one for too long."""
-        self.last_epoch += 1
-        if self.is_better(float(metrics)):
-            self.best, self.num_bad_epochs = float(metrics), 0
-        else:
-            self.num_bad_epochs += 1
-        if self.cooldown_counter:
-            self.cooldown_counter, self.num_bad_epochs = self.cooldown_counter - 1, 0
-        if self.num_bad_epochs > self.patience:
-            self._lower()
-            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-
-    def is_better(self, figure: float) -> bool:
-        """Whether a figure is better than the best one yet, and by enough."""
-        if self.best is None:
-            return not isnan(figure)
-        gained = self.best - figure if self.mode == "min" else figure - self.best
-        return gained > self.threshold * (abs(self.best) if self.threshold_mode == "rel" else 1)
-
-    def _lower(self) -> None:
-        for group in self.optimizer.param_groups:
-            lower = max(group["lr"] * self.factor, self.min_lr)
-            if group["lr"] - lower > self.eps:
-                group["lr"] = lower
-
-    def get_last_lr(self) -> list[float]:
-        """The learning rate of each group, as last set."""
-        return [group["lr"] for group in self.optimizer.param_groups]
-
-    def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on later, but for the rates, which the optimiser keeps."""
-        return {name: getattr(self, name) for name in ("best", "num_bad_epochs", "cooldown_counter", "last_epoch")}
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from where `state_dict` was called."""
-        self.__dict__.update(state_dict)
+        return self.schedulers[turn].settings(group, base, epoch - start, place)

@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ..application import is_complex
+from ..arguments import wants_dict
 from ..readings import vocabulary
-from ..tensor import Tensor
+from ..tensor import Tensor, forget_gradient
 from ..variable import replace, settle
 
 Group = dict[str, Any]
@@ -33,11 +35,14 @@ class Optimizer:
     [0.5, -199.5]
     """
 
+    squares_gradients = False
+    """Whether gradients are squared entry by entry: those of complex numbers are no measure then."""
+
     def __init__(self, params: Iterable[Any], defaults: Group):
         self.defaults = defaults
         self.param_groups: list[Group] = []
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
-        if isinstance(params, Tensor):
+        if isinstance(params, Tensor) or not isinstance(params, Iterable):
             raise TypeError("an optimiser takes an iterable of tensors: write [x] for one, or model.parameters()")
         groups = list(params)
         if not groups:
@@ -50,6 +55,7 @@ class Optimizer:
 
     def add_param_group(self, param_group: Group) -> None:
         """Add parameters with settings of their own; what is not set is as for the others."""
+        wants_dict("add_param_group", param_group, '{"params": [x], "lr": 0.1}')
         known, kind = ", ".join(self.defaults), type(self).__name__
         unknown = [name for name in param_group if name not in self.defaults and name != "params"]
         if unknown:
@@ -71,16 +77,19 @@ class Optimizer:
         return [tensor for group in self.param_groups for tensor in group["params"]]
 
     def check(self, group: Group) -> None:
-        """Refuse settings that make no sense."""
+        """Refuse settings that make no sense, and parameters for which the kind makes none."""
+        if self.squares_gradients and any(is_complex(tensor) for tensor in group["params"]):
+            kind = type(self).__name__
+            raise TypeError(f"{kind} squares gradients, entry by entry; train the real and imaginary parts apart")
         for name in ("lr", "lr_decay", "weight_decay", "eps", "momentum", "initial_accumulator_value"):
-            if group.get(name, 0) < 0:
-                raise ValueError(f"{type(self).__name__}: {name} must not be negative, got {group[name]}")
+            value = group.get(name, 0)
+            if not hasattr(value, "__float__") or not float(value) >= 0:
+                raise ValueError(f"{type(self).__name__}: {name} must be a number that is not negative, got {value!r}")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget all gradients, before the next walk adds up new ones; `set_to_none=False` makes them 0 instead."""
         for tensor in self.parameters():
-            gone = None if set_to_none else tensor.grad
-            tensor.grad = None if gone is None else Tensor.of(vocabulary.zeros_like(gone._data))
+            forget_gradient(tensor, set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Give every parameter that has a gradient its new values. A `closure` is called before, to compute the loss
@@ -121,23 +130,31 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from where `state_dict` was called, on parameters of the same number and shapes."""
+        self._refuse_state(state_dict)
+        tensors, state = self.parameters(), {}
+        for number, named in state_dict["state"].items():
+            tensor = tensors[int(number)]
+            state[tensor] = {name: _restored(tensor, number, name, value) for name, value in named.items()}
+        for group, other in zip(self.param_groups, state_dict["param_groups"], strict=True):
+            group.update({name: value for name, value in other.items() if name in {*self.defaults, "initial_lr"}})
+        self.state = defaultdict(dict, state)
+
+    def _refuse_state(self, state_dict: Mapping[str, Any]) -> None:
+        """Refuse the state of something else, of another kind of optimiser, or of other parameters."""
+        wants_dict("load_state_dict", state_dict, "state_dict() returns")
         if not {"state", "param_groups"} <= state_dict.keys():
-            raise ValueError(
-                f"load_state_dict: the state of an optimiser holds state and param_groups, this one "
-                f"{', '.join(state_dict)}"
-            )
+            held = ", ".join(state_dict)
+            raise ValueError(f"load_state_dict: an optimiser's state holds state and param_groups, this one {held}")
         given = state_dict["param_groups"]
         sizes, others = ([len(group["params"]) for group in groups] for groups in (self.param_groups, given))
         if sizes != others:
             raise ValueError(f"load_state_dict: groups of {sizes} parameters here, of {others} in the state")
-        tensors = self.parameters()
-        state: dict[Tensor, dict[str, Any]] = {}
-        for number, named in state_dict["state"].items():
-            tensor = tensors[int(number)]
-            state[tensor] = {name: _restored(tensor, number, name, value) for name, value in named.items()}
-        for group, other in zip(self.param_groups, given, strict=True):
-            group.update({name: value for name, value in other.items() if name != "params"})
-        self.state = defaultdict(dict, state)
+        missing = [name for name in self.defaults if not all(name in group for group in given)]
+        if missing:
+            raise ValueError(f"load_state_dict: {type(self).__name__} has {', '.join(missing)}, this state has not")
+        strange = state_dict["state"].keys() - {key for number in range(sum(sizes)) for key in (number, str(number))}
+        if strange:
+            raise ValueError(f"load_state_dict: a state of parameter {strange.pop()}, and there are {sum(sizes)}")
 
     def __repr__(self) -> str:
         count = sum(len(group["params"]) for group in self.param_groups)

@@ -15,6 +15,8 @@ class RMSprop(Optimizer):
     `alpha` says how slowly the mean forgets. `centered` takes the mean gradient's square off: a variance remains.
     """
 
+    squares_gradients = True
+
     def __init__(
         self,
         params: Iterable[Any],

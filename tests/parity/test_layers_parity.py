@@ -89,6 +89,8 @@ def test_transposed_convolutions_agree_with_torch(torch, draw, settings):
 
 @pytest.mark.parametrize("settings", [
     {"kernel_size": 2}, {"kernel_size": 3, "stride": 1}, {"kernel_size": 3, "stride": 2, "padding": 1},
+    {"kernel_size": 3, "ceil_mode": True}, {"kernel_size": 2, "stride": 3, "padding": 1, "ceil_mode": True},
+    {"kernel_size": 9, "stride": 2, "ceil_mode": True}, {"kernel_size": 4, "stride": 3, "ceil_mode": True},
 ])  # fmt: skip
 def test_pooling_of_lines_agrees_with_torch(torch, draw, settings):
     line = draw.normal(size=(2, 3, 8))
@@ -252,6 +254,23 @@ def test_a_stack_of_transformer_layers_agrees_with_torch(torch, draw):
     pair.must_agree([ours(*pair.ours)], [theirs(*pair.theirs)], draw)
 
 
+@pytest.mark.parametrize("settings", [
+    {"kdim": 3, "vdim": 5}, {"vdim": 6, "batch_first": True, "bias": False}, {"kdim": 4, "vdim": 4},
+])  # fmt: skip
+def test_attention_to_keys_and_values_of_other_widths_agrees_with_torch(torch, draw, settings):
+    ours, theirs = twins(torch, "MultiheadAttention", 4, 2, **settings)
+    widths = (4, settings.get("kdim", 4), settings["vdim"])
+    arrays = [draw.normal(size=(3, 3, width)) for width in widths]
+    modules_agree(torch, draw, ours, theirs, *arrays)
+
+
+@pytest.mark.parametrize("norm_type", [2.0, 1.0, float("inf")])
+def test_an_embedding_with_a_longest_row_agrees_with_torch(torch, draw, norm_type):
+    ours, theirs = twins(torch, "Embedding", 5, 3, max_norm=0.8, norm_type=norm_type, padding_idx=1)
+    modules_agree(torch, draw, ours, theirs, np.array([[0, 3], [1, 0]]))
+    np.testing.assert_allclose(ours.weight.numpy(), theirs.weight.numpy(force=True), **CLOSE)
+
+
 STATES = [
     ("Linear", (2, 3)), ("Conv1d", (2, 4, 3)), ("Conv2d", (2, 4, 3)), ("Conv3d", (2, 4, 3)),
     ("ConvTranspose1d", (2, 4, 3)), ("ConvTranspose2d", (2, 4, 3)), ("Embedding", (5, 3)), ("LayerNorm", (3,)),
@@ -277,7 +296,9 @@ def test_modules_without_parameters_agree_with_torch(torch, draw, settings):
     for name, args, also, x in [
         ("Upsample", (), settings, image), ("PixelShuffle", (2,), {}, image),
         ("AdaptiveAvgPool2d", ((2, 3),), {}, image), ("AdaptiveAvgPool1d", (3,), {}, line),
-        ("MaxPool1d", (3, 2, 1), {}, line), ("AvgPool1d", (3,), {}, line), ("Unflatten", (1, (2, 2)), {}, image),
+        ("MaxPool1d", (3, 2, 1), {}, line), ("AvgPool1d", (3,), {}, line),
+        ("MaxPool2d", (3, 2), {"ceil_mode": True}, image),
+        ("AvgPool2d", (3, 2, 1, True, False), {}, image), ("Unflatten", (1, (2, 2)), {}, image),
         ("Unflatten", (-2, (-1,)), {}, line), ("Flatten", (1, 2), {}, image), ("PixelUnshuffle", (1,), {}, image),
     ]:  # fmt: skip
         ours, theirs = getattr(nn, name)(*args, **also), getattr(torch.nn, name)(*args, **also)

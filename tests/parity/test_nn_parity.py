@@ -104,6 +104,8 @@ def test_conv2d_agrees_with_torch(draw, kernel, settings):
 
 @pytest.mark.parametrize("settings", [
     {"kernel_size": 2}, {"kernel_size": (2, 3), "stride": 1}, {"kernel_size": 3, "stride": 2, "padding": 1},
+    {"kernel_size": 3, "ceil_mode": True}, {"kernel_size": (3, 2), "stride": (2, 3), "padding": 1, "ceil_mode": True},
+    {"kernel_size": 2, "stride": 1, "ceil_mode": True}, {"kernel_size": 8, "stride": 5, "ceil_mode": True},
 ])  # fmt: skip
 def test_pooling_agrees_with_torch(draw, settings):
     x = draw.normal(size=(2, 3, 7, 8))
@@ -114,6 +116,7 @@ def test_pooling_agrees_with_torch(draw, settings):
 
 def test_a_dilated_max_pool2d_agrees_with_torch(draw):
     compare(draw, "max_pool2d", draw.normal(size=(2, 3, 9, 8)), kernel_size=2, dilation=2)
+    compare(draw, "max_pool2d", draw.normal(size=(2, 3, 9, 8)), kernel_size=2, dilation=2, ceil_mode=True)
 
 
 def test_unfold_and_fold_agree_with_torch(draw):

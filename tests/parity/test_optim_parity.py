@@ -92,6 +92,12 @@ SCHEDULES = [
     ("PolynomialLR", {"total_iters": 11}), ("PolynomialLR", {"total_iters": 30, "power": 2.0}),
     ("CosineAnnealingWarmRestarts", {"T_0": 4}),
     ("CosineAnnealingWarmRestarts", {"T_0": 3, "T_mult": 2, "eta_min": 0.001}),
+    ("OneCycleLR", {"max_lr": 0.02, "total_steps": 25}),
+    ("OneCycleLR", {"max_lr": [0.02, 0.005], "epochs": 3, "steps_per_epoch": 10, "anneal_strategy": "linear"}),
+    ("OneCycleLR", {"max_lr": 0.01, "total_steps": 40, "pct_start": 0.23, "three_phase": True, "div_factor": 5.0}),
+    ("OneCycleLR", {"max_lr": 0.01, "total_steps": 27, "pct_start": 0.5, "base_momentum": [0.1, 0.2],
+                    "max_momentum": 0.6, "final_div_factor": 10.0}),
+    ("OneCycleLR", {"max_lr": 0.01, "total_steps": 30, "pct_start": 0.01, "cycle_momentum": False}),
 ]  # fmt: skip
 
 
@@ -111,6 +117,23 @@ def test_schedules_give_the_rates_of_torch(draw, name, settings):
     ]
     np.testing.assert_allclose(results[0][1], results[1][1], **CLOSE)
     np.testing.assert_allclose(results[0][0], results[1][0], **CLOSE)
+
+
+@pytest.mark.parametrize("three_phase", [False, True])
+def test_one_cycle_moves_the_first_beta_of_adam_as_torch_does(draw, three_phase):
+    start, matrix = (draw.normal(size=3), draw.normal(size=2)), draw.normal(size=(4, 3))
+    ours, theirs = (
+        trajectory(
+            library,
+            lambda p, rooms=rooms: rooms.Adam(p, lr=0.01),
+            start,
+            matrix,
+            schedule=lambda o, rooms=rooms: rooms.lr_scheduler.OneCycleLR(o, 0.1, 26, three_phase=three_phase),
+        )
+        for library, rooms in ((mg, optim), (torch, torch.optim))
+    )
+    np.testing.assert_allclose(ours[1], theirs[1], **CLOSE)
+    np.testing.assert_allclose(ours[0], theirs[0], **CLOSE)
 
 
 @pytest.mark.parametrize(("name", "settings"), SCHEDULES)
@@ -174,3 +197,24 @@ def test_clipping_agrees_with_torch(draw, norm_type, max_norm):
     torch.nn.utils.clip_grad_value_(theirs, 0.2)
     for mine, other in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine.grad.numpy(), other.grad.numpy(), **CLOSE)
+
+
+@pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
+def test_an_optimiser_goes_on_from_torchs_state(draw, name, settings):
+    start, matrix = draw.normal(size=3), draw.normal(size=(4, 3))
+    (mine,), (other,) = both(start)
+    theirs, ours = getattr(torch.optim, name)([other], **settings), getattr(optim, name)([mine])
+    for step in range(6):
+        if step == 3:
+            state = theirs.state_dict()
+            numbers = {key: {k: v.numpy() if v.ndim else v.item() for k, v in each.items() if v is not None}
+                       for key, each in state["state"].items()}  # fmt: skip
+            ours.load_state_dict({**state, "state": numbers})
+            mine.assign(other.detach().numpy())
+        for x, m in ((mine, mg.tensor(matrix)), (other, torch.tensor(matrix))):
+            x.grad = None
+            ((m @ x) ** 2).sum().backward()
+        theirs.step()
+        if step >= 3:
+            ours.step()
+    np.testing.assert_allclose(mine.numpy(), other.detach().numpy(), **CLOSE)

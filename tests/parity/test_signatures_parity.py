@@ -39,9 +39,8 @@ def pairs():
     """Everything that both libraries have under one name."""
     for ours, theirs in ((nn, torch.nn), (nn.functional, torch.nn.functional), (optim, torch.optim)):
         yield from ((name, getattr(ours, name), getattr(theirs, name, None)) for name in ours.__all__)
-    for name, schedule in vars(optim.lr_scheduler).items():
-        if inspect.isclass(schedule) and schedule.__module__ == optim.lr_scheduler.__name__:
-            yield name, schedule, getattr(torch.optim.lr_scheduler, name)
+    for name in optim.lr_scheduler.__all__:
+        yield name, getattr(optim.lr_scheduler, name), getattr(torch.optim.lr_scheduler, name)
 
 
 PAIRS = [

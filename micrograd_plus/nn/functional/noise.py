@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import ops, random
 from ...tensor import Tensor
-from .shapes import constant_like, refuse_places
+from .shapes import constant_like, refuse_places, wants_probability
 
 __all__ = ["dropout", "dropout1d", "dropout2d", "gumbel_softmax"]
 
@@ -38,8 +38,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.rand
 
 def _silenced(name: str, input: Any, shape: tuple[int, ...], p: float, training: bool, rng: Any) -> Tensor:
     """The input times one draw for each entry of `shape`, which broadcasts to it: 0, or 1 / (1 - p)."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"{name}: p is a probability between 0 and 1, got {p}")
+    wants_probability(f"{name}: p", p)
     if not training or p == 0:
         return input
     kept = random.beside(input, rng).random(shape) >= p
@@ -54,6 +53,8 @@ def gumbel_softmax(
     The softmax of noisy scores, sharper for a smaller `tau`. `hard` gives a row with a single 1, and on the way back
     the gradient of the soft one (straight-through).
     """
+    if not tau > 0:
+        raise ValueError(f"gumbel_softmax: tau must be above 0, got {tau}")
     noise = constant_like(random.beside(logits, rng).gumbel(size=logits.shape), logits)
     soft = ops.softmax((logits + noise) / tau, axis=dim)
     if not hard:

@@ -95,10 +95,11 @@ def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> T
     >>> F.normalize(mg.tensor([[3.0, 4.0]])).tolist()
     [[0.6, 0.8]]
     """
-    return input / ops.maximum(_length(input, p, dim), eps)
+    return input / ops.maximum(length(input, p, dim), eps)
 
 
-def _length(x: Any, p: float, dim: int) -> Tensor:
+def length(x: Any, p: float, dim: int) -> Tensor:
+    """The p-norm of vectors along `dim`, which stays as an axis of length 1."""
     if p == 2:
         return ops.norm(x, axis=dim, keepdims=True)
     if p == inf:

@@ -65,6 +65,12 @@ def each_length(normalized_shape: Any) -> tuple[int, ...]:
     return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
 
 
+def wants_probability(name: str, p: float) -> None:
+    """Refuse what is no probability."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"{name} is a probability between 0 and 1, got {p}")
+
+
 def same_shape(name: str, input: Any, target: Any) -> None:
     """Refuse shapes that would silently broadcast: (n, 1) against (n,) compares everything with everything."""
     if type(input) is Tensor is type(target) and input._data.shape == target._data.shape:

@@ -9,16 +9,20 @@ import numpy as np
 from ... import ops
 from ...readings import vocabulary
 from ...tensor import Tensor
+from ...variable import no_grad
+from .normalisation import length
 from .shapes import plain
 
 __all__ = ["embedding", "one_hot"]
 
 
-def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Tensor:
+def embedding(
+    input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0
+) -> Tensor:
     """Rows of the table `weight`, looked up by number.
 
     Shapes: input (...), weight (words, width), result (..., width). The row `padding_idx` stands for nothing: it
-    receives no gradient.
+    receives no gradient. With `max_norm`, rows of a greater `norm_type`-norm are shortened in the table first.
 
     >>> import micrograd_plus as mg
     >>> from micrograd_plus.nn import functional as F
@@ -27,12 +31,24 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Tensor
     """
     library = vocabulary.device_of(plain(weight)).library
     numbers = library.asarray(input) if isinstance(input, (int, list, tuple)) else input
+    if weight.ndim != 2:
+        raise ValueError(f"embedding: weight has shape {weight.shape}, expected (words, width)")
     words = weight.shape[0]
     if padding_idx is not None and not -words <= padding_idx < words:
         raise ValueError(f"embedding: padding_idx {padding_idx} is not one of the {words} rows")
     _in_range("embedding", numbers, words)
+    if max_norm is not None:
+        _shorten(weight, library.unique(plain(numbers)), max_norm, norm_type)
     row = None if padding_idx is None else padding_idx % words
     return ops.embedding(numbers, weight, padding_idx=row)
+
+
+def _shorten(weight: Tensor, rows: Any, max_norm: float, norm_type: float) -> None:
+    """Rows of a table made at most `max_norm` long, outside the graph."""
+    with no_grad():
+        lengths = length(weight[rows], norm_type, -1)
+        # PyTorch's guard: a row that was shortened once is not found too long again, by rounding
+        weight[rows] = weight[rows] * ops.where(lengths > max_norm, max_norm / (lengths + 1e-7), 1.0)
 
 
 def one_hot(input: Any, num_classes: int = -1) -> Tensor:

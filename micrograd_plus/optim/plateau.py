@@ -1,0 +1,94 @@
+"""A schedule that looks at what training reaches, rather than at the number of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+from typing import Any
+
+from .optimizer import Optimizer
+from .schedule import wants_optimizer, wants_state_of
+
+
+class ReduceLROnPlateau:
+    """Times `factor` when a figure, such as the loss on data kept apart, has not got better for more than `patience`
+    steps: `step(figure)`.
+
+    `mode` says whether a "min" or a "max" is wished for. Better means by more than `threshold`: a share of the best one
+    yet ("rel"; of a negative one too, where PyTorch would call a worse one better), or a difference ("abs"). For
+    `cooldown` steps after a change nothing is counted. No rate falls below `min_lr`, or changes by no more than `eps`.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus import optim
+    >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+    >>> schedule = optim.lr_scheduler.ReduceLROnPlateau(descent, patience=1)
+    >>> for loss in (3.0, 2.0, 2.5, 2.1):
+    ...     schedule.step(loss)
+    >>> descent.param_groups[0]["lr"]
+    0.1
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: float = 0.0,
+        eps: float = 1e-8,
+    ):
+        if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
+            raise ValueError(
+                f"ReduceLROnPlateau: mode is 'min' or 'max' and threshold_mode 'rel' or 'abs', got {mode!r} and "
+                f"{threshold_mode!r}"
+            )
+        wants_optimizer(self, optimizer)
+        if factor >= 1:
+            raise ValueError(f"ReduceLROnPlateau: factor must be below 1, got {factor}")
+        self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
+        self.threshold, self.threshold_mode = threshold, threshold_mode
+        self.cooldown, self.min_lr, self.eps = cooldown, min_lr, eps
+        self.best: float | None = None
+        self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
+
+    def step(self, metrics: Any) -> None:
+        """Look at the figure, and lower the rates if there has been no better one for too long."""
+        self.last_epoch += 1
+        if self.is_better(float(metrics)):
+            self.best, self.num_bad_epochs = float(metrics), 0
+        else:
+            self.num_bad_epochs += 1
+        if self.cooldown_counter:
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown_counter - 1, 0
+        if self.num_bad_epochs > self.patience:
+            self._lower()
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+
+    def is_better(self, figure: float) -> bool:
+        """Whether a figure is better than the best one yet, and by enough."""
+        if self.best is None:
+            return not isnan(figure)
+        gained = self.best - figure if self.mode == "min" else figure - self.best
+        return gained > self.threshold * (abs(self.best) if self.threshold_mode == "rel" else 1)
+
+    def _lower(self) -> None:
+        for group in self.optimizer.param_groups:
+            lower = max(group["lr"] * self.factor, self.min_lr)
+            if group["lr"] - lower > self.eps:
+                group["lr"] = lower
+
+    def get_last_lr(self) -> list[float]:
+        """The learning rate of each group, as last set."""
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is needed to go on later, but for the rates, which the optimiser keeps."""
+        return {name: getattr(self, name) for name in ("best", "num_bad_epochs", "cooldown_counter", "last_epoch")}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from where `state_dict` was called."""
+        wants_state_of(self, state_dict)
+        self.__dict__.update(state_dict)

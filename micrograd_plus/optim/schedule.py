@@ -1,0 +1,103 @@
+"""What all schedules share: the groups whose rates they set, the step they are at, and their state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import cos, pi
+from typing import Any
+
+from ..arguments import wants_dict
+from .optimizer import Group, Optimizer
+
+
+class LRScheduler:
+    """Sets the learning rate of each group of an optimiser. A kind of schedule says in `rate` what it is.
+
+    The first rate is set at once; `step()` sets the next one: call it after `optimizer.step()`.
+    """
+
+    def __init__(self, optimizer: Optimizer):
+        wants_optimizer(self, optimizer)
+        self.optimizer = optimizer
+        self.last_epoch = 0
+        self._set()
+
+    @property
+    def base_lrs(self) -> list[float]:
+        """The learning rate that each group started with."""
+        return [group.setdefault("initial_lr", group["lr"]) for group in self.optimizer.param_groups]
+
+    def rate(self, base: float, epoch: int, place: int) -> float:
+        """The learning rate of the group number `place` after `epoch` steps, of one that started at `base`."""
+        raise NotImplementedError(f"{type(self).__name__} has no rate(base, epoch, place)")
+
+    def step(self) -> None:
+        """Go on to the next rate."""
+        self.last_epoch += 1
+        self._set()
+
+    def settings(self, group: Group, base: float, epoch: int, place: int) -> Group:
+        """What a group is set to: its rate, and whatever else a kind of schedule changes."""
+        return {"lr": self.rate(base, epoch, place)}
+
+    def get_last_lr(self) -> list[float]:
+        """The learning rate of each group, as last set."""
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def _set(self) -> None:
+        for place, (group, base) in enumerate(zip(self.optimizer.param_groups, self.base_lrs, strict=True)):
+            group.update(self.settings(group, base, self.last_epoch, place))
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is needed to go on later."""
+        return {"last_epoch": self.last_epoch, "base_lrs": self.base_lrs}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from where `state_dict` was called, and set the rate."""
+        wants_state_of(self, state_dict)
+        if len(state_dict["base_lrs"]) != len(self.base_lrs):
+            raise ValueError(
+                f"load_state_dict: the optimiser has {len(self.base_lrs)} groups, the state "
+                f"{len(state_dict['base_lrs'])}"
+            )
+        self.last_epoch = state_dict["last_epoch"]
+        for group, base in zip(self.optimizer.param_groups, state_dict["base_lrs"], strict=True):
+            group["initial_lr"] = base
+        self._set()
+
+
+def wants_optimizer(schedule: Any, optimizer: Any) -> None:
+    """Refuse what has no rates to set."""
+    if not isinstance(optimizer, Optimizer):
+        got = type(optimizer).__name__
+        raise TypeError(f"{type(schedule).__name__} sets the rates of an optimiser, got {got} in its place")
+
+
+def wants_state_of(schedule: Any, state: Any) -> None:
+    """Refuse what is not the state of such a schedule."""
+    wants_dict("load_state_dict", state, "state_dict() returns")
+    if state.keys() != schedule.state_dict().keys():
+        kind, kept = type(schedule).__name__, ", ".join(schedule.state_dict())
+        raise ValueError(f"load_state_dict: {kind} keeps {kept}; this state holds {', '.join(state) or 'nothing'}")
+
+
+def refuse_other_count(schedule: Any, optimizer: Optimizer, name: str, given: Any) -> None:
+    """Refuse a list with more or fewer settings than there are groups."""
+    groups = len(optimizer.param_groups)
+    if isinstance(given, (list, tuple)) and len(given) != groups:
+        raise ValueError(f"{type(schedule).__name__}: {len(given)} times {name} for {groups} groups of parameters")
+
+
+def of_group(given: Any, place: int) -> Any:
+    """A group's own setting, or the one for all."""
+    return given[place] if isinstance(given, (list, tuple)) else given
+
+
+def straight(start: float, end: float, way: float) -> float:
+    """Along a straight line, from its start (0) to its end (1)."""
+    return start + (end - start) * way
+
+
+def half_a_wave(top: float, bottom: float, way: float) -> float:
+    """Along a cosine wave, from its top (0) to its bottom (1)."""
+    return bottom + (top - bottom) * (1 + cos(pi * way)) / 2
