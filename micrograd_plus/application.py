@@ -180,9 +180,9 @@ class Op:
 
     def apply(self, *args: Any, **params: Any) -> Any:
         """Apply the operation: compute, and note what a walk will need."""
-        variable.settle()
         inputs, bound = self.bind(args, params)
         flat = self.parts_of(inputs[0]) if self.kind == "joining" else inputs
+        variable.settle(flat)
         names = self.flat_names(len(flat))
         numbers_only = not any(isinstance(value, Variable) for value in flat)
         flat = [admit(value, self, name, numbers_only) for value, name in zip(flat, names, strict=True)]

@@ -104,8 +104,8 @@ class Composite(Op):
 
     def apply(self, *args: Any, **params: Any) -> Any:
         """Apply the operation."""
-        variable.settle()
         inputs, bound = self.bind(args, params)
+        variable.settle(inputs)
         if variable.unfusing.get() or not any_wants_gradient(inputs):
             return super().apply(*args, **params)
         given = [admit(value, self, name) for value, name in zip(inputs, self.inputs, strict=True)]

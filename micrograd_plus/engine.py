@@ -125,7 +125,7 @@ class Value:
         order = self._order(earlier)
         observers = [seen for each in variable.recorders.get() if (seen := each.observer(self, 1.0, False))]
         value: Any = self
-        fresh: set[Value] = {self}
+        fresh: set[Any] = {self}
         try:
             self.grad = 1
             if observers:

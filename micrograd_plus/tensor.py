@@ -341,7 +341,7 @@ class Tensor(Variable):
             except ValueError:
                 raise ValueError(f"values of shape {data.shape} do not fit a tensor of shape {self.shape}") from None
         data = cast(data, self.dtype, "assign")
-        variable.settle()
+        variable.settle((self,))
         replace(self, data)
         return self
 

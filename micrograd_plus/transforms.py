@@ -165,9 +165,7 @@ def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
 @contextmanager
 def differentiating() -> Generator[bool]:
-    """One transform deeper; yields whether this is inside another one. Its inputs share their arrays with the tensors
-    that were given, so none may be lent to anybody any more."""
-    variable.settle()
+    """One transform deeper; yields whether this is inside another one."""
     token = _depth.set(_depth.get() + 1)
     try:
         with variable.enable_grad():
@@ -182,6 +180,7 @@ def variables(value: Any, name: str) -> Any:
     def made(x: Any) -> Tensor:
         if isinstance(x, Tensor) and x.node is not None:
             return ops.positive(x)
+        variable.settle((x,))  # what is made shares its array
         out = Tensor.of(x._data) if isinstance(x, Tensor) else Tensor.constant(x, name)
         if out.dtype.kind not in "fc":
             if isinstance(x, Tensor) or hasattr(x, "dtype"):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import sys
 from _thread import allocate_lock  # `threading` has it as Lock, and takes 0.5 ms to import
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -272,7 +272,18 @@ def _references_of_a_slot() -> int:
 
 
 _ALONE = _references_of_a_slot()
-_lent: list[Variable] = []
+
+
+class Lent:
+    """A variable whose array its user has, and how many operations may still pass by that do not use it."""
+
+    __slots__ = ("patience", "variable")
+
+    def __init__(self, variable: Variable):
+        self.variable, self.patience = variable, 1000
+
+
+_lent: dict[int, Lent] = {}
 
 
 def held_elsewhere(variable: Variable) -> bool:
@@ -285,27 +296,33 @@ def lend(variable: Variable) -> Any:
     """The array of a variable, for its user to read and to write.
 
     Copy on touch: where a rule (or anybody) still holds the array, the variable goes on with a fresh copy, so that the
-    graph keeps the numbers it was computed with and gives the gradient it would have given. Until the next operation
-    the same array is handed out again; `settle` then takes it back.
+    graph keeps the numbers it was computed with and gives the gradient it would have given. Until an operation uses the
+    variable the same array is handed out again; `settle` then takes it back.
     """
-    for other in _lent:
-        if other is variable:
-            return variable._data
+    if id(variable) in _lent:
+        return variable._data
     if held_elsewhere(variable):
         variable._data = variable._data.copy()
-    _lent.append(variable)
+    _lent[id(variable)] = Lent(variable)
     modes.count(1)
     written(variable)
     return variable._data
 
 
-def settle() -> None:
-    """Take back every array that is lent: a user who kept it goes on with it, and the variable with a copy."""
-    while _lent:
-        variable = _lent.pop()
-        modes.count(-1)
-        if held_elsewhere(variable):
-            variable._data = variable._data.copy()
+def settle(used: Iterable[Any]) -> None:
+    """Take back the arrays that are lent of the variables that are about to be used: a user who kept one goes on with
+    it, and the variable with a copy. Of others, only what nobody holds, or somebody for long: while any is lent, all
+    operations take the slower path, but `x.data[0] -= rate * slope` holds one while it computes, and then writes."""
+    if not _lent:
+        return
+    in_use = {id(value) for value in used}
+    for place, each in list(_lent.items()):
+        each.patience -= 1
+        held = held_elsewhere(each.variable)
+        if (not held or place in in_use or each.patience <= 0) and _lent.pop(place, None):
+            modes.count(-1)
+            if held:
+                each.variable._data = each.variable._data.copy()
 
 
 def replace(variable: Variable, data: Any) -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -97,6 +98,37 @@ def test_a_reference_to_the_data_from_before_cannot_reach_the_graph(first):
     y.backward()
     assert numbers(x.grad) == [2 * value for value in start]
     assert numbers(x) == start
+
+
+@pytest.mark.parametrize("write", [
+    "x.data[0] -= 0.1 * x.grad[0]", "x.data[0] = x.data[0] - 0.1 * x.grad[0]",
+    "x.data[:1] -= (0.1 * x.grad).numpy()[:1]",
+])  # fmt: skip
+def test_what_is_computed_before_the_write_may_be_computed_with_tensors(write):
+    x = leaf([1.0, 2.0])
+    (x * x).sum().backward()
+    exec(write)  # noqa: S102 - a statement of the test's own
+    assert numbers(x) == [0.8, 2.0]
+
+
+def test_a_write_is_not_lost_to_an_operation_on_another_thread():
+    x = leaf([1.0, 2.0])
+    kept = x.data
+    other = threading.Thread(target=lambda: mg.tensor([1.0]) * 2)
+    other.start()
+    other.join()
+    kept[0] = 5
+    assert numbers(x) == [5.0, 2.0]
+
+
+def test_an_array_that_is_kept_does_not_slow_everything_down_for_ever():
+    x, y = leaf([1.0, 2.0]), leaf([3.0])
+    kept = x.data
+    for _ in range(1000):
+        y * 2
+    assert not modes.special
+    kept[0] = 5
+    assert numbers(x) == [1.0, 2.0]
 
 
 def test_a_view_kept_from_before_cannot_reach_the_graph():

@@ -95,7 +95,7 @@ class Optimizer:
         """Give every parameter that has a gradient its new values. A `closure` is called before, to compute the loss
         and walk back from it; what it returns is returned."""
         loss = None if closure is None else closure()
-        settle()
+        settle(tensor for group in self.param_groups for tensor in group["params"])
         for group in self.param_groups:
             for tensor in group["params"]:
                 gradient = tensor.node and tensor.node.grad
