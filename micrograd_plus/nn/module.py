@@ -348,10 +348,12 @@ class Module:
         under the same name, and where it is not as usual."""
         from inspect import signature  # most programs print no module
 
-        made_with = signature(type(self).__init__).parameters
-        kept = {name: self.__dict__.get(name, each.default) for name, each in made_with.items()}
-        unusual = {name: value for name, value in kept.items() if isinstance(value, PLAIN)}
-        return ", ".join(f"{n}={value!r}" for n, value in unusual.items() if value != made_with[n].default)
+        said = []
+        for each in signature(type(self).__init__).parameters.values():
+            value = self.__dict__.get(each.name, each.default)
+            if isinstance(value, PLAIN) and value != each.default:
+                said.append(f"{each.name}={value!r}")
+        return ", ".join(said)
 
     def __repr__(self) -> str:
         children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._every_child()]

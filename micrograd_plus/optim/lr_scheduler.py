@@ -160,8 +160,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return half_a_wave(base, self.eta_min, epoch / length)
 
 
-
-
 class OneCycleLR(LRScheduler):
     """Up to `max_lr`, and down to far below the start, in `total_steps` steps (Smith and Topin 2019).
 
