@@ -64,7 +64,9 @@ __all__ = [  # noqa: PLE0604 - operations, and rooms by their keys: all of them 
 
 def __getattr__(name: str) -> Any:
     if name not in _WHEN_ASKED_FOR:
-        raise AttributeError(f"micrograd_plus has no {name!r}")
+        from .hints import no_such
+
+        raise no_such(__name__, name, __all__)
     room, _, inside = _WHEN_ASKED_FOR[name].partition(":")
     module = _import_module(f".{room}", __name__)
     globals()[name] = getattr(module, inside) if inside else module

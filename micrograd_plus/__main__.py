@@ -12,6 +12,7 @@ import io
 import os
 import platform
 import runpy
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -32,24 +33,23 @@ class CommandError(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return its exit code."""
-    for stream in (
-        sys.stdout,
-        sys.stderr,
-    ):  # a terminal without ticks and sums shows question marks in their places
-        if isinstance(stream, io.TextIOWrapper):
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without ticks shows question marks in their places
             stream.reconfigure(errors="replace")
     parser = arguments_parser()
     chosen, rest = parser.parse_known_args(arguments)
-    if rest and chosen.command != "lab":
-        parser.error(f"unknown arguments: {' '.join(rest)}; see micrograd-plus {chosen.command} --help")
-    if chosen.command is None:
+    if rest and chosen.run is not lab:
+        parser.error(f"unknown arguments: {' '.join(rest)}; see {chosen.prog} --help")
+    if chosen.run is None:
         parser.print_help()
         return 2
     try:
-        return chosen.run(chosen, rest)
+        code = chosen.run(chosen, rest)
+        sys.stdout.flush()
+        return code
     except CommandError as error:
         sys.stdout.flush()
-        print(f"micrograd-plus {chosen.command}: {error}", file=sys.stderr)
+        print(f"{chosen.prog}: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # whoever read the output, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -63,7 +63,8 @@ def arguments_parser() -> argparse.ArgumentParser:
         description="Automatic differentiation that shows its work.",
         epilog="micrograd-plus COMMAND --help says more about each.",
     )
-    parser.set_defaults(command=None)
+    parser.set_defaults(run=None, prog=parser.prog)
+    parser.add_argument("--version", action="version", version=versions())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     def command(name: str, run: Any, says: str, examples: str) -> argparse.ArgumentParser:
@@ -74,22 +75,18 @@ def arguments_parser() -> argparse.ArgumentParser:
             epilog=f"examples:\n{textwrap.indent(examples, '  ')}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        made.set_defaults(command=name, run=run)
+        made.set_defaults(run=run, prog=made.prog)
         return made
 
-    command(
-        "lab",
-        lab,
-        "open the notebooks in JupyterLab",
-        "micrograd-plus lab\nmicrograd-plus lab --no-browser --port 9000",
-    )
+    command("lab", lab, "open the notebooks in JupyterLab",
+            "micrograd-plus lab\nmicrograd-plus lab --no-browser --port 9000")  # fmt: skip
     walk_parser = command(
         "walk", walk, "run a script, and write its last backward walk to a file that plays it",
         "micrograd-plus walk train.py -o walk.html\nmicrograd-plus walk --example mlp -o walk.html\n"
         "micrograd-plus walk train.py            (prints the walk in words)",
     )  # fmt: skip
     what = walk_parser.add_mutually_exclusive_group()
-    what.add_argument("script", nargs="?", help="a Python program that calls backward()")
+    what.add_argument("script", nargs="?", help="a Python program that calls backward(), or a walk kept as .json")
     what.add_argument("--example", metavar="NAME", help="one of the programs that come along")
     what.add_argument("--examples", action="store_true", help="list them")
     walk_parser.add_argument(
@@ -115,8 +112,7 @@ def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
         raise CommandError('JupyterLab is not installed: pip install "micrograd_plus[lab]"')
     folder = notebooks(Path.cwd())
     if folder is None:
-        said = "There is no folder of notebooks here (they come with the source); opening the current folder."
-        print(said, flush=True)  # JupyterLab writes to the same place, by another way
+        print("There is no folder of notebooks here; opening the current folder.", flush=True)
     first = sorted((folder or Path.cwd()).glob("01_*.ipynb"))
     command = [sys.executable, "-m", "jupyterlab", str(first[0] if first else folder or Path.cwd()), *rest]
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container, where JupyterLab wants to be told
@@ -128,8 +124,15 @@ def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
 
 
 def notebooks(here: Path) -> Path | None:
-    """The folder of notebooks: here, or beside the source that this is."""
+    """The folder of notebooks: here, or beside the source that this is, or a copy of what was installed, made here."""
     places = (here / "notebooks", HOUSE.parent / "notebooks")
+    installed = HOUSE.parent / "micrograd_plus_notebooks"
+    if not any(map(Path.is_dir, places)) and installed.is_dir():
+        try:
+            shutil.copytree(installed, places[0])
+        except OSError as error:
+            raise CommandError(f"cannot copy the notebooks to {places[0]}: {error}") from error
+        print(f"The notebooks were copied to {places[0]}.", flush=True)
     return next((place for place in places if place.is_dir()), None)
 
 
@@ -144,11 +147,9 @@ def walk(chosen: argparse.Namespace, rest: list[str]) -> int:
         return 0
     script = script_of(chosen)
     output = Path(chosen.output) if chosen.output else None
-    if output is not None and output.suffix.lower() not in SUFFIXES:
-        raise CommandError(
-            f"cannot write {output.name!r}: the suffix says what is written, one of {' '.join(SUFFIXES)}"
-        )
-    trace = recorded(script)
+    if output is not None:
+        refuse_early(output)
+    trace = kept_walk(script) if script.suffix.lower() == ".json" else recorded(script)
     if output is None:
         print(trace.summary())
         return 0
@@ -172,10 +173,48 @@ def script_of(chosen: argparse.Namespace) -> Path:
         return path
     if chosen.script is None:
         raise CommandError("name a script, or --example NAME (--examples lists them)")
-    path = Path(chosen.script)
+    return program(chosen.script)
+
+
+def program(name: str) -> Path:
+    """The file of that name, which is to be run."""
+    path = Path(name)
     if not path.is_file():
-        raise CommandError(f"there is no file {chosen.script!r}")
+        raise CommandError(f"there is no file {name!r}")
+    if path.suffix == ".ipynb":
+        raise CommandError(f"{name!r} is a notebook, not a Python program: open it in JupyterLab")
     return path
+
+
+def refuse_early(output: Path) -> None:
+    """Say what cannot be written before a script is run for it, which may take long."""
+    if output.suffix.lower() not in SUFFIXES:
+        raise CommandError(
+            f"cannot write {output.name!r}: the suffix says what is written, one of {' '.join(SUFFIXES)}"
+        )
+    if not output.parent.is_dir():
+        raise CommandError(f"cannot write {output}: there is no folder {output.parent}")
+    if output.suffix.lower() != ".json":
+        drawing(output)
+
+
+def drawing(output: Path) -> Any:
+    """The package that draws."""
+    try:
+        import micrograd_plus_viz
+    except ImportError as error:
+        raise CommandError(f'cannot draw {output.name}: {error}: pip install "micrograd_plus[viz]"') from error
+    return micrograd_plus_viz
+
+
+def kept_walk(path: Path) -> Any:
+    """The trace that a file holds."""
+    from .trace import load_trace
+
+    try:
+        return load_trace(path)
+    except ValueError as error:
+        raise CommandError(f"{path.name} holds no walk: {error}") from error
 
 
 def recorded(script: Path) -> Any:
@@ -223,12 +262,9 @@ def save(trace: Any, output: Path, title: str) -> None:
         if output.suffix.lower() == ".json":
             trace.save(output)
             return
-        import micrograd_plus_viz as viz
-
-        viz.save(trace, output, title=title)
+        drawing(output).save(trace, output, title=title)
     except (ImportError, RuntimeError) as error:
-        hint = "" if "pip install" in str(error) else ': pip install "micrograd_plus[viz]"'
-        raise CommandError(f"cannot draw {output.name}: {error}{hint}") from error
+        raise CommandError(f"cannot draw {output.name}: {error}") from error
     except OSError as error:
         raise CommandError(f"cannot write {output}: {error.strerror}") from error
 
@@ -244,9 +280,9 @@ def show_operations(chosen: argparse.Namespace, rest: list[str]) -> int:
         print_table(reference)
         return 0
     try:
-        print_operation(reference, reference.named(chosen.name))
+        print_operation(reference, reference.named(chosen.name.rpartition(".")[2]))
     except KeyError as error:
-        raise CommandError(f"{error.args[0]}; `micrograd-plus ops` lists them all") from None
+        raise CommandError(f"{error.args[0]} (`micrograd-plus ops` lists them all)") from None
     return 0
 
 
@@ -264,9 +300,10 @@ def print_operation(reference: Any, op: Any) -> None:
     """What an operation is, its rules, and the code that everyday calls run."""
     from .rule import KINDS
 
-    print(f"{reference.signature(op)}\n\n{textwrap.fill(reference.summary(op), 100)}")
+    width = min(100, shutil.get_terminal_size((100, 24)).columns)
+    print(f"{reference.signature(op)}\n\n{textwrap.fill(reference.summary(op), width)}")
     for paragraph in filter(None, reference.details(op).split("\n\n")):
-        print(f"\n{textwrap.fill(paragraph, 100)}")
+        print(f"\n{textwrap.fill(paragraph, width)}")
     print(f"\nKind: {op.kind} ({KINDS[op.kind]})")
     for served in reference.shared_rules(op):
         rule = served[0]
@@ -275,7 +312,7 @@ def print_operation(reference: Any, op: Any) -> None:
             to = f"to {each.input}: " if len(served) > 1 else ""
             print(f"    {to}{each.text or 'has no formula: it cannot be read on symbols'}")
         if rule.reason:
-            print(textwrap.indent(textwrap.fill(" ".join(rule.reason.split()), 96), "    "))
+            print(textwrap.indent(textwrap.fill(" ".join(rule.reason.split()), width - 4), "    "))
         print(f"  {rule.file}, line {rule.line}:\n{textwrap.indent(rule.source or '', '    ')}")
     code = reference.written_out(op)
     if code is not None:
@@ -289,9 +326,7 @@ def check_file(chosen: argparse.Namespace, rest: list[str]) -> int:
     """Hold each operation of a file to every promise, and say how each was kept."""
     from .op import operations
 
-    path = Path(chosen.file)
-    if not path.is_file():
-        raise CommandError(f"there is no file {chosen.file!r}")
+    path = program(chosen.file)
     before = dict(operations)
     run_script(path)
     defined = [op for name, op in operations.items() if before.get(name) is not op]
@@ -344,13 +379,18 @@ def kept(sentence: str, keep: Any, samples: list[Any]) -> bool:
 
 
 def version(chosen: argparse.Namespace, rest: list[str]) -> int:
+    """Print which versions are in use."""
+    print(versions())
+    return 0
+
+
+def versions() -> str:
     """This program's version, and those of what it runs on."""
     from . import __version__
     from .readings import vocabulary
 
     numpy = vocabulary.device("cpu").library
-    print(f"micrograd_plus {__version__} (NumPy {numpy.__version__}, Python {platform.python_version()})")
-    return 0
+    return f"micrograd_plus {__version__} (NumPy {numpy.__version__}, Python {platform.python_version()})"
 
 
 if __name__ == "__main__":

@@ -3,21 +3,24 @@
 The order is the exact reverse of execution: a value can only be made from values made before it, so sorting by time of
 birth needs no recursion and gives every process the same order.
 
-What a pull hands over belongs to the walk alone, so it may add into it in place. The watched walk calls every rule by
-name, overwrites nothing, and tells each step to who asked: it serves recordings, hooks and gradients of gradients.
+What a pull hands over belongs to the walk alone, so it may add into it in place, on the nodes themselves. The watched
+walk calls every rule by name, overwrites nothing, and tells each step to who asked: it serves recordings and hooks. It
+keeps what arrives in a dictionary of its own, and so serves a walk, too, that begins while another is on the nodes:
+inside a rule, or on another thread.
 """
 # pyright: reportPrivateUsage=false
 # The rooms of the engine share `_data`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from _thread import allocate_lock
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import nullcontext
 from operator import attrgetter
 from typing import Any
 
 from . import variable
-from .application import deposit, output_of, pull_part
+from .application import deposit, fitted, output_of
 from .readings import arrays, vocabulary
 from .rule import Contribution
 from .variable import EMPTY, Leaf, Node, Part, Upstreams, Variable, hooks, modes
@@ -26,6 +29,9 @@ Observer = Callable[[Node, Contribution, Any, Any, Any], None]
 """Told a step: the node, the contribution, the upstream, and the accumulator before and after."""
 
 _birth = attrgetter("serial")
+
+_on_the_nodes = allocate_lock()
+"""Held by the one walk that has the nodes' accumulators. Nobody waits for it: who cannot have it walks by name."""
 
 
 def program(root: Node) -> tuple[list[Node], list[Leaf]]:
@@ -42,6 +48,22 @@ def program(root: Node) -> tuple[list[Node], list[Leaf]]:
             if parent is not None and parent.accumulator is None:
                 parent.accumulator = EMPTY
                 (order if parent.pull is not None else leaves).append(parent)
+    order.sort(key=_birth, reverse=True)
+    return order, leaves
+
+
+def program_apart(root: Node) -> tuple[list[Node], list[Leaf]]:
+    """The same, without touching an accumulator."""
+    met: set[Node] = {root}
+    order: list[Node] = []
+    leaves: list[Any] = []
+    found: list[Node] = [root]
+    for node in found:  # the list grows while it is read
+        (order if node.pull is not None else leaves).append(node)
+        for parent in node.parents:
+            if parent is not None and parent not in met:
+                met.add(parent)
+                found.append(parent)
     order.sort(key=_birth, reverse=True)
     return order, leaves
 
@@ -86,19 +108,23 @@ def words_beside(upstream: Any) -> Any:
 def watched_walk(
     xp: Any,
     order: Iterable[Node],
+    arrived: dict[Node, Any],
     observe: Sequence[Observer],
     lift: Callable[[Node], Any],
     *,
+    through: Container[Node] = (),
     call_hooks: bool = True,
 ) -> None:
-    """The same walk, every rule by name and every step told. `lift` gives what a node saved, as `xp` reads it; without
-    `xp` a rule is read where its upstream lives."""
+    """The same walk, every rule by name and every step told. `arrived` holds what starts at the root; in the end, what
+    leaves have received, and nodes of `through`. `lift` gives what a node saved, as `xp` reads it; without `xp` a rule
+    is read where its upstream lives."""
     for node in order:
-        upstream, node.accumulator = node.accumulator, None
+        upstream = arrived[node] if node in through else arrived.pop(node)
         if hooks.ever and call_hooks:
             upstream = hooked(node, upstream)
         if type(node) is Part:
-            pull_part(xp, upstream, node)
+            application: Any = node.parents[0]
+            arrived.setdefault(application, Upstreams({})).parts[node.index] = upstream
             continue
         saved = lift(node)
         if saved is None:
@@ -109,10 +135,10 @@ def watched_walk(
             raise in_a_rule(node, error) from error
         for contribution in sent:
             parent: Any = node.parents[contribution.index]
-            before = parent.accumulator
-            deposit(parent, contribution.value)
+            before = arrived.get(parent)
+            arrived[parent] = contribution.value if before is None else before + contribution.value
             for told in observe:
-                told(node, contribution, upstream, None if before is EMPTY else before, parent.accumulator)
+                told(node, contribution, upstream, before, arrived[parent])
 
 
 def hooked(node: Node, gradient: Any) -> Any:
@@ -125,7 +151,9 @@ def hooked(node: Node, gradient: Any) -> Any:
                 raise TypeError(f"a hook returns a tensor, or None to leave the gradient as it is; got {got}")
             if changed.shape != gradient.shape:
                 raise RuntimeError(f"a hook returned shape {changed.shape} for a gradient of shape {gradient.shape}")
-            gradient = changed._data if not isinstance(gradient, Variable) else changed
+            on_tensors = isinstance(gradient, Variable)
+            xp = vocabulary.tensors if on_tensors else words_beside(gradient)
+            gradient = fitted(xp, changed if on_tensors else changed._data, (gradient.shape, gradient.dtype))
     return gradient
 
 
@@ -157,58 +185,94 @@ def gradients(
     """The gradient that each leaf receives (and each node of `through`), as arrays; as tensors with `create_graph`.
     A walk that nobody watches may go another way: `walk_by`."""
     start: Any = root.node
-    recorders = variable.recorders.get()
     watched = hooks.ever and hooks.alive()
-    order, leaves = program(start)
-    can_replay = bool(recorders) and not (create_graph or watched) and repeatable(order)
-    observe = [told for each in recorders if (told := each.observer(root, upstream, can_replay)) is not None]
-    stops = {id(node) for node in through}
-    by_name = observe or stops or watched or (modes.special and variable.by_name.get())
-    collected: dict[Node, Any] = {}
-    start.accumulator = Variable.public.of(upstream) if create_graph else upstream
-    visited = _collecting(order, stops, collected) if by_name else None
+    by_name = through or watched or (modes.special and variable.by_name.get())
+    on_nodes = not by_name and _on_the_nodes.acquire(blocking=False)
+    order, leaves = program(start) if on_nodes else program_apart(start)
     try:
-        if create_graph:
-            with nullcontext() if variable.recording_gradients.get() else variable.enable_grad():
-                _on_tensors(order, visited, observe)
+        observe = _observers(root, upstream, order, watched or create_graph) if modes.recording else ()
+        if on_nodes and observe:
+            _leave(order, leaves)  # a walk that is watched keeps what arrives to itself
+        upstream = Variable.public.of(upstream) if create_graph else upstream
+        if on_nodes and not observe:
+            collected = _walk_on_nodes(start, upstream, order, leaves, create_graph, walk_by)
         else:
-            _on_arrays(order, visited, observe, walk_by)
-        for leaf in leaves:
-            received, leaf.accumulator = leaf.accumulator, None
-            if received is not EMPTY:
-                collected[leaf] = hooked(leaf, received) if watched else received
+            collected = _walk_by_name(start, upstream, order, leaves, create_graph, observe, frozenset(through))
     except BaseException:
-        for node in (*order, *leaves):
-            node.accumulator = None
+        if on_nodes:
+            _leave(order, leaves)
         raise
+    finally:
+        if on_nodes:
+            _on_the_nodes.release()
     if not retain_graph:
         _free(order)
     return collected
 
 
-def _on_tensors(order: Sequence[Node], visited: Iterable[Node] | None, observe: Sequence[Observer]) -> None:
-    """The walk whose gradients are tensors: by name where its nodes are `visited` one by one."""
-    if visited is not None:
-        watched_walk(vocabulary.tensors, visited, observe, lifted)
-    else:
-        walk_on_tensors(order)
+def _observers(root: Variable, upstream: Any, order: Sequence[Node], must_be_seen: bool) -> list[Observer]:
+    """Whom this thread's recorders send to see a walk; nobody, if they can have the same walk later."""
+    can_replay = not must_be_seen and repeatable(order)
+    told = [recorder.observer(root, upstream, can_replay) for recorder in variable.recorders.get()]
+    return [observer for observer in told if observer is not None]
 
 
-def _on_arrays(
+def _walk_on_nodes(
+    start: Any,
+    upstream: Any,
     order: Sequence[Node],
-    visited: Iterable[Node] | None,
-    observe: Sequence[Observer],
+    leaves: Sequence[Leaf],
+    create_graph: bool,
     walk_by: Callable[[Sequence[Node]], None] | None,
-) -> None:
-    """The walk whose gradients are arrays: by name, in the way that was asked for, or the plainest that is right."""
-    if visited is not None:
-        watched_walk(None, visited, observe, saved_by)
+) -> dict[Node, Any]:
+    """What leaves receive, from a walk on the nodes: in the way that was asked for, or the plainest that is right."""
+    start.accumulator = upstream
+    if create_graph:
+        with _gradients_wanted():
+            walk_on_tensors(order)
     elif walk_by is not None:
         walk_by(order)
     elif vocabulary.several_devices():
         walk(None, order)
     else:
         walk(arrays, order)
+    collected: dict[Node, Any] = {}
+    for leaf in leaves:
+        received, leaf.accumulator = leaf.accumulator, None
+        if received is not EMPTY:
+            collected[leaf] = received
+    return collected
+
+
+def _walk_by_name(
+    start: Any,
+    upstream: Any,
+    order: Sequence[Node],
+    leaves: Sequence[Leaf],
+    create_graph: bool,
+    observe: Sequence[Observer],
+    through: Container[Node],
+) -> dict[Node, Any]:
+    """What leaves receive, and nodes of `through`, from a walk that keeps what arrives to itself."""
+    arrived = {start: upstream}
+    xp, lift = (vocabulary.tensors, lifted) if create_graph else (None, saved_by)
+    # What rules and hooks compute for themselves is no part of a record; a graph that is made here is.
+    with _gradients_wanted() if create_graph else variable.holding(variable.recorders, ()):
+        watched_walk(xp, order, arrived, observe, lift, through=through)
+        if hooks.ever:
+            arrived.update({leaf: hooked(leaf, arrived[leaf]) for leaf in leaves if leaf in arrived})
+    return arrived
+
+
+def _gradients_wanted() -> Any:
+    """A block in which gradients are wanted, if they are not already."""
+    return nullcontext() if variable.recording_gradients.get() else variable.enable_grad()
+
+
+def _leave(order: Sequence[Node], leaves: Sequence[Node]) -> None:
+    """Leave nothing in the nodes' accumulators."""
+    for node in (*order, *leaves):
+        node.accumulator = None
 
 
 def _free(order: Sequence[Node]) -> None:
@@ -227,21 +291,8 @@ def repeatable(order: Sequence[Node]) -> bool:
 def replay(root: Node, upstream: Any, observe: Sequence[Observer], kept: dict[Node, Any]) -> None:
     """A walk that was made before, once more and watched. Nobody's gradient is touched and no hook is called; `kept` is
     what nodes had saved that have been freed since."""
-    order, leaves = program(root)
-    root.accumulator = upstream
-    try:
-        watched_walk(None, order, observe, lambda node: kept.get(node, node.saved), call_hooks=False)
-    finally:
-        for node in (*order, *leaves):
-            node.accumulator = None
-
-
-def _collecting(order: Sequence[Node], stops: set[int], collected: dict[Node, Any]) -> Any:
-    """The nodes in order; the complete gradient of those asked for is put down just before they are visited."""
-    for node in order:
-        if id(node) in stops and node.accumulator is not EMPTY:
-            collected[node] = node.accumulator
-        yield node
+    order, _ = program_apart(root)
+    watched_walk(None, order, {root: upstream}, observe, lambda node: kept.get(node, node.saved), call_hooks=False)
 
 
 def saved_by(node: Node) -> Any:

@@ -18,11 +18,11 @@ from . import ops, random, variable
 from .apart import walk_apart
 from .application import Op
 from .arguments import name_of, wants_count, wants_function
-from .outside import Outside, holding
+from .outside import Outside
 from .readings import symbols, vocabulary
 from .structures import leaves, mapped
 from .tensor import Tensor
-from .variable import Leaf, Node, Variable, recorders
+from .variable import Leaf, Node, Variable, holding, recorders
 
 _running: ContextVar[str] = ContextVar("_running", default="")
 _one_at_a_time = threading.RLock()
@@ -122,6 +122,7 @@ class Program:
 
     def first_run(self) -> Any:
         """Run; note where the random numbers stood and what is read from outside, and let go of the graph."""
+        variable.settle()  # the first run shares the arguments' arrays, which nobody may write into meanwhile
         outside = Outside(variable.birth())
         self.state = random.state()
         given = [_alike(value._data, wanted) for value, wanted in zip(self.given, self.wanted, strict=True)]

@@ -21,10 +21,9 @@ from . import variable
 from .apart import walk_apart
 from .application import Op, admit, any_wants_gradient, result
 from .op import register
-from .outside import holding
 from .readings import vocabulary
 from .rule import Rule
-from .variable import Node, Variable
+from .variable import Node, Variable, holding
 
 
 def composite(made: Any) -> Any:
@@ -110,6 +109,8 @@ class Composite(Op):
         if variable.unfusing.get() or not any_wants_gradient(inputs):
             return super().apply(*args, **params)
         given = [admit(value, self, name) for value, name in zip(inputs, self.inputs, strict=True)]
+        if any(each.looks_inside for each in variable.recorders.get()):
+            return self.read(vocabulary.tensors, given, bound)
         data = [None if value is None else value._data for value in given]
         nodes = [None if value is None else value.node for value in given]
         seen = [x if n is None else as_seen_from_inside(x) for x, n in zip(given, nodes, strict=True)]

@@ -24,11 +24,11 @@ from . import variable
 from .apart import walk_apart
 from .application import Op
 from .arguments import wants_function
-from .outside import Outside, holding
+from .outside import Outside
 from .readings import symbols, vocabulary
 from .rule import REQUIRED, Rule
 from .tensor import Tensor
-from .variable import Leaf, Variable, recorders
+from .variable import Leaf, Variable, holding, recorders
 
 
 def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:

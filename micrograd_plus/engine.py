@@ -15,9 +15,15 @@ from typing import Any
 
 from . import ops, variable
 from .application import Op, writer
-from .backward import Contribution
+from .backward import Contribution, in_a_rule
 from .readings import floats
 from .variable import birth, modes
+
+__all__ = ["Value"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 class Value:
@@ -118,13 +124,18 @@ class Value:
         earlier: list[tuple[Value, Any]] = []
         order = self._order(earlier)
         observers = [seen for each in variable.recorders.get() if (seen := each.observer(self, 1.0, False))]
+        value: Any = self
+        fresh: set[Value] = {self}
         try:
             self.grad = 1
             if observers:
-                _watched_walk(order, observers)
+                for value in order:
+                    _watched_pull(value, fresh, observers)
             else:
                 for value in order:
                     value.made_by.pull(value)
+        except ArithmeticError as error:
+            raise in_a_rule(value, error) from error
         finally:
             for value, before in earlier:
                 value.grad += before
@@ -328,20 +339,18 @@ def contributions(op: Op, value: Value) -> list[tuple[Value, Contribution]]:
     return sent
 
 
-def _watched_walk(order: list[Value], observers: list[Any]) -> None:
-    """The walk by name, every step told."""
-    fresh = set(order[:1])
-    for value in order:
-        if value.made_by.op is None:
-            value.made_by.pull(value)
-            fresh.update(value.parents)
-            continue
-        for parent, contribution in contributions(value.made_by.op, value):
-            before = parent.grad if parent in fresh else None
-            parent.grad += contribution.value
-            fresh.add(parent)
-            for observe in observers:
-                observe(value, contribution, value.grad, before, parent.grad)
+def _watched_pull(value: Value, fresh: set[Value], observers: list[Any]) -> None:
+    """One application by name, every step told. `fresh` are the numbers at which something has arrived."""
+    if value.made_by.op is None:
+        value.made_by.pull(value)
+        fresh.update(value.parents)
+        return
+    for parent, contribution in contributions(value.made_by.op, value):
+        before = parent.grad if parent in fresh else None
+        parent.grad += contribution.value
+        fresh.add(parent)
+        for observe in observers:
+            observe(value, contribution, value.grad, before, parent.grad)
 
 
 def refuse_stale(value: Value, parent: Value) -> None:

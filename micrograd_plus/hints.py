@@ -7,7 +7,7 @@ sentence: one for every operation that goes wrong in its own way, and a few that
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from math import prod
 from typing import Any
@@ -90,6 +90,29 @@ SENTENCES = {
 }
 """What each operation asks for. `{error}` stands where the library's own words say something that ours do not."""
 
+ELSEWHERE = {
+    **{name: f"mg.tensor(np.{name}(...))" for name in ("zeros", "ones", "full", "arange", "linspace", "eye")},
+    "array": "mg.tensor(values)", "rand": "mg.random.uniform(size=...)", "randn": "mg.random.normal(size=...)",
+    "randint": "mg.random.integers(...)", "manual_seed": "mg.random.seed(number)",
+    "cat": "mg.concatenate(parts, axis=0)", "permute": "mg.transpose(x, axes)", "unsqueeze": "mg.expand_dims(x, axis)",
+    "gather": "mg.take_along_axis(x, indices, axis)", "clamp": "mg.clip(x, low, high)", "t": "x.T", "numel": "x.size",
+    "mm": "a @ b", "bmm": "a @ b", "mul": "a * b", "sub": "a - b", "div": "a / b", "neg": "-x", "pow": "a**b",
+}  # fmt: skip
+"""What is written here for the names of NumPy's and PyTorch's that this engine has not."""
+
+
+def no_such(owner: str, name: str, names: Iterable[str] = ()) -> AttributeError:
+    """The error for a name that `owner` has not: what to write for it, or which of `names` are near."""
+    said = f"{owner} has no {name!r}"
+    if name in ELSEWHERE:
+        return AttributeError(f"{said}: write {ELSEWHERE[name]}")
+    if name.startswith("_"):  # what only a program asks for
+        return AttributeError(said)
+    from difflib import get_close_matches  # most programs need it never
+
+    near = get_close_matches(name, names, n=2)
+    return AttributeError(f"{said}; did you mean {' or '.join(near)}?" if near else said)
+
 
 def hint(op: Any, error: Exception, shapes: list[tuple[int, ...]], params: dict[str, Any]) -> str:
     """The sentence for an error of the operation `op`; `shapes` are those of its inputs, in order."""
@@ -105,7 +128,9 @@ def hint(op: Any, error: Exception, shapes: list[tuple[int, ...]], params: dict[
     asked = shapes_asked_for(op)
     if asked:
         return f"{said}; {asked}"
-    if isinstance(error, ValueError) and len(shapes) > 1 and (op.kind == "elementwise" or "broadcast" in said):
+    if "zero-size array" in said or "empty sequence" in said:
+        return f"x has shape {first}, and of no entries there is no largest and no smallest"
+    if isinstance(error, ValueError) and len(shapes) > 1 and "broadcast" in said:
         return (
             f"shapes {' and '.join(map(str, shapes))} do not broadcast: counted from the last axis, two lengths must "
             f"be equal or one of them 1; insert an axis with mg.expand_dims(x, axis), or reshape"
@@ -134,6 +159,19 @@ def about_numbers(op: Any, params: dict[str, Any]) -> str | None:
                 return f"{name} is a whole number{'' if least is None else f' of at least {least}'}, got {value!r}"
         elif isinstance(default, float) and not isinstance(value, (float, int, complex)):
             return f"{name} is a number, got {value!r}"
+    return None
+
+
+def about_kinds(error: Exception, data: list[Any]) -> str | None:
+    """What is wrong with numbers of a kind that the operation has no meaning for, if any are."""
+    if "negative integer powers" in str(error):
+        return "whole numbers to a negative power are not whole any more; write x.astype(float)"
+    if isinstance(error, TypeError) and re.search(r"ufunc|numpy boolean", str(error)):
+        kinds = {value.dtype.kind for value in data if hasattr(value, "dtype")}
+        if "c" in kinds:
+            return "it takes real numbers, and these are complex; x.real, x.imag and mg.abs(x) are real"
+        if "b" in kinds:
+            return "it takes numbers, and these are True and False; write x.astype(float)"
     return None
 
 
@@ -176,7 +214,8 @@ def explained(op: Any, error: Exception, data: list[Any], params: dict[str, Any]
         + [f"{name}={described(value)}" for name, value in params.items()]
     )
     shapes = [tuple(getattr(value, "shape", ())) for value in data if value is not None]
-    said = str(error) if hasattr(error, "explained") else hint(op, error, shapes, params)
+    explained_inside = str(error) if hasattr(error, "explained") else None
+    said = explained_inside or about_kinds(error, data) or hint(op, error, shapes, params)
     made = kind_of(error)(f"{op.name}({given}): {said}")
     vars(made)["explained"] = True
     return made

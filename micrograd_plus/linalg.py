@@ -38,3 +38,7 @@ __all__ = [
     "known_ratio", "matrix_norm", "matrix_power", "norm", "p_norm", "pinv", "pivots", "qr", "reciprocal_beyond",
     "resolution", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

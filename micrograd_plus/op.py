@@ -15,7 +15,7 @@ from typing import Any
 
 from .application import Op, writer
 from .readings import vocabulary
-from .rule import mask
+from .rule import KINDS, mask
 
 __all__ = [
     "Op", "constant", "elementwise", "face", "joining", "linear", "mask", "multilinear", "op", "operations", "phrase",
@@ -136,6 +136,12 @@ def _kind(kind: str, **options: Any) -> Callable[..., Any]:
 
         return define
 
+    with_rules.__name__ = with_rules.__qualname__ = kind
+    with_rules.__doc__ = (
+        f"A decorator that makes an operation of its forward: {KINDS[kind]}.\n\n"
+        f"`@mg.{kind}(x=rule)` stands above `def NAME(xp, x): ...`; a rule serves the input it is named after, and its "
+        f"parameters say what it reads."
+    )
     return with_rules
 
 

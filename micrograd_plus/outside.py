@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .variable import Node, Recorder
@@ -27,14 +25,3 @@ class Outside(Recorder):
             node = getattr(value, "node", None)
             if node is not None and node.serial < self.birth:
                 self.found.setdefault(node, value)
-
-
-@contextmanager
-def holding(place: ContextVar[Any], value: Any) -> Iterator[None]:
-    """A block in which a variable of this thread and task has another value. It changes nothing about how operations
-    are applied, so it does not count among the modes."""
-    token = place.set(value)
-    try:
-        yield
-    finally:
-        place.reset(token)

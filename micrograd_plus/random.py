@@ -18,6 +18,16 @@ from .hints import names_itself
 from .readings import vocabulary
 from .tensor import Tensor
 
+__all__ = [
+    "categorical", "choice", "generator", "integers", "normal", "permutation", "seed", "set_state", "state",
+    "uniform",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 _generator = np.random.default_rng()
 _elsewhere: dict[str, CountingGenerator] = {}
 _starts: dict[str, int] = {}

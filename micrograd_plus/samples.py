@@ -184,6 +184,7 @@ def _samples_of_scans() -> None:
     sample(ops.cumprod, [0.0, 2.0, 0.0, -1.5], axis=0)
     sample(ops.recurrence, inner(3, 4), real(3, 4), axis=1)
     sample(ops.recurrence, inner(4), real(3, 4), axis=-1, reverse=True)
+    sample(ops.recurrence, inner(3, 1), real(3, 4), axis=1)
     sample(ops.shift, real(2, 4), axis=1)
     sample(ops.shift, real(2, 4), axis=0, reverse=True)
     sample(ops.cummax_with_indices, spaced(3, 5), axis=1)
@@ -267,6 +268,7 @@ def _samples_of_indexing() -> None:
     sample(ops.take_along_axis, real(3, 4), [[0, 0], [3, 1], [2, 2]], axis=1)
     sample(ops.put_along_axis_add, real(3, 2), [[0, 0], [3, 1], [2, 2]], shape=(3, 4), axis=1)
     sample(ops.scatter_add, real(3, 4), [[0, 0], [3, 1], [2, 2]], real(3, 2), axis=1)
+    sample(ops.scatter_add, real(3, 4), [[0, 0], [3, 1], [2, 2]], real(3, 1), axis=-1)
     sample(ops.embedding, [[1, 3, 1], [0, 1, 3]], real(5, 4))
     nothing = "the padding row stands for nothing, and learns nothing by convention"
     sample(
@@ -395,6 +397,7 @@ def _samples_of_transformers() -> None:
 def _samples_of_sequences() -> None:
     sample(ops.rnn, real(4, 2, 3), inner(3, 3), real(2, 3))
     sample(ops.rnn, real(4, 3), inner(3, 3))
+    sample(ops.rnn, real(4, 2, 3), inner(3, 3), real(3))
     sample(ops.rnn, real(4, 2, 3), inner(3, 3), real(2, 3), nonlinearity="relu")
     sample(ops.gated_recurrence, inner(4, 2, 3), real(4, 2, 3), inner(3, 3))
     sample(ops.gated_recurrence, inner(4, 3), real(4, 3), inner(3, 3), reverse=True)
@@ -403,6 +406,7 @@ def _samples_of_sequences() -> None:
     sample(ops.lstm_cell, real(2, 12), real(2, 3))
     sample(ops.gru_cell, real(2, 9), real(2, 9), real(2, 3))
     sample(ops.selective_scan, real(2, 4, 3), positive(2, 4, 3), real(3, 2), real(2, 4, 2), real(2, 4, 2))
+    sample(ops.selective_scan, real(2, 4, 3), positive(1, 3), real(3, 2), real(2, 4, 2), real(4, 2))
     sample(ops.gated_delta_net, inner(2, 4, 3), inner(2, 4, 3), real(2, 4, 2), inner(2, 4), inner(2, 4))
 
 
@@ -521,6 +525,7 @@ def _samples_of_quantisation() -> None:
            padding=(1, 0), dilation=(1, 2), groups=2, low=-5, high=6, excused=both)  # fmt: skip
     sample(ops.dequantize_blocks, codes(6, 4), positive(3, 4), real(3, 4), block=2)
     sample(ops.dequantize_blocks, codes(2, 6, 4), positive(2, 2, 4), block=3)
+    sample(ops.dequantize_blocks, codes(2, 6, 4), positive(2, 1), real(2, 2, 4), block=3)
     sample(ops.dequantize_matmul, real(2, 3, 6), codes(6, 4), positive(2, 4), real(2, 4), block=3)
     sample(ops.dequantize_matmul, real(3, 6), codes(6, 4), positive(3, 4), block=2)
     sample(ops.dequantize_grouped_matmul, real(5, 4), codes(3, 4, 2), positive(3, 2, 2), [2, 0, 2, 2, 0],
@@ -535,6 +540,8 @@ def _samples_of_splats() -> None:
     sample(ops.splat.gaussian_alpha, real(3, 2), real(3, 4), narrow, positive(3), cutoff=0.2, ceiling=0.4)
     sample(ops.splat.blend, lambda rng: abs(inner(4, 6)(rng)), real(4, 3), real(3))
     sample(ops.splat.blend, lambda rng: abs(inner(5, 6)(rng)), real(5, 2), real(2), stop=0.1)
+    opaque = [[0.3, 1.0, 0.7], [1.0, 0.2, 0.6], [0.5, 0.4, 1.0], [0.8, 1.0, 1.0]]
+    sample(ops.splat.blend, opaque, real(4, 2), real(2), stop=-1.0)  # nothing is left out, so nothing jumps
 
 
 for _define in (

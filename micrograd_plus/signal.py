@@ -6,3 +6,7 @@ from __future__ import annotations
 from .ops.signal import frames, hann_window, log_mel, mel_filters, overlap_add, stft, windowed_spectra
 
 __all__ = ["frames", "hann_window", "log_mel", "mel_filters", "overlap_add", "stft", "windowed_spectra"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -19,7 +19,7 @@ from .readings import vocabulary
 from .structures import leaves, leaves_beside, mapped
 from .tensor import Tensor
 from .transforms import differentiating, grad, or_zeros, pulled, variables, zeros
-from .variable import Node, Upstreams
+from .variable import Part, Upstreams
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -39,10 +39,10 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         applied = Applications()
         with applied:
             out = f(*inputs)
-        moving: dict[Node, Any] = {}
+        moving: dict[Any, Any] = {}
         flat = [leaf for made in inputs for leaf in leaves(made)]
         for primal, tangent in zip(flat, leaves_beside(tangents, inputs, "jvp: tangents"), strict=True):
-            moving[primal.node] = _tangent(tangent, primal)
+            moving[_value_of(primal.node)] = _tangent(tangent, primal)
         for step in applied.steps:
             push(*step, moving)
         return out, mapped(out, lambda value: _movement(value, moving))
@@ -69,32 +69,42 @@ def _tangent(given: Any, primal: Tensor) -> Tensor:
     return tangent if isinstance(given, Tensor) else tangent.astype(primal.dtype)
 
 
-def _movement(value: Any, moving: dict[Node, Any]) -> Any:
+def _movement(value: Any, moving: dict[Any, Any]) -> Any:
     """How a result moves; what is no tensor, or depends on nothing that moves, does not."""
-    node = getattr(value, "node", None)
-    return moving[node] if node in moving else zeros(value)
+    known = _value_of(getattr(value, "node", None))
+    return moving[known] if known in moving else zeros(value)
+
+
+def _value_of(node: Any) -> Any:
+    """What a value that moves is known by: its node, or as one of several outputs the application's and its number. A
+    rule that reads such an output is given it under a node of its own."""
+    return (node.parents[0], node.index) if type(node) is Part else node
 
 
 class Applications(variable.Recorder):
-    """A recorder of what was applied, in order."""
+    """A recorder of what was applied, in order. A composite's rule reads values from inside it, so how those move must
+    be known too, if the gradient of a composite is to be pushed forward."""
+
+    looks_inside = True
 
     def __init__(self) -> None:
         self.steps: list[tuple[Op, list[Any], dict[str, Any], Any]] = []
 
     def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
-        """Note one application."""
-        self.steps.append((op, list(inputs), params, result))
+        """Note one application, if its result can move: a leaf that it may be made into later cannot."""
+        if any(part.node is not None for part in (result if op.outputs else (result,))):
+            self.steps.append((op, list(inputs), params, result))
 
 
-def push(op: Op, inputs: list[Any], params: dict[str, Any], result: Any, moving: dict[Node, Any]) -> None:
+def push(op: Op, inputs: list[Any], params: dict[str, Any], result: Any, moving: dict[Any, Any]) -> None:
     """Note how the result of one application moves, when an input does."""
-    arriving = [moving.get(value.node) if getattr(value, "node", None) is not None else None for value in inputs]
+    arriving = [moving.get(_value_of(getattr(value, "node", None))) for value in inputs]
     results = result if op.outputs else (result,)
-    if all(tangent is None for tangent in arriving) or all(part.node is None for part in results):
+    if all(tangent is None for tangent in arriving):
         return
     for part, tangent in zip(results, _moved(op, inputs, params, results, arriving), strict=True):
         if part.node is not None and tangent is not None:
-            moving[part.node] = tangent
+            moving[_value_of(part.node)] = tangent
 
 
 def _moved(

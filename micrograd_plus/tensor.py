@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import RLock
 from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import ref
@@ -16,6 +17,7 @@ from .variable import Handle, Leaf, Node, Variable, after_accumulation, hooks, l
 
 np = vocabulary.device("cpu").library
 _new, _ndarray = object.__new__, np.ndarray
+_growing = RLock()
 _ABOUT_FORM = {np.shape, np.ndim, np.size, np.result_type, np.zeros_like, np.ones_like, np.empty_like, np.full_like}
 """NumPy's functions that ask for shape and dtype alone: no graph is lost in them."""
 
@@ -42,6 +44,7 @@ class Tensor(Variable):
     """An array whose operations are remembered, so that gradients can walk back through them. Made by `mg.tensor`."""
 
     __slots__ = ()
+
     # Making -----------------------------------------------------------------------------------------------------------
 
     @staticmethod
@@ -172,6 +175,10 @@ class Tensor(Variable):
         value = value if isinstance(value, Tensor) else Tensor.constant(value, "grad")
         if value.shape != self.shape:
             raise ValueError(f"grad must have the tensor's shape {self.shape}, got {value.shape}")
+        if value.dtype != self.dtype:
+            if value.dtype.kind == "c" and self.dtype.kind != "c":
+                raise TypeError(f"grad is {value.dtype}, the tensor {self.dtype}; take its real part")
+            value = value.astype(self.dtype)
         self._tracked("grad").grad = value
 
     @property
@@ -205,8 +212,7 @@ class Tensor(Variable):
             self, self._upstream(gradient, create_graph), create_graph=create_graph, retain_graph=retain_graph,
             walk_by=None if workers == 1 else _walk_on(workers),
         )  # fmt: skip
-        for leaf, received in found.items():
-            _accumulate(leaf, received)
+        _accumulate(found)
 
     def gradients(
         self,
@@ -242,7 +248,7 @@ class Tensor(Variable):
                 )
             return library.ones(data.shape, data.dtype)
         if create_graph and isinstance(gradient, Tensor):
-            given: Any = gradient
+            given: Any = gradient if gradient.dtype == data.dtype else gradient.astype(data.dtype)
         else:
             given = numbers(gradient, None, "backward: gradient")
             refuse_other_device(self, given)
@@ -609,16 +615,17 @@ def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def _accumulate(leaf: Any, received: Any) -> None:
-    """Add what a walk brought to a leaf's `.grad`."""
-    if received.dtype is not leaf.dtype and received.dtype != leaf.dtype:
-        received = received.astype(leaf.dtype)
-    before = leaf.grad
-    if isinstance(before, Tensor) and before.node is None:
-        before = before._data
-    leaf.grad = received if before is None else before + received
+def _accumulate(found: dict[Any, Any]) -> None:
+    """Add what a walk brought to the leaves' `.grad`, in arrays for as long as nobody looks. Walks on several threads
+    take turns here: what one of them adds must not be lost to another."""
+    with _growing:
+        for leaf, received in found.items():
+            before = leaf.grad
+            if isinstance(before, Tensor) and before.node is None:
+                before = before._data
+            leaf.grad = received if before is None else before + received
     if after_accumulation.ever:
-        for hook in after_accumulation.on(leaf):
+        for hook in [hook for leaf in found for hook in after_accumulation.on(leaf)]:
             hook()
 
 

@@ -165,7 +165,9 @@ def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
 @contextmanager
 def differentiating() -> Generator[bool]:
-    """One transform deeper; yields whether this is inside another one."""
+    """One transform deeper; yields whether this is inside another one. Its inputs share their arrays with the tensors
+    that were given, so none may be lent to anybody any more."""
+    variable.settle()
     token = _depth.set(_depth.get() + 1)
     try:
         with variable.enable_grad():

@@ -132,6 +132,9 @@ recorders: ContextVar[tuple[Recorder, ...]] = ContextVar("recorders", default=()
 class Recorder:
     """Who is told what happens in a block: `with recorder: ...`, in this thread and task alone."""
 
+    looks_inside = False
+    """Whether composites are to run as the operations that they are made of."""
+
     def __enter__(self) -> Recorder:
         self._token = recorders.set((*recorders.get(), self))
         modes.count_recorders(1)
@@ -169,6 +172,17 @@ def mode(variable: ContextVar[Any], value: Any) -> Generator[None]:
     finally:
         modes.count(-1)
         variable.reset(token)
+
+
+@contextmanager
+def holding(place: ContextVar[Any], value: Any) -> Generator[None]:
+    """A block in which a variable of this thread and task has another value. It changes nothing about how operations
+    are applied, so it does not count among the modes."""
+    token = place.set(value)
+    try:
+        yield
+    finally:
+        place.reset(token)
 
 
 def no_grad() -> Any:

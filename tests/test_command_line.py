@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import micrograd_plus as mg
+from commands import EXAMPLES, HOUSE, SQUARE, copied_alone, environment, run, run_python
 from micrograd_plus import check
 from micrograd_plus.op import operations
 
-HOUSE = Path(__file__).resolve().parent.parent
-EXAMPLES = sorted(path.stem for path in (HOUSE / "micrograd_plus" / "examples").glob("*.py"))
+FAR = Path("no/such/walk.json")
 
 BELL = '''
 import micrograd_plus as mg
@@ -39,54 +38,6 @@ for name in operations:
         assert main(["ops", name]) == 0, name
     assert f".{name}(" in printed.getvalue(), name
 """
-
-LAB_WITHOUT_JUPYTERLAB = """
-import importlib.util, sys
-
-find_spec = importlib.util.find_spec
-importlib.util.find_spec = lambda name: None if name == "jupyterlab" else find_spec(name)
-from micrograd_plus.__main__ import main
-
-sys.exit(main(["lab"]))
-"""
-
-SQUARE = """
-import micrograd_plus as mg
-
-x = mg.tensor(3.0, requires_grad=True)
-(x * x).backward()
-"""
-
-
-def environment(packages=HOUSE):
-    """This process's environment, with the packages in a folder importable."""
-    path = os.pathsep.join([str(packages), str(HOUSE / "viz")])
-    return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"}
-
-
-def run(*arguments, folder=HOUSE, packages=HOUSE):
-    """`python -m micrograd_plus ...`, run in a folder."""
-    return run_python("-m", "micrograd_plus", *map(str, arguments), folder=folder, packages=packages)
-
-
-def run_python(*arguments, folder=HOUSE, packages=HOUSE):
-    """A Python of its own."""
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env=environment(packages),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-
-
-def copied_alone(folder):
-    """The engine's package in another folder, as it lies where it was installed without its source."""
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(HOUSE / "micrograd_plus", folder / "micrograd_plus", ignore=ignored)
-
 
 @pytest.fixture
 def script(tmp_path):
@@ -123,8 +74,15 @@ def test_an_unknown_argument_is_named():
     assert "unknown arguments: --colour; see micrograd-plus ops --help" in ran.stderr
 
 
-def test_version_names_what_is_in_use():
-    ran = run("version")
+def test_an_unknown_argument_without_a_command_is_named_too():
+    ran = run("--colour")
+    assert ran.returncode == 2
+    assert "unknown arguments: --colour; see micrograd-plus --help" in ran.stderr
+
+
+@pytest.mark.parametrize("asked", ["version", "--version"])
+def test_version_names_what_is_in_use(asked):
+    ran = run(asked)
     assert ran.returncode == 0
     assert ran.stdout.startswith(f"micrograd_plus {mg.__version__} (NumPy ")
 
@@ -138,16 +96,6 @@ def test_the_examples_are_listed_with_what_they_are():
     assert [line.split()[0] for line in ran.stdout.splitlines()] == EXAMPLES
     assert "diamond" in EXAMPLES
     assert "twice" in ran.stdout
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_becomes_a_page_that_needs_nothing_else(name, tmp_path):
-    ran = run("walk", "--example", name, "-o", "walk.html", folder=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    assert re.search(r"^Wrote walk\.html: \d+ nodes, \d+ steps\.$", ran.stdout, re.MULTILINE)
-    page = (tmp_path / "walk.html").read_text(encoding="utf-8")
-    assert f"<title>{name}.py" in page
-    assert not re.search(r'(src|href)="https?:', page)
 
 
 def test_a_script_becomes_the_format_that_the_suffix_names(script, tmp_path):
@@ -191,10 +139,10 @@ def test_a_script_runs_as_python_would_run_it(script, tmp_path):
 
 def test_a_script_without_a_walk_is_told_what_is_missing(script, tmp_path):
     path = script(SQUARE.replace(".backward()", ""))
-    ran = run("walk", path.name, "-o", "walk.html", folder=tmp_path)
+    ran = run("walk", path.name, "-o", "walk.json", folder=tmp_path)
     assert ran.returncode == 1
     assert "program.py ran, but nothing walked backward: call backward() on a result" in ran.stderr
-    assert not (tmp_path / "walk.html").exists()
+    assert not (tmp_path / "walk.json").exists()
 
 
 def test_an_error_of_a_script_is_shown_from_its_own_first_line_on(script):
@@ -222,13 +170,18 @@ def test_a_script_that_leaves_with_an_error_code_fails(script):
             ["--example", "mlp", "-o", "walk.pdf"],
             "cannot write 'walk.pdf': the suffix says what is written, one of .h",
         ),
-        (["--example", "mlp", "-o", "no/such/walk.json"], "cannot write"),
+        (["--example", "mlp", "-o", "no/such/walk.json"], f"cannot write {FAR}: there is no folder {FAR.parent}"),
+        (["book.ipynb"], "'book.ipynb' is a notebook, not a Python program: open it in JupyterLab"),
+        (["other.json"], "other.json holds no walk: "),
     ],
 )
 def test_what_cannot_be_walked_is_said_in_a_sentence(arguments, sentence, tmp_path):
+    for other in ("book.ipynb", "other.json"):
+        (tmp_path / other).write_text("{}", encoding="utf-8")
     ran = run("walk", *arguments, folder=tmp_path)
     assert ran.returncode == 1
     assert f"micrograd-plus walk: {sentence}" in ran.stderr
+    assert ran.stdout == "", "what cannot be written is said before the script is run"
     assert "Traceback" not in ran.stderr
 
 
@@ -241,6 +194,7 @@ def test_a_file_of_data_can_be_written_where_nothing_that_draws_is_installed(tmp
     ran = run("walk", "--example", "diamond", "-o", "walk.html", folder=tmp_path, packages=tmp_path)
     assert ran.returncode == 1
     assert 'cannot draw walk.html: No module named graphviz: pip install "micrograd_plus[viz]"' in ran.stderr
+    assert ran.stdout == "", "what cannot be drawn is said before the script is run"
 
 
 # ops --------------------------------------------------------------------------------------------------------
@@ -281,15 +235,32 @@ def test_a_name_that_no_operation_has_is_answered_with_those_nearest():
     ran = run("ops", "sofmax")
     assert ran.returncode == 1
     assert "there is no operation 'sofmax'; did you mean softmax" in ran.stderr
+    assert "? (`micrograd-plus ops` lists them all)\n" in ran.stderr
+
+
+@pytest.mark.parametrize("name", ["mg.softmax", "softmax", "nn.functional.softmax"])
+def test_an_operation_may_be_named_as_it_is_called(name):
+    assert run("ops", name).stdout.startswith("mg.softmax(x, axis=-1)\n")
+
+
+def test_text_keeps_within_a_narrow_terminal():
+    ran = run("ops", "power", columns="50")
+    words, _, _ = ran.stdout.partition("\nKind: ")
+    assert max(map(len, words.splitlines())) <= 50
+    assert max(map(len, run("ops", "power").stdout.partition("\nKind: ")[0].splitlines())) > 50
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes that are closed early are Unix's")
-def test_a_reader_who_has_seen_enough_is_no_error():
-    command = f"{sys.executable} -m micrograd_plus ops | head -1; exit ${{PIPESTATUS[0]}}"
-    ran = subprocess.run(
-        ["bash", "-c", command], env=environment(), capture_output=True, text=True, check=False
-    )
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "Entry by entry\n", "")
+@pytest.mark.parametrize("command", ["ops", "version"])
+def test_a_reader_who_has_seen_enough_is_no_error(command):
+    read, written = os.pipe()
+    os.close(read)
+    with os.fdopen(written, "w") as pipe:
+        ran = subprocess.run(
+            [sys.executable, "-m", "micrograd_plus", command],
+            env=environment() | {"PYTHONUNBUFFERED": ""}, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 # check ------------------------------------------------------------------------------------------------------
@@ -339,39 +310,3 @@ def test_a_file_that_is_not_there_cannot_be_checked(tmp_path):
     ran = run("check", "nowhere.py", folder=tmp_path)
     assert ran.returncode == 1
     assert "there is no file 'nowhere.py'" in ran.stderr
-
-
-# lab --------------------------------------------------------------------------------------------------------
-
-
-def test_lab_starts_jupyterlab_and_hands_on_its_arguments(tmp_path):
-    (tmp_path / "notebooks").mkdir()
-    ran = run("lab", "--version", folder=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    assert re.fullmatch(r"\d+\.\d+\.\d+\S*", ran.stdout.strip())
-
-
-def test_lab_without_notebooks_says_that_it_opens_the_current_folder(tmp_path):
-    copied_alone(tmp_path)
-    ran = run("lab", "--version", folder=tmp_path, packages=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.startswith("There is no folder of notebooks here")
-
-
-def test_lab_opens_the_first_notebook_of_the_folder(tmp_path, monkeypatch):
-    from micrograd_plus import __main__ as line
-
-    notebooks = tmp_path / "notebooks"
-    notebooks.mkdir()
-    (notebooks / "01_first_walk.ipynb").touch()
-    monkeypatch.chdir(tmp_path)
-    started = []
-    monkeypatch.setattr(line.subprocess, "call", lambda command: started.append(command) or 0)
-    assert line.main(["lab", "--no-browser"]) == 0
-    assert started[0][1:5] == ["-m", "jupyterlab", str(notebooks / "01_first_walk.ipynb"), "--no-browser"]
-
-
-def test_lab_without_jupyterlab_says_what_to_install(tmp_path):
-    ran = run_python("-c", LAB_WITHOUT_JUPYTERLAB, folder=tmp_path)
-    assert ran.returncode == 1
-    assert 'JupyterLab is not installed: pip install "micrograd_plus[lab]"' in ran.stderr

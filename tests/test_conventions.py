@@ -46,6 +46,42 @@ def test_far_out_on_either_side_nothing_overflows(function, values, slopes):
         assert gradient(function, far_out) == slopes
 
 
+def share(x):
+    """The logistic function, in double precision."""
+    return 1 / (1 + math.exp(-x))
+
+
+@pytest.mark.parametrize(("function", "exact", "points"), [
+    (mg.expm1, math.exp, [-60.0, -20.0, -9.0]),
+    (mg.elu, math.exp, [-60.0, -20.0, -9.0]),
+    (mg.selu, lambda x: 1.7580993408473766 * math.exp(x), [-60.0, -20.0, -9.0]),
+    (mg.softplus, share, [-60.0, -20.0, 20.0, 600.0]),
+    (mg.logsigmoid, lambda x: share(-x), [-60.0, 20.0, 60.0]),
+    (mg.silu, lambda x: share(x) * (1 + x * share(-x)), [-60.0, -9.0, 9.0, 20.0]),
+])  # fmt: skip
+def test_a_slope_keeps_its_digits_far_out_in_single_precision(function, exact, points):
+    slopes = gradient(function, np.array(points, "float32"))
+    np.testing.assert_allclose(slopes, [exact(x) for x in points], rtol=3e-6)
+
+
+@pytest.mark.parametrize("function", [mg.silu, mg.mish])
+def test_far_out_a_gate_is_a_straight_line(function):
+    far_out = [1e3, 1e10, 1e20]
+    assert gradient(function, far_out) == [1, 1, 1]
+    assert gradient(mg.grad(lambda x: function(x).sum()), far_out) == [0, 0, 0]
+
+
+def test_the_logarithm_of_the_sigmoid_is_bent_alike_on_either_side():
+    bent = gradient(mg.grad(lambda x: mg.logsigmoid(x).sum()), [-60.0, 60.0])
+    np.testing.assert_allclose(bent, [-math.exp(-60.0)] * 2, rtol=1e-12)
+
+
+def test_the_sigmoid_and_its_kind_are_for_real_numbers():
+    for function in (mg.sigmoid, mg.softplus, mg.logsigmoid, mg.silu, mg.mish):
+        with pytest.raises(TypeError, match=function.__name__):
+            function(mg.tensor([1.0 + 2.0j]))
+
+
 def test_gelu_is_exact_or_as_first_published():
     x = mg.tensor(1.0)
     assert math.isclose(mg.gelu(x).item(), 0.5 * (1 + math.erf(math.sqrt(0.5))), rel_tol=1e-15)
@@ -278,6 +314,7 @@ def test_the_padding_row_of_an_embedding_learns_nothing():
 
 def test_classes_as_rows_and_draws_from_them_carry_no_graph():
     assert F.one_hot(mg.tensor([2, 0]), 3).tolist() == [[0, 0, 1], [1, 0, 0]]
+    assert mg.one_hot(mg.tensor([[1], [0]]), num_classes=2).tolist() == [[[0, 1]], [[1, 0]]]
     scores = mg.tensor([[0.0, -INF], [-INF, 0.0]], requires_grad=True)
     drawn = mg.random.categorical(scores)
     assert drawn.tolist() == [0, 1]
@@ -381,6 +418,18 @@ def test_binary_cross_entropy_is_safe_with_large_scores_of_either_sign():
     each = F.binary_cross_entropy_with_logits(mg.tensor(scores), answers, reduction="none")
     assert each.tolist() == pytest.approx([0, 0, math.log(2)])
     assert gradient(lambda x: mg.binary_cross_entropy_with_logits(x, answers), scores) == [0, 0, -0.5]
+
+
+def test_what_binary_cross_entropy_makes_of_a_sure_score_keeps_its_digits():
+    right, wrong = math.log1p(math.exp(-20.0)), 20.0 + math.log1p(math.exp(-20.0))
+    scores, targets = mg.tensor([20.0, -20.0, 20.0, -20.0], dtype="float32"), mg.tensor([1, 0, 0, 1], dtype="float32")
+    losses = F.binary_cross_entropy_with_logits(scores, targets, reduction="none").numpy()
+    np.testing.assert_allclose(losses, [right, right, wrong, wrong], rtol=1e-6)
+
+
+def test_the_second_slope_of_huber_loss_is_1_where_the_prediction_is_right():
+    loss = lambda x: F.huber_loss(x, np.zeros(4), reduction="sum", delta=2.0)
+    assert mg.hessian(loss)(np.array([0.0, 1.5, -3.0, 5.0])).numpy().diagonal().tolist() == [1, 1, 0, 0]
 
 
 def test_dropout_draws_its_mask_once_and_goes_back_by_the_same():

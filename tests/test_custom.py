@@ -78,6 +78,20 @@ def test_a_tangent_rule_gives_the_way_back_by_its_transpose(pair):
     assert np.allclose(x.grad.numpy(), plain(X).numpy(), rtol=1e-12)
 
 
+def test_an_infinite_input_that_does_not_move_has_a_tangent_of_0():
+    @mg.custom_jvp
+    def smaller(x, bound):
+        return mg.minimum(x, bound)
+
+    @smaller.tangent
+    def _(x, bound, x_tangent, bound_tangent):
+        return mg.where(x < bound, x_tangent, bound_tangent) + 0 * bound_tangent
+
+    unbounded = np.full(3, np.inf)
+    assert mg.jvp(lambda x: smaller(x, unbounded), (np.ones(3),), (np.full(3, 2.0),))[1].tolist() == [2.0, 2.0, 2.0]
+    assert mg.grad(lambda x: smaller(x, unbounded).sum())(np.ones(3)).tolist() == [1.0, 1.0, 1.0]
+
+
 def test_a_function_may_have_rules_for_both_ways_and_each_is_used():
     used = []
 

@@ -1,4 +1,4 @@
-"""Every operation with a sample, called again with its axes cut to one entry, and to none."""
+"""Every operation with a sample, called again with its axes cut to one entry, to none, and in one input alone."""
 
 import numpy as np
 import pytest
@@ -44,16 +44,36 @@ def cuts(name, kept):
             yield Sample(each.op, inputs, each.params, each.excused)
 
 
-def results(sample):
-    """What a call gives; None where it is refused, by an error that names the operation."""
-    inputs = [mg.tensor(value) if hasattr(value, "dtype") else value for value in sample.inputs]
+def cut_alone(name):
+    """The samples of an operation of several inputs with one axis of one of them cut to one entry, for each in turn."""
+    for each in samples[name]:
+        for place in moving(each) if len(each.inputs) > 1 else []:
+            value = each.inputs[place]
+            for axis in [axis for axis, n in enumerate(value.shape) if n > 1]:
+                inputs = [*each.inputs[:place], np.take(value, [0], axis), *each.inputs[place + 1 :]]
+                yield Sample(each.op, inputs, each.params, each.excused)
+
+
+def unless_refused(compute, sample):
+    """What is computed of a sample; None where it is refused, by an error that names the operation."""
     try:
-        out = sample.op.given(inputs, sample.params)
+        return compute(sample)
     except (ValueError, TypeError, IndexError, RuntimeError) as error:
         if sample.op.name not in str(error):
             raise
         return None
+
+
+def called(sample):
+    """The results of the call, as arrays."""
+    inputs = [mg.tensor(value) if hasattr(value, "dtype") else value for value in sample.inputs]
+    out = sample.op.given(inputs, sample.params)
     return [part.numpy() for part in (out if isinstance(out, tuple) else (out,))]
+
+
+def results(sample):
+    """The same; None where it is refused."""
+    return unless_refused(called, sample)
 
 
 @pytest.mark.parametrize("name", samples)
@@ -69,6 +89,13 @@ def test_with_a_single_entry_along_an_axis_the_gradient_still_equals_differences
         held += 1
     has_axes = any(True for _ in cuts(name, 1))
     assert (held > 0) == (has_axes and name not in NOT_CUT)
+
+
+@pytest.mark.parametrize("name", [name for name in samples if name not in NOT_CUT])
+def test_an_input_cut_along_one_axis_is_broadcast_rightly_or_refused(name):
+    for sample in cut_alone(name):
+        if "the gradient equals differences" not in sample.excused and unless_refused(gradients, sample) is not None:
+            promises["the gradient equals differences"](sample)
 
 
 @pytest.mark.parametrize("name", [name for name in samples if name not in NO_WAY_BACK])
@@ -128,6 +155,13 @@ def test_what_is_no_number_stays_none():
      r"fold.*a window of \(2, 2\) \(dilation \(1, 1\)\) is larger than the image \(1, 1\) with padding \(0, 0\)"),
     (lambda: mg.put_diagonal(np.ones(1), shape=(3, 3)), r"x must have the shape of that diagonal, \(3,\)"),
     (lambda: mg.undiag(np.ones((2, 2)), shape=(3,), k=1), r"x must have the shape of what diag makes of \(3,\)"),
+    (lambda: mg.softmax_cross_entropy(np.ones((3, 4)), np.ones((3, 1))),
+     r"softmax_cross_entropy.*the shapes \(3, 1\) and \(3, 4\) must be equal"),
+    (lambda: mg.mean_class_cross_entropy(np.ones((1, 4)), np.array([0, 1])),
+     r"cannot reshape array of size 2 into shape \(1,1\); Shapes: logits \(rows, classes\), classes \(rows,\)"),
+    (lambda: mg.rnn(np.ones((4, 3)), np.ones(3)), r"rnn.*weight must be as wide as the states, \(3, 3\); .* \(3,\)"),
+    (lambda: mg.gated_recurrence(np.ones((4, 3)), np.ones((1, 4, 3)), np.eye(3)),
+     r"gated_recurrence.*gate and drive must have one shape; theirs are \(4, 3\) and \(1, 4, 3\)"),
 ])  # fmt: skip
 def test_an_error_says_which_shape_would_do(call, sentence):
     with pytest.raises(ValueError, match=sentence):

@@ -4,8 +4,10 @@ import doctest
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ import micrograd_plus as mg
 import micrograd_plus.nn
 import micrograd_plus.optim
 from micrograd_plus import check, reference
+from micrograd_plus.__main__ import arguments_parser
 from micrograd_plus.composites import Composite
 from micrograd_plus.op import operations
 from micrograd_plus.samples import samples
@@ -32,6 +35,21 @@ CONVENTIONS = re.findall(
     (DOCS / "conventions.md").read_text(encoding="utf-8"),
     re.MULTILINE,
 )
+PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+RUN = [
+    pytest.param(program, id=f"{name}-{number}", marks=[pytest.mark.cuda] if "cuda" in program else [])
+    for name in ("trace.md", "devices.md")
+    for number, program in enumerate(PYTHON.findall((DOCS / name).read_text(encoding="utf-8")))
+]
+HOUSE_WORDS = [page for page in PAGES if page.parent != DOCS / "reference"]
+NEW_OPERATION = """
+import runpy
+import micrograd_plus as mg
+
+assert len(mg.check_op(mg.bell)) == 11
+page = runpy.run_path("docs/make_reference.py")["pages"]()["entry-by-entry.md"]
+print(page[page.index("## bell"):])
+"""
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#([^)\s]+))?\)")
 
 
@@ -57,13 +75,13 @@ def test_the_reference_is_written_the_same_in_every_process():
     assert "## softmax" in written.pop()
 
 
-def run_program(code, **variables):
-    """A program in a Python of its own, with the packages of this house importable."""
-    path = os.pathsep.join([str(HOUSE), str(HOUSE / "viz")])
+def run_program(code, folder=None, packages=HOUSE, **variables):
+    """A program in a Python of its own, with the packages of a house, of this one, importable."""
+    path = os.pathsep.join([str(packages), str(HOUSE / "viz")])
     environment = {**os.environ, "PYTHONPATH": path, **variables}
     command = [sys.executable, "-X", "utf8", "-c", code]
     return subprocess.run(
-        command, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
     )
 
 
@@ -107,6 +125,36 @@ def test_the_example_of_an_operation_prints_what_it_shows(op):
 def test_a_program_in_the_readme_prints_what_is_shown_under_it(program, output):
     ran = run_program(program)
     assert ran.stdout == output, ran.stderr
+
+
+@pytest.mark.parametrize("program", RUN)
+def test_a_program_on_a_page_runs_as_it_stands(program, tmp_path):
+    ran = run_program(program, folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_the_operation_that_contributing_shows_needs_nothing_but_its_function_its_rule_and_its_sample(tmp_path):
+    for room in ("micrograd_plus", "docs"):
+        shutil.copytree(HOUSE / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+    blocks = PYTHON.findall((DOCS / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert len(blocks) == 2
+    for block in blocks:
+        with (tmp_path / re.match(r"# in ([\w/.]+)", block)[1]).open("a", encoding="utf-8") as file:
+            file.write(block)
+    ran = run_program(NEW_OPERATION, folder=tmp_path, packages=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "upstream · (−2 · x · e^(−x · x))" in ran.stdout
+
+
+@pytest.mark.parametrize("page", HOUSE_WORDS, ids=lambda page: page.name)
+def test_what_a_page_tells_to_type_is_there(page):
+    text = page.read_text(encoding="utf-8")
+    made = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE))
+    assert made <= set(re.findall(r"^([a-z-]+):", (HOUSE / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    project = tomllib.loads((HOUSE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(re.findall(r"pip install .*\[(\w+)\]", text)) <= project["optional-dependencies"].keys()
+    for line in re.findall(r"(?:^|`)micrograd-plus ((?!--help)[^`#\n]+)", text, re.MULTILINE):
+        assert arguments_parser().parse_args(line.split()).run
 
 
 @pytest.mark.parametrize(("call", "x", "gradient"), CONVENTIONS)

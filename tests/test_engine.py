@@ -152,6 +152,15 @@ def leave(handle):
 # Mappings, retained gradients, hooks ------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("given", [[1, 2], np.array([1.0, 2.0]), mg.tensor([1.0, 2.0])])
+def test_a_gradient_that_is_put_there_takes_the_dtype_of_its_leaf(given):
+    x = mg.tensor([3.0, 4.0], requires_grad=True, dtype="float32")
+    x.grad = given
+    assert str(x.grad.dtype) == "float32"
+    (x * 2).sum().backward()
+    assert (x.grad.tolist(), str(x.grad.dtype)) == ([3.0, 4.0], "float32")
+
+
 def test_gradients_come_back_as_a_mapping_and_no_grad_is_touched():
     x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
     product = x * y
@@ -191,6 +200,34 @@ def test_what_a_hook_returns_takes_the_gradients_place(of):
     (y if of == "result" else x).register_hook(lambda gradient: gradient * 10)
     y.sum().backward()
     assert numbers(x.grad) == [20.0, 40.0]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+def test_what_a_hook_returns_is_brought_to_the_gradients_dtype(dtype, create_graph):
+    x = leaf([1.0, 2.0], dtype="float32")
+    y = x * 3
+    for tensor in (x, y):
+        tensor.register_hook(lambda gradient: gradient.astype(dtype) * 2)
+    y.sum().backward(create_graph=create_graph)
+    assert (x.grad.dtype, numbers(x.grad)) == (np.float32, [12.0, 12.0])
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_an_upstream_of_another_dtype_is_brought_to_the_tensors_dtype(create_graph):
+    x = leaf([1.0, 2.0], dtype="float32")
+    x.backward(mg.tensor([3.0, 4.0], dtype="float64"), create_graph=create_graph)
+    assert (x.grad.dtype, numbers(x.grad)) == (np.float32, [3.0, 4.0])
+
+
+def test_a_gradient_is_the_same_tensor_whenever_it_is_looked_at():
+    x = leaf([1.0, 2.0])
+    (x * x).sum().backward()
+    seen = x.grad
+    assert x.grad is seen
+    (x * x).sum().backward()
+    assert numbers(seen) == [2.0, 4.0]
+    assert numbers(x.grad) == [4.0, 8.0]
 
 
 @pytest.mark.parametrize("take_away", [lambda handle: handle.remove(), lambda handle: handle(), leave])

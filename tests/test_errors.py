@@ -37,6 +37,20 @@ CASES = {
         (lambda: mg.recurrence(leaf(3), leaf(4)), ValueError, "recurrence", "decay (3,)", "drive (4,)"),
         (lambda: mg.broadcast_to(leaf(2, 3), shape=(4, 3)), ValueError, "broadcast_to", "(2, 3)", "(4, 3)"),
     ],
+    "numbers of another kind": [
+        (lambda: mg.tensor([2, 3]) ** -1, ValueError, "power", "int64", "negative power", "x.astype(float)"),
+        (lambda: mg.floor(mg.tensor([1j])), TypeError, "floor", "complex128", "takes real numbers", "x.real"),
+        (lambda: mg.arctan2(mg.tensor([1j]), leaf(1)), TypeError, "arctan2", "a: (1,) complex128", "mg.abs(x)"),
+        (lambda: -mg.tensor([True]), TypeError, "negative", "bool", "True and False", "x.astype(float)"),
+        (lambda: mg.sigmoid(mg.tensor([True])), TypeError, "sigmoid", "bool", "x.astype(float)"),
+        (lambda: mg.astype(leaf(1), dtype="U3"), TypeError, "astype", "<U3 is no dtype of numbers", "'float32'"),
+        (lambda: mg.astype(leaf(1), dtype=object), TypeError, "astype", "object is no dtype of numbers"),
+    ],
+    "nothing where something is asked for": [
+        (lambda: mg.max(leaf(0)), ValueError, "max", "x has shape (0,)", "no largest"),
+        (lambda: mg.argmin(leaf(0)), ValueError, "argmin", "x has shape (0,)", "no smallest"),
+        (lambda: mg.softmax(leaf(2, 0)), ValueError, "softmax", "x has shape (2, 0)", "no largest"),
+    ],
     "shapes that entries do not fill": [
         (lambda: leaf(2, 3).reshape(4), ValueError, "reshape", "(2, 3)", "6 entries", "(4,)", "-1"),
         (lambda: leaf(2, 3).reshape(-1, -1), ValueError, "reshape", "(-1, -1)", "one of them may be -1"),
@@ -223,6 +237,7 @@ CASES = {
         (lambda: mg.tensor([1.0]).register_hook(print), RuntimeError, "register_hook", "requires_grad=True"),
         (mg.tensor([1.0]).retain_grad, RuntimeError, "retain_grad", "requires_grad=True"),
         (lambda: setattr(leaf(2), "grad", leaf(3)), ValueError, "(2,)", "(3,)"),
+        (lambda: setattr(leaf(2), "grad", [1j, 2.0]), TypeError, "complex128", "float64", "real part"),
         (lambda: setattr(mg.tensor(1.0), "grad", 1.0), RuntimeError, "requires_grad=True"),
         (lambda: setattr(leaf(2) * 2, "requires_grad", False), RuntimeError, "x.detach()"),
     ],

@@ -71,6 +71,19 @@ def test_cross_entropy_explains_classes_that_do_not_fit(draw):
         F.cross_entropy(x, mg.tensor([0, 1]), weight=nn.Parameter([1.0, 2.0, 3.0]))
 
 
+def test_cross_entropy_of_single_precision_goes_back_in_single_precision():
+    scores = mg.tensor(np.linspace(-1, 1, 12).reshape(4, 3), requires_grad=True, dtype="float32")
+    with mg.record() as trace:
+        F.cross_entropy(scores, mg.tensor([2, 0, 1, 1])).backward()
+    assert [str(step.raw.dtype) for step in trace.steps] == ["float32"]
+
+
+def test_cross_entropy_over_many_classes_makes_no_table_of_all_pairs():
+    scores = mg.zeros_beside(mg.tensor([0.0]), shape=(2, 10**6)).numpy()
+    received = mg.grad(lambda scores: F.cross_entropy(scores, mg.tensor([5, 7])))(scores).numpy()
+    assert received[0, 5] == received[1, 7] == pytest.approx(-0.5, rel=1e-5)
+
+
 def test_cross_entropy_of_scores_far_apart_is_finite():
     x = nn.Parameter([[1e4, -1e4], [-1e4, 1e4]])
     loss = F.cross_entropy(x, mg.tensor([1, 1]))

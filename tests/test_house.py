@@ -13,6 +13,8 @@ from typing import TypeGuard
 
 import pytest
 
+from staged import staged
+
 HOUSE = Path(__file__).resolve().parent.parent
 ENGINE, VIZ = HOUSE / "micrograd_plus", HOUSE / "viz" / "micrograd_plus_viz"
 
@@ -31,7 +33,7 @@ ROOMS = {
     "compiled": CORE,
     "backward": CORE,
     "apart": WALK,
-    "composites": WALK | {"op", "apart", "outside"},
+    "composites": WALK | {"op", "apart"},
     "parallel": WALK | {"apart"},
     "structures": set(),
     "outside": {"variable"},
@@ -70,8 +72,8 @@ THIRD_PARTY = {"numpy"}
 LAZY = {"readings": {"cupy"}, "__main__": {"micrograd_plus_viz"}}
 VIZ_MAY_IMPORT = {None, "__init__", "trace"}
 
-NOT_OURS = {"__pycache__", ".ipynb_checkpoints", "node_modules"}
-PLACES = (".ci", "docs", "micrograd_plus", "notebooks", "tests", "viz")
+NOT_OURS = {"__pycache__", ".git", "node_modules"}
+PLACES = (".ci", "docs", "micrograd_plus", "tests", "viz")
 TEXT = {"", ".css", ".html", ".ipynb", ".js", ".json", ".md", ".mjs", ".py", ".svg", ".toml", ".ts", ".txt",
         ".yaml", ".yml"}
 REGISTRY = re.compile(r"pypi\.org|pythonhosted\.org|npmjs\.(org|com)|debian\.org/debian|conda\.anaconda\.org"
@@ -216,7 +218,7 @@ def test_nothing_lies_directly_under_viz_but_its_package_and_the_sources_of_the_
     assert not strays
 
 
-def test_the_wheel_holds_both_packages_and_nothing_else(tmp_path):
+def test_the_wheel_holds_both_packages_the_notebooks_and_nothing_else(tmp_path):
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     built = subprocess.run(command, cwd=HOUSE, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
@@ -225,7 +227,9 @@ def test_the_wheel_holds_both_packages_and_nothing_else(tmp_path):
     modules = {path.relative_to(HOUSE).as_posix() for path in python_files(ENGINE)}
     modules |= {path.relative_to(HOUSE / "viz").as_posix() for path in python_files(VIZ)}
     assert {name for name in shipped if name.endswith(".py")} == modules
-    assert {name.split("/", maxsplit=1)[0] for name in shipped} == {"micrograd_plus", "micrograd_plus_viz"}
+    books = {name for name in shipped if name.startswith("micrograd_plus_notebooks/")}
+    assert books == {f"micrograd_plus_notebooks/{name}" for name in staged()}
+    assert {name.split("/", maxsplit=1)[0] for name in shipped - books} == {"micrograd_plus", "micrograd_plus_viz"}
     assert "micrograd_plus/py.typed" in shipped, "the metadata says Typing :: Typed"
 
 
@@ -235,28 +239,28 @@ def test_the_base_install_needs_numpy_alone():
 
 
 def test_notebooks_hold_no_outputs():
-    for path in sorted((HOUSE / "notebooks").rglob("*.ipynb")):
-        if NOT_OURS & set(path.parts):
-            continue
-        for number, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
+    for name, text in staged().items():
+        for number, cell in enumerate(json.loads(text)["cells"]):
             kept = cell.get("outputs") or cell.get("execution_count")
-            assert not kept, f"{path.name}, cell {number}: clear all outputs before saving"
+            assert not kept, f"{name}, cell {number}: clear all outputs before it is committed"
 
 
-def text_files() -> list[Path]:
-    """Every file of ours that a person may read, in a fixed order."""
+def texts() -> dict[str, str]:
+    """Every file of ours that a person may read, by its path, in a fixed order."""
     files = [path for path in HOUSE.iterdir() if path.is_file()]
     files += [path for place in PLACES for path in (HOUSE / place).rglob("*") if path.is_file()]
-    return sorted(path for path in files if path.suffix in TEXT and not NOT_OURS & set(path.parts))
+    ours = sorted(path for path in files if path.suffix in TEXT and not NOT_OURS & set(path.parts))
+    found = {str(path.relative_to(HOUSE)): path.read_text(encoding="utf-8") for path in ours}
+    return found | {f"notebooks/{name}": text for name, text in staged().items()}
 
 
 @pytest.mark.parametrize("pattern", [REGISTRY, MACHINE_PATH], ids=["a registry", "a path of one machine"])
 def test_no_file_names_where_somebody_downloaded_or_worked(pattern):
     found = []
-    for path in text_files():
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for path, text in texts().items():
+        for number, line in enumerate(text.splitlines(), start=1):
             if pattern.search(line):
-                found.append(f"{path.relative_to(HOUSE)}:{number}: {line.strip()[:100]}")
+                found.append(f"{path}:{number}: {line.strip()[:100]}")
     assert not found
 
 

@@ -5,6 +5,7 @@ import math
 import pickle
 import random
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -223,6 +224,28 @@ def test_depth_has_no_limit():
         y = y * 1.0
     y.backward()
     assert x.grad == 1.0
+
+
+@pytest.mark.parametrize("call", [
+    lambda v: v(1000.0).exp(), lambda v: v(-1.0).sqrt(), lambda v: v(0.0).log(), lambda v: v(-1.0).log(),
+    lambda v: v(0.0) ** -1, lambda v: v(-8.0) ** 0.5, lambda v: v(1e200) ** 2, lambda v: v(-1e200) ** 3,
+])  # fmt: skip
+def test_outside_of_a_domain_a_number_is_what_an_array_has_there(call):
+    with np.errstate(all="ignore"):
+        expected = call(mg.tensor).item()
+    assert repr(call(Value).data) == repr(expected)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("slope", ["sqrt", "log"])
+def test_a_slope_that_python_has_no_number_for_is_an_error_that_names_the_operation(slope, recorded):
+    x, y = Value(0.0), Value(2.0)
+    y.grad = 5.0
+    loss = getattr(x, slope)() + y
+    watching = mg.record() if recorded else nullcontext()
+    with watching, pytest.raises(ZeroDivisionError, match=f"backward through {slope}:"):
+        loss.backward()
+    assert y.grad == 5.0 + 1.0
 
 
 def test_no_grad_forgets_where_a_number_came_from():

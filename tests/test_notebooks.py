@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,11 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from staged import said_by_git, staged
+
 pytestmark = pytest.mark.xdist_group("notebooks")   # one worker runs each of them once
 
-NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+NOTEBOOKS = staged()
 NAMES = ["01_first_walk.ipynb", "02_train_a_network.ipynb"]
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 NOT_TEXT = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)", re.DOTALL)
@@ -27,8 +28,7 @@ class Run:
     """A notebook that was run in a folder of its own."""
 
     def __init__(self, name: str, folder: Path):
-        shutil.copy(NOTEBOOKS / name, folder)
-        self.folder, self.book = folder, nbformat.read(folder / name, as_version=4)
+        self.folder, self.book = folder, nbformat.reads(NOTEBOOKS[name], as_version=4)
         NotebookClient(self.book, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
 
     def outputs(self) -> list[Any]:
@@ -92,7 +92,7 @@ def run(request: pytest.FixtureRequest) -> Run:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_is_stored_as_if_it_had_never_been_run(name):
-    stored = json.loads((NOTEBOOKS / name).read_text(encoding="utf-8"))
+    stored = json.loads(NOTEBOOKS[name])
     nbformat.validate(nbformat.from_dict(stored))
     assert (stored["nbformat"], stored["nbformat_minor"]) == (4, 5)
     assert set(stored["metadata"]) <= {"kernelspec", "language_info"}
@@ -105,17 +105,27 @@ def test_a_notebook_is_stored_as_if_it_had_never_been_run(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_cells_of_a_notebook_are_short(name):
-    for cell in nbformat.read(NOTEBOOKS / name, as_version=4).cells:
+    for cell in nbformat.reads(NOTEBOOKS[name], as_version=4).cells:
         assert len(cell.source.splitlines()) <= 22, cell.source
 
 
 def test_every_notebook_there_is_is_tested():
-    assert sorted(path.name for path in NOTEBOOKS.glob("*.ipynb")) == NAMES
+    assert sorted(NOTEBOOKS) == NAMES
 
 
-def test_a_notebook_runs_without_an_error_or_a_warning(run):
+def test_a_notebook_is_read_as_it_is_staged_whatever_its_reader_has_written_into_it(tmp_path):
+    (tmp_path / "lesson.ipynb").write_text("{}", encoding="utf-8")
+    assert staged(tmp_path) == {"lesson.ipynb": "{}"}
+    said_by_git(tmp_path, "init")
+    assert staged(tmp_path) == {"lesson.ipynb": "{}"}
+    said_by_git(tmp_path, "add", "lesson.ipynb")
+    (tmp_path / "lesson.ipynb").write_text("an answer", encoding="utf-8")
+    (tmp_path / "my own.ipynb").write_text("notes", encoding="utf-8")
+    assert staged(tmp_path) == {"lesson.ipynb": "{}"}
+
+
+def test_a_notebook_runs_to_its_last_cell_without_a_warning(run):
     assert all(cell.execution_count for cell in run.book.cells if cell.cell_type == "code")
-    assert [output for output in run.outputs() if output.output_type == "error"] == []
     assert [output.text for output in run.outputs() if output.get("name") == "stderr"] == []
 
 

@@ -280,8 +280,9 @@ def test_complex_numbers_are_pairs_and_their_statistics_those_of_their_sizes():
 
 
 def test_an_empty_value_has_no_entries_and_no_statistics():
-    value = stored_value(np.ones((2, 0)))
-    assert (value["shape"], value["data"], value["statistics"]) == ([2, 0], [], None)
+    for shape in ([2, 0], [0, 3, 2], [0, 2, 0, 5]):
+        value = stored_value(np.ones(shape))
+        assert (value["shape"], value["data"], value["statistics"]) == (shape, [], None)
 
 
 def test_a_value_of_65_entries_is_told_by_its_corner_a_thumbnail_and_statistics():

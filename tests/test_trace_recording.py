@@ -253,3 +253,14 @@ def test_saving_and_loading_gives_the_same_record(tmp_path):
     assert loaded.to_json() == trace.to_json()
     assert loaded.summary() == trace.summary()
     assert json.loads(trace.to_json(indent=2)) == trace.to_dict()
+
+
+def test_where_nothing_that_draws_was_imported_a_notebook_shows_the_walk_in_words_and_says_what_to_import(monkeypatch):
+    monkeypatch.setattr(mg.Trace, "_mimebundle", None)
+    monkeypatch.setattr(mg.Trace, "_marimo", None)
+    x = mg.tensor(3.0, requires_grad=True)
+    with mg.record() as trace:
+        (x * x).backward()
+    words = f"{trace.summary()}\n(import micrograd_plus_viz to see it played)"
+    assert trace._repr_mimebundle_() == {"text/plain": words}
+    assert trace._mime_() == ("text/plain", words)

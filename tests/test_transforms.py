@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import micrograd_plus as mg
+from micrograd_plus import check
 from micrograd_plus.differences import GradientError
+from micrograd_plus.samples import samples
 
 
 def close(tensor, expected, **tolerances):
@@ -187,6 +189,13 @@ def test_what_does_not_depend_on_the_arguments_does_not_move():
     close(mg.jvp(lambda x: constant * 2, (1.0,), (1.0,))[1], [0.0, 0.0])
 
 
+def test_what_does_not_depend_on_an_infinite_number_has_a_gradient_of_0():
+    unused = np.array([np.inf, np.nan, 1.0])
+    close(mg.grad(lambda x, unused: (x * x).sum(), 1)(mg.tensor(POINT), unused), [0.0, 0.0, 0.0])
+    close(mg.grad(lambda x: mg.sum(mg.grad(lambda x: mg.floor(x).sum())(x)))(unused), [0.0, 0.0, 0.0])
+    close(mg.jvp(lambda x: mg.tensor(unused) * 2, (1.0,), (1.0,))[1], [0.0, 0.0, 0.0])
+
+
 def test_a_number_among_the_inputs_of_a_linear_operation_does_not_move():
     x = np.array([1.0, -2.0])
     _, moved = mg.jvp(lambda x: mg.where(x > 0, x, 1.0), (x,), (np.array([3.0, 5.0]),))
@@ -225,6 +234,29 @@ def test_modes_mix_in_every_order():
     close(mg.hvp(f, x, v), second)
 
 
+@pytest.mark.parametrize("name", samples)
+def test_the_gradient_of_every_operation_can_be_pushed_forward(name):
+    rng = np.random.default_rng(1)
+    for sample in samples[name]:
+        slope, points = check.slope(sample), [sample.inputs[i] for i in check.moving(sample)]
+        if not points or "the gradient has a gradient" in sample.excused:
+            continue
+        tangents = [rng.normal(size=x.shape) * (1 + 2j if x.dtype.kind == "c" else 1) for x in points]
+        with np.errstate(all="ignore"):
+            moved = mg.jvp(slope, points, tangents)[1]
+            received = mg.grad(slope, tuple(range(len(points))))(*points)
+        expected = sum(np.vdot(each.numpy(), along).real for each, along in zip(received, tangents, strict=True))
+        assert moved.item() == pytest.approx(expected, rel=1e-6, abs=1e-9), str(sample)
+
+
+def test_a_leaf_that_a_function_makes_of_a_constant_does_not_move():
+    def f(x):
+        shift = mg.stop_gradient(x).requires_grad_()
+        return x * shift
+
+    assert mg.jvp(f, (3.0,), (1.0,))[1].item() == 3.0
+
+
 # Whole matrices ---------------------------------------------------------------------------------------------
 
 
@@ -240,6 +272,29 @@ def test_the_jacobian_has_the_shape_of_the_result_and_then_of_the_argument():
         expected[column, :, column] = 2 * MATRIX.sum(0)[column]
     close(jacobian, expected)
     close(mg.jacobian(lambda a, b: a * b, argnums=1)(np.array([1.0, 2.0]), np.ones(2)), np.diag([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("turned", [lambda x: x.T, lambda x: mg.exp(x.T), lambda x: mg.mT(x) @ np.eye(2)])
+def test_the_jacobian_does_not_depend_on_how_the_result_lies_in_memory(turned):
+    in_order = lambda x: mg.ascontiguousarray(turned(x))
+    close(mg.jacobian(turned)(MATRIX), mg.jacobian(in_order)(MATRIX).numpy())
+    assert abs(mg.jacobian(turned)(MATRIX).numpy()).sum() > 1
+
+
+def test_the_hessian_does_not_depend_on_how_the_gradient_lies_in_memory():
+    hessian = mg.hessian(lambda x: (x.T**3).sum())(MATRIX).numpy().reshape(6, 6)
+    np.testing.assert_allclose(hessian, np.diag(6 * MATRIX.ravel()), rtol=1e-12)
+
+
+def test_a_row_of_the_jacobian_is_right_beside_an_infinite_result():
+    close(mg.jacobian(lambda x: -x)(np.array([np.inf, 2.0])), [[-1.0, 0.0], [0.0, -1.0]])
+
+
+def test_the_jacobian_of_one_number_is_the_gradient():
+    f = lambda x: (x**3).sum()
+    close(mg.jacobian(f)(POINT), 3 * POINT**2)
+    assert mg.jacobian(f)(2.0).item() == 12.0
+    close(mg.jacobian(mg.jacobian(f))(POINT), np.diag(6 * POINT))
 
 
 def test_the_jacobian_of_an_empty_result_is_empty():

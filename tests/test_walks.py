@@ -1,5 +1,6 @@
 """Walks on several threads, orders to look at, gradients that are missing, and the graph that a gradient is."""
 
+import sys
 import threading
 
 import numpy as np
@@ -106,6 +107,90 @@ def test_a_freed_graph_is_refused_on_threads_too():
 def test_workers_is_a_number_of_threads(workers):
     with pytest.raises(ValueError, match="workers is a number of threads, at least 1"):
         mg.tensor(1.0, requires_grad=True).backward(workers=workers)
+
+
+# Walks at the same time -------------------------------------------------------------------------------------
+
+
+def curious(while_walking):
+    """A function whose rule does something else first."""
+
+    @mg.custom_vjp
+    def squared(x):
+        return x * x
+
+    @squared.rule("x")
+    def _(upstream, x):
+        with mg.enable_grad():
+            while_walking()
+        return upstream * 2 * x
+
+    return squared
+
+
+def test_a_walk_inside_a_rule_and_the_one_around_it_are_both_right():
+    w, x = (mg.tensor(value, requires_grad=True) for value in (3.0, 2.0))
+    inner = []
+    squared = curious(lambda: inner.append((w * w * x).gradients()))
+    (squared(x) * w).backward()
+    assert (w.grad.item(), x.grad.item()) == (4.0, 12.0)
+    assert (inner[0][w.node].item(), inner[0][x.node].item()) == (12.0, 9.0)
+
+
+def test_a_gradient_inside_a_checkpoint_has_a_gradient():
+    inside = lambda x: mg.checkpoint(lambda x: (mg.grad(lambda x: (x**3).sum())(x) * [1.0, 2.0]).sum(), x)
+    for requires_grad in (False, True):
+        x = mg.tensor([0.3, -0.5], requires_grad=requires_grad)
+        np.testing.assert_allclose(mg.grad(inside)(x).numpy(), [1.8, -6.0])
+
+
+def test_a_walk_that_begins_on_another_thread_meanwhile_is_right_as_well():
+    w, x = (mg.tensor(value, requires_grad=True) for value in (3.0, 2.0))
+    other = threading.Thread(target=(w * w * x).backward)
+    squared = curious(lambda: (other.start(), other.join()))
+    outer = (squared(x) * w).gradients()
+    assert (outer[w.node].item(), outer[x.node].item()) == (4.0, 12.0)
+    assert (w.grad.item(), x.grad.item()) == (12.0, 9.0)
+
+
+def test_no_thread_loses_what_another_adds_to_a_gradient():
+    w, before = mg.tensor(np.zeros(200_000), requires_grad=True), sys.getswitchinterval()
+    losses = [(w * 1.0).sum() for _ in range(4)]
+    threads = [threading.Thread(target=lambda loss=loss: [loss.backward() for _ in range(20)]) for loss in losses]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert set(w.grad.numpy()) == {80.0}
+
+
+def test_a_hook_may_walk_and_look_at_a_record():
+    w, seen = mg.tensor(3.0, requires_grad=True), []
+    with mg.record() as trace:
+        (w * w).backward()
+    y = w * 5
+    y.register_hook(lambda gradient: seen.append((trace.gradients, (w * w).gradients()[w.node].item())))
+    w.grad = None
+    y.backward()
+    assert (w.grad.item(), seen) == (5.0, [({0: 6.0}, 6.0)])
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+def test_a_record_is_of_the_walk_that_was_asked_for_and_not_of_one_inside_it(hooked):
+    w = mg.tensor(3.0, requires_grad=True)
+    walk_inside = lambda *_: (w * 5).gradients() and None
+    squared = mg.square if hooked else curious(walk_inside)
+    with mg.record() as trace:
+        y = squared(w)
+        if hooked:
+            y.register_hook(walk_inside)
+        (y * 2.0).backward()
+    assert [step.rule.partition(".")[0] for step in trace] == ["multiply", "square" if hooked else "squared"]
+    assert len(trace.nodes) == 4
 
 
 # Orders -----------------------------------------------------------------------------------------------------

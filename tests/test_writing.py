@@ -108,6 +108,18 @@ def test_a_view_kept_from_before_cannot_reach_the_graph():
     assert numbers(x.grad) == [2.0, 4.0]
 
 
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_an_array_that_was_handed_out_before_cannot_reach_what_a_transform_runs_on(requires_grad):
+    x = mg.tensor([1.0, 2.0], requires_grad=requires_grad)
+    kept = x.data
+    out, pull = mg.vjp(lambda x: x * x, x)
+    through = mg.checkpoint(lambda x: x.reshape(2), x)
+    kept[0] = 5
+    assert numbers(out) == [1.0, 4.0]
+    assert numbers(pull(np.ones(2))[0]) == [2.0, 4.0]
+    assert numbers(through) == [1.0, 2.0]
+
+
 def test_an_array_given_to_an_operation_cannot_reach_the_graph_later():
     array, x = np.array([1.0, 2.0]), leaf([3.0, 4.0])
     y = (array * x).sum()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..hints import no_such
 from . import (
     activations,
     attention,
@@ -51,10 +52,14 @@ __all__ = ["functional", "init", "utils"]
 __all__ += [name for subject in SUBJECTS for name in subject.__all__]
 
 
+def __dir__() -> list[str]:
+    return sorted([*__all__, *ON_VALUES])
+
+
 def __getattr__(name: str) -> Any:
     """micrograd's classes, loaded when they are asked for."""
     if name in ON_VALUES:
         from . import scalars
 
         return getattr(scalars, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_such(__name__, name, __all__)

@@ -22,6 +22,16 @@ from ..hints import names_itself
 from ..readings import vocabulary
 from ..tensor import Tensor
 
+__all__ = [
+    "calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",
+    "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 Generator = np.random.Generator
 
 GAINS = {

@@ -9,6 +9,12 @@ from .. import ops
 from ..readings import vocabulary
 from ..tensor import Tensor
 
+__all__ = ["clip_grad_norm_", "clip_grad_value_"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor],

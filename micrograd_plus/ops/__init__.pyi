@@ -276,7 +276,7 @@ def eye_beside(x: Any, n: Any) -> Tensor:
 # Activations
 
 def sigmoid(x: Any) -> Tensor:
-    """The logistic function: a smooth step from 0 to 1, exact far out on either side."""
+    """The logistic function 1 / (1 + exp(-x)): a smooth step from 0 to 1."""
 
 def logsigmoid(x: Any) -> Tensor:
     """The logarithm of the sigmoid."""
@@ -562,7 +562,7 @@ def embedding(indices: Any, weight: Any, padding_idx: Any = None) -> Tensor:
     """Rows of a table, looked up by number: one vector for each word."""
 
 def one_hot(indices: Any, num_classes: Any) -> Tensor:
-    """A row of zeros with a single 1, for each number."""
+    """A row of zeros with a single 1, for each number: small whole numbers, beside which any dtype stays as it is."""
 
 def searchsorted(a: Any, v: Any, side: Any = "left") -> Tensor:
     """Where each entry of `v` would be inserted into the ordered row `a`: left or right of those equal to it."""

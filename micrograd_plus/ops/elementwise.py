@@ -86,19 +86,13 @@ def addcmul(xp, x, a, b, *, value=1.0):
     return x + value * a * b
 
 
-@elementwise(
-    a=lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (a > b)),
-    b=lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (b > a)),
-)
+@elementwise(a=lambda a, b: (a > b) + 0.5 * (a == b), b=lambda a, b: (b > a) + 0.5 * (a == b))
 def maximum(xp, a, b):
     """The larger of two. At a tie both could move the result, and each receives half."""
     return xp.maximum(a, b)
 
 
-@elementwise(
-    a=lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (a < b)),
-    b=lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (b < a)),
-)
+@elementwise(a=lambda a, b: (a < b) + 0.5 * (a == b), b=lambda a, b: (b < a) + 0.5 * (a == b))
 def minimum(xp, a, b):
     """The smaller of two. At a tie both could move the result, and each receives half."""
     return xp.minimum(a, b)
@@ -206,7 +200,7 @@ def exp(xp, x):
     return xp.exp(x)
 
 
-@elementwise(x=lambda out: out + 1)
+@elementwise(x=lambda xp, x: xp.exp(x))
 def expm1(xp, x):
     """exp(x) - 1, exact for small x."""
     return xp.expm1(x)
@@ -411,6 +405,8 @@ def _astype(xp, x, *, dtype):
 def astype(x, dtype):
     """The values in another dtype; the gradient is cast back. Through whole numbers and truths nothing goes back."""
     wanted, given = vocabulary.device("cpu").library.dtype(dtype), getattr(x, "dtype", None)
+    if wanted.kind not in "biufc":
+        raise TypeError(f"{wanted} is no dtype of numbers; write float, complex, int, bool, or e.g. 'float32'")
     ends = wanted.kind not in "fc" and given is not None and given.kind in "fc"
     return _astype(stop_gradient(x) if ends else x, dtype=wanted)
 

@@ -69,6 +69,12 @@ def known_ratio(xp, x, y, floor):
     return xp.where(x == 0, 0.0, x / xp.where(abs(y) > floor, y, nan))
 
 
+def _spread_of_equals(xp, values):
+    """How far apart values may come out that are equal: rounding moves them by a few times what numbers can tell
+    apart, by up to three times in a thousand matrices."""
+    return xp.expand_dims(8 * xp.resolution(values), axis=-1)
+
+
 # Factors of Hermitian matrices --------------------------------------------------------------------------------------
 
 
@@ -116,7 +122,7 @@ def _eigh(xp, a):
 def _(xp, upstream, values, vectors, a_shape):
     """A value moves by what a does along its own vector; vectors turn towards each other, faster the nearer their
     values are."""
-    one, floor = xp.eye_beside(values, n=a_shape[-1]), xp.expand_dims(xp.resolution(values), axis=-1)
+    one, floor = xp.eye_beside(values, n=a_shape[-1]), _spread_of_equals(xp, values)
     gaps = xp.expand_dims(values, axis=-2) - xp.expand_dims(values, axis=-1) + one
     to_vectors = _with_pivots_held(xp, upstream[1], vectors)
     turned = xp.known_ratio(xp.matmul(xp.mH(vectors), to_vectors), gaps, floor) * (1 - one)
@@ -214,8 +220,7 @@ def _turned_together(xp, turn_u, turn_v, s, n):
     """
     row, column, one = xp.expand_dims(s, axis=-2), xp.expand_dims(s, axis=-1), xp.eye_beside(s, n=n)
     together, apart = turn_u + turn_v, turn_u - turn_v
-    floor = xp.expand_dims(xp.resolution(s), axis=-1)
-    near = xp.known_ratio(together - xp.mH(together), row - column + one, floor) * (1 - one)
+    near = xp.known_ratio(together - xp.mH(together), row - column + one, _spread_of_equals(xp, s)) * (1 - one)
     return (near + xp.known_ratio(apart - xp.mH(apart), row + column, 0.0)) / 2
 
 

@@ -33,8 +33,8 @@ def put_along_axis_add(xp, x, indices, *, shape, axis=-1):
 
 @linear(
     x=lambda upstream: upstream,
-    src=lambda xp, upstream, index, src_shape, axis: xp.take_along_axis(
-        upstream[xp.corner(src_shape, axis)], index, axis=axis
+    src=lambda xp, upstream, index, index_shape, axis: xp.take_along_axis(
+        upstream[xp.corner(index_shape, axis)], index, axis=axis
     ),
 )
 def _scatter_add(xp, x, index, src, *, axis=-1):
@@ -71,7 +71,7 @@ def _(xp, upstream, indices, weight_shape, padding_idx):
 
 @constant
 def one_hot(xp, indices, *, num_classes):
-    """A row of zeros with a single 1, for each number."""
+    """A row of zeros with a single 1, for each number: small whole numbers, beside which any dtype stays as it is."""
     return xp.one_hot(indices, num_classes)
 
 

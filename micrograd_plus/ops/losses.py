@@ -32,7 +32,7 @@ def softmax_cross_entropy(xp, logits, target):
     Shapes: logits (..., classes), target (..., classes) of probabilities; the result is (...).
     """
     log_weights = xp.log_softmax(logits, axis=-1)
-    return -xp.sum(target * log_weights, axis=-1), log_weights
+    return -xp.sum(xp.shaped_like(target, logits) * log_weights, axis=-1), log_weights
 
 
 @softmax_cross_entropy.rule("logits")
@@ -57,7 +57,7 @@ def mean_class_cross_entropy(xp, logits, classes):
     distance = logits - xp.stop_gradient(xp.max(logits, axis=-1, keepdims=True))
     e = xp.exp(distance)
     total = xp.sum(e, axis=-1, keepdims=True)
-    chosen = xp.take_along_axis(distance, xp.expand_dims(classes, -1), axis=-1)
+    chosen = xp.take_along_axis(distance, xp.reshape(classes, (xp.shape(logits)[0], 1)), axis=-1)
     return xp.mean(xp.log(total) - chosen), e / total
 
 
@@ -70,13 +70,13 @@ def _(xp, upstream, classes, weights, logits_shape):
 @op
 def binary_cross_entropy_with_logits(xp, logits, target):
     """What a score makes of a yes (1) or no (0), entry by entry, safe for large scores of either sign."""
-    return xp.logaddexp(0.0, logits) - logits * target
+    return target * xp.softplus(-logits) + (1 - target) * xp.softplus(logits)
 
 
 @binary_cross_entropy_with_logits.rule("logits")
 def _(xp, upstream, logits, target):
     """The probability less the target."""
-    return upstream * (xp.exp(-xp.logaddexp(0.0, -logits)) - target)
+    return upstream * (xp.sigmoid(logits) - target)
 
 
 @binary_cross_entropy_with_logits.rule("target")

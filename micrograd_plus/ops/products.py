@@ -177,27 +177,36 @@ def _spelled_out(subscripts: str, ndims: list[int]) -> str:
 
 
 def _transposes(xp, subscripts, upstream, parts, shapes):
-    """What each factor of an einsum receives.
+    """What each factor of an einsum receives: the einsum of upstream, the other factors, and what stands in for letters
+    that those lack, with the factor's own letters as result."""
+    *terms, result = subscripts.replace("->", ",").split(",")
+    received = []
+    for place, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+        others = [i for i in range(len(terms)) if i != place]
+        lengths = {pair for i in others for pair in zip(terms[i], shapes[i], strict=True)}
+        own, stand_ins = _stand_ins(xp, upstream, subscripts, term, shape, lengths)
+        factors = [(result, upstream), *((terms[i], parts[i]) for i in others), *stand_ins]
+        letters, given = zip(*factors, strict=True)
+        received.append(xp.einsum(f"{','.join(letters)}->{own}", *given))
+    return received
+
+
+def _stand_ins(xp, upstream, subscripts, term, shape, lengths):
+    """The letters of a factor, no two alike, and what stands in for those that neither the result nor the `lengths` of
+    other factors have.
 
     A letter that only this factor has (at its full length) was summed away: its gradient is the same all along it, so
     ones stand for it. A letter that the factor has twice picked a diagonal: the identity puts it back.
     """
-    terms, result = subscripts.split("->")[0].split(","), subscripts.split("->")[1]
-    received = []
-    for place, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
-        others = [i for i in range(len(terms)) if i != place]
-        factors = [(result, upstream), *((terms[i], parts[i]) for i in others)]
-        lengths = [pair for i in others for pair in zip(terms[i], shapes[i], strict=True)]
-        spare = (c for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in subscripts)
-        own = ""
-        for letter, length in zip(term, shape, strict=True):
-            if letter in own:
-                twin = next(spare)
-                factors.append((letter + twin, xp.eye_beside(upstream, length)))
-                own += twin
-            else:
-                own += letter
-                if letter not in result and not any(each == letter and length in (n, 1) for each, n in lengths):
-                    factors.append((letter, xp.ones_beside(upstream, (length,))))
-        received.append(xp.einsum(f"{','.join(f for f, _ in factors)}->{own}", *(part for _, part in factors)))
-    return received
+    result = subscripts.partition("->")[2]
+    spare = (c for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in subscripts)
+    own, stand_ins = "", []
+    for letter, length in zip(term, shape, strict=True):
+        name = letter
+        if letter in own:
+            name = next(spare)
+            stand_ins.append((letter + name, xp.eye_beside(upstream, length)))
+        elif letter not in result and not any(each == letter and length in (n, 1) for each, n in lengths):
+            stand_ins.append((letter, xp.ones_beside(upstream, (length,))))
+        own += name
+    return own, stand_ins

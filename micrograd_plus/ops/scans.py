@@ -24,7 +24,8 @@ def cumsum(xp, x, *, axis=None, exclusive=False, reverse=False):
 
 @op
 def recurrence(xp, decay, drive, *, axis=-1, reverse=False):
-    """A state carried along an axis: each is `decay * previous + drive`, starting from 0."""
+    """A state carried along an axis: each is `decay * previous + drive`, starting from 0. The two broadcast: one decay
+    may serve all along the axis."""
     return xp.recurrence(decay, drive, axis=axis, reverse=reverse)
 
 
@@ -32,7 +33,7 @@ def recurrence(xp, decay, drive, *, axis=-1, reverse=False):
 def _(xp, upstream, decay, out, axis, reverse):
     """The same recurrence, from the other end: a state receives its own upstream, and the next one's share through the
     next decay. A decay receives that times the state it met."""
-    next_decay = xp.shift(decay, axis=axis, reverse=not reverse)
+    next_decay = xp.shift(xp.broadcast_to(decay, xp.shape(out)), axis=axis, reverse=not reverse)
     received = xp.recurrence(next_decay, upstream, axis=axis, reverse=not reverse)
     return received * xp.shift(out, axis=axis, reverse=reverse), received
 

@@ -21,12 +21,12 @@ def rnn(xp, drive, weight, start=None, *, nonlinearity="tanh"):
 def _(xp, upstream, weight, out, start, nonlinearity):
     """A state receives its own upstream, and the next one's share through the weight; its drive receives that times the
     slope. That is a recurrence from the other end."""
-    slope = 1 - out * out if nonlinearity == "tanh" else 1.0 * (out > 0)
+    slope = 1 - out * out if nonlinearity == "tanh" else out > 0
     to_drive = xp.gated_recurrence(slope, upstream, weight, reverse=True)
     to_first = xp.sum(to_drive[:1], axis=0)
     to_weight = xp.sum_outer(to_drive[1:], out[:-1])
     if start is not None:
-        to_weight = to_weight + xp.sum_outer(to_first, start)
+        to_weight = to_weight + xp.sum_outer(to_first, xp.broadcast_to(start, xp.shape(to_first)))
     return to_drive, to_weight, xp.matmul(to_first, weight)
 
 
@@ -123,7 +123,8 @@ def selective_scan(xp, x, delta, A, B, C):
 def _(xp, upstream, x, delta, A, B, C, decay, state):
     """What the states receive is a recurrence from the other end; then back through decay and drive."""
     arrived = upstream[..., None] * C[..., None, :]
-    received = xp.recurrence(xp.shift(decay, axis=-3, reverse=True), arrived, axis=-3, reverse=True)
+    next_decay = xp.shift(xp.broadcast_to(decay, xp.shape(state)), axis=-3, reverse=True)
+    received = xp.recurrence(next_decay, arrived, axis=-3, reverse=True)
     to_exponent = received * xp.shift(state, axis=-3) * decay
     to_drive = xp.sum(received * B[..., None, :], axis=-1)
     return (

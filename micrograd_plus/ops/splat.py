@@ -55,11 +55,13 @@ def blend(xp, alpha, colours, background, *, stop=1e-4):
 
 
 @blend.rule("alpha")
-def _(xp, upstream, alpha, colours, background, weights, light, stop):
-    """A layer shows its own colour in the place of the background's, and dims all that is behind it."""
+def _(xp, upstream, alpha, colours, background, light, stop):
+    """A layer shows its own colour in the place of what would be seen without it: that is carried along from the
+    back. Nothing is divided, so a layer may let no light through."""
+    drawn = alpha * (light >= stop)
     towards = xp.matmul(colours - background, xp.mT(upstream))
-    behind = xp.cumsum(weights * towards, axis=0, exclusive=True, reverse=True)
-    return (light * towards - behind / (1 - alpha)) * (light >= stop)
+    seen = xp.recurrence(1 - drawn, drawn * towards, axis=0, reverse=True)
+    return light * (towards - xp.shift(seen, axis=0, reverse=True)) * (light >= stop)
 
 
 @blend.rule("colours")

@@ -23,6 +23,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 class LambdaLR(LRScheduler):
     """The first rate times what a function makes of the step number; one function, or one for each group."""
 

@@ -19,7 +19,6 @@ from math import (
     cosh,
     erf,
     erfc,
-    exp,
     expm1,
     floor,
     fmod,
@@ -30,7 +29,6 @@ from math import (
     pi,
     sin,
     sinh,
-    sqrt,
     tan,
     tanh,
     trunc,
@@ -53,12 +51,27 @@ def log(x: float) -> float:
     return math.log(x) if x > 0 else (-math.inf if x == 0 else math.nan)
 
 
-def power(base: float, exponent: float) -> float:
-    """`base` to the `exponent`, infinite where a negative power meets 0."""
+def exp(x: float) -> float:
+    """The exponential; as for arrays, infinite where it is too large for a float."""
     try:
-        return base**exponent
-    except ZeroDivisionError:
+        return math.exp(x)
+    except OverflowError:
         return math.inf
+
+
+def sqrt(x: float) -> float:
+    """The square root; as for arrays, not a number below 0."""
+    return math.nan if x < 0 else math.sqrt(x)
+
+
+def power(base: float, exponent: float) -> float:
+    """`base` to the `exponent`; as for arrays, infinite where it is too large or a negative power meets 0, and not a
+    number where it is complex."""
+    try:
+        result = base**exponent
+    except (ZeroDivisionError, OverflowError):
+        return -math.inf if base < 0 and exponent % 2 == 1 else math.inf
+    return math.nan if type(result) is complex else result
 
 
 def where(condition: bool, a: float, b: float) -> float:

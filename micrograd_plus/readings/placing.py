@@ -68,15 +68,20 @@ def scatter_add(np: Any, x: Any, index: Any, src: Any, axis: int) -> Any:
 
 
 def one_hot(np: Any, indices: Any, num_classes: int) -> Any:
-    """A row of zeros with a single 1, for each number."""
-    return np.eye(num_classes)[indices]
+    """A row of zeros with a single 1, for each number; whole numbers so small that float32 beside them stays as it
+    is."""
+    out = np.zeros((indices.size, num_classes), np.int8)
+    out[np.arange(indices.size), indices.reshape(-1)] = 1
+    return out.reshape(*indices.shape, num_classes)
 
 
 def sum_repeats(np: Any, x: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) -> Any:
-    """The copies that `repeat` made of each entry, added up."""
-    line, along = (_joined_shape(shape), 0) if axis is None else (shape, axis % len(shape))
-    origin = np.repeat(np.arange(line[along]), repeats)
-    return put_add(np, x, line, (slice(None),) * along + (origin,)).reshape(shape)
+    """The copies that `repeat` made of each entry along `axis`, added up; with None, of all entries in a row."""
+    if axis is None:
+        return sum_repeats(np, x, _joined_shape(shape), repeats, 0).reshape(shape)
+    before, after = x.shape[: axis % x.ndim], x.shape[axis % x.ndim + 1 :]
+    origin = np.repeat(np.arange(shape[axis]), repeats)
+    return put_add(np, x, (*before, shape[axis], *after), (slice(None),) * len(before) + (origin,))
 
 
 def sum_tiles(np: Any, x: Any, shape: tuple[int, ...], reps: int | Sequence[int]) -> Any:

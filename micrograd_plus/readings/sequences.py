@@ -16,6 +16,7 @@ def rnn(np: Any, drive: Any, weight: Any, start: Any = None, nonlinearity: str =
     """Each state is tanh(drive + previous @ weightᵀ), along the first axis; with "relu", its positive part."""
     if nonlinearity not in NONLINEARITIES:
         raise ValueError(f"nonlinearity is 'tanh' or 'relu', got {nonlinearity!r}")
+    refuse_other_width(weight, drive.shape[-1])
     out, turned, state = np.empty(drive.shape, np.result_type(drive, weight)), weight.T, start
     for i in range(len(drive)):
         total = drive[i] if state is None else state.dot(turned) + drive[i]
@@ -29,12 +30,21 @@ def rnn(np: Any, drive: Any, weight: Any, start: Any = None, nonlinearity: str =
 
 def gated_recurrence(np: Any, gate: Any, drive: Any, weight: Any, reverse: bool = False) -> Any:
     """Each state is gate * (drive + previous @ weight), along the first axis, starting from 0."""
+    if gate.shape != drive.shape:
+        raise ValueError(f"gate and drive must have one shape; theirs are {gate.shape} and {drive.shape}")
+    refuse_other_width(weight, drive.shape[-1])
     out, state = np.empty(drive.shape, np.result_type(gate, drive, weight)), None
     for i in in_order(len(drive), reverse):
         total = drive[i] if state is None else state.dot(weight) + drive[i]
         state = out[i]
         np.multiply(gate[i], total, out=state)
     return out
+
+
+def refuse_other_width(weight: Any, width: int) -> None:
+    """What carries a state on to the next one is square."""
+    if weight.shape != (width, width):
+        raise ValueError(f"weight must be as wide as the states, {(width, width)}; it has shape {weight.shape}")
 
 
 def matrix_recurrence(np: Any, matrices: Any, drive: Any, reverse: bool = False) -> Any:

@@ -10,8 +10,8 @@ from typing import Any, TypeGuard
 __all__ = [
     "all_but_channels", "attention_scale", "bias_of_numbers", "border_at_end", "channel_shape", "corner",
     "count_along", "cuts", "diagonal_shape", "group_shape", "heads_sharing", "image_size", "inverse_order",
-    "joined_last", "last_axes", "ndim", "opposite", "other_norm", "quantile_places", "reduced", "shape", "size",
-    "size_before_windows", "windows_along",
+    "joined_last", "last_axes", "ndim", "opposite", "other_norm", "quantile_places", "reduced", "shape",
+    "shaped_like", "size", "size_before_windows", "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
@@ -41,7 +41,7 @@ def ndim(x: Any) -> int:
 
 def size(x: Any) -> int:
     """The number of entries."""
-    return prod(x.shape)
+    return x.size
 
 
 def axes_of(shape: Shape, axis: Axis) -> tuple[int, ...]:
@@ -120,6 +120,13 @@ def last_axes(count: int) -> tuple[int, ...]:
     if count < 1:
         raise ValueError(f"axes is the number of last axes, at least 1; got {count}")
     return tuple(range(-count, 0))
+
+
+def shaped_like(x: Any, other: Any) -> Any:
+    """What must have the shape of another array, as it is. Broadcast it would compute something else: a ValueError."""
+    if x.shape != other.shape:
+        raise ValueError(f"the shapes {x.shape} and {other.shape} must be equal")
+    return x
 
 
 def attention_scale(query: Any, scale: float | None) -> float:

@@ -102,6 +102,11 @@ def several_devices() -> bool:
     return len(_devices) > 1
 
 
+def zeros_like(array: Any) -> Any:
+    """Zeros of the same shape and dtype, where the array lives. To multiply by 0 would make nan of what is infinite."""
+    return device_of(array).library.zeros_like(array)
+
+
 def device_of(array: Any) -> Device:
     """Where an array lives. Numbers, and NumPy's scalars, are at home everywhere and count as "cpu"."""
     if type(array) is _CPU.array_type:
@@ -110,8 +115,3 @@ def device_of(array: Any) -> Device:
         if isinstance(array, known.array_type):
             return known
     return _CPU
-
-
-def zeros_like(array: Any) -> Any:
-    """Zeros of the same shape and dtype, on the same device. (Times 0, what is infinite or no number would stay so.)"""
-    return device_of(array).library.zeros_like(array)

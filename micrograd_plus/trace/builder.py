@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from .. import variable
@@ -78,7 +79,10 @@ class Builder:
                 if hasattr(value, "_data") and (label := label_of(value, told.scope)):
                     self.labels[place] = label
         for output in told.outputs:
-            self.made[id(key_of(output))] = told
+            key = key_of(output)
+            self.made[id(key)] = told
+            if isinstance(key, Part):
+                self.made[id(key.parents[0])] = told
 
     def build(self) -> None:
         """Fill the trace: the nodes that the root depends on, then the steps, then what each leaf received."""
@@ -111,55 +115,42 @@ class Builder:
         return self.places[id(root)]
 
     def _born(self, key: Any) -> tuple[int, int]:
-        """When a value came to be: constants just before the first application that uses them."""
-        serial = getattr(key, "serial", None)
-        if serial is not None and not (self._made(key) is None and not isinstance(key, (Leaf, Node))):
-            return (serial, 1)
-        return self._first_use.get(id(key), (0, 0))
+        """When a value came to be. Constants, and numbers that can be given another value, come just before the first
+        application that uses them."""
+        if isinstance(key, Node) or (id(key) in self.made and hasattr(key, "serial")):
+            return (key.serial, 1)
+        return self._first_uses.get(id(key), (0, 0))
 
-    @property
-    def _first_use(self) -> dict[int, tuple[int, int]]:
-        if not hasattr(self, "_uses"):
-            self._uses: dict[int, tuple[int, int]] = {}
-            last = 0
-            for told in self.applications:
-                last = max([last, *(getattr(key_of(out), "serial", 0) or 0 for out in told.outputs)])
-                for value in told.inputs:
-                    self._uses.setdefault(id(key_of(value)), (last, 0))
-                for value in told.outputs:
-                    self._uses.setdefault(id(key_of(value)), (last, 2))
-        return self._uses
-
-    def _made(self, key: Any) -> Applied | None:
-        return self.made.get(id(key))
+    @cached_property
+    def _first_uses(self) -> dict[int, tuple[int, int]]:
+        uses: dict[int, tuple[int, int]] = {}
+        last = 0
+        for told in self.applications:
+            last = max(last, *(getattr(key_of(out), "serial", 0) for out in told.outputs))
+            for value in told.inputs:
+                uses.setdefault(id(key_of(value)), (last, 0))
+            for value in told.outputs:
+                uses.setdefault(id(key_of(value)), (last, 2))
+        return uses
 
     def _inputs(self, key: Any) -> list[tuple[str, Any]]:
         """The inputs of a node, by name."""
         if isinstance(key, Part):
             return [("of", key.parents[0])]
-        told = self._made(key) or self._made_parts(key)
+        told = self.made.get(id(key))
         if told is not None:
             pairs = zip(told.names, told.inputs, strict=True)
             return [(name, key_of(value)) for name, value in pairs if value is not None]
-        if isinstance(key, Leaf) or not hasattr(key, "parents"):
+        if isinstance(key, (Number, Variable)):
             return []
-        names = key.op.flat_names(len(key.parents)) if isinstance(key, Node) and key.op else [str(i) for i in range(99)]
+        names = key.op.flat_names(len(key.parents)) if key.op else map(str, range(len(key.parents)))
         return [(name, parent) for name, parent in zip(names, key.parents, strict=False) if parent is not None]
-
-    def _made_parts(self, key: Any) -> Applied | None:
-        """The application behind a node with several outputs, found by one of them."""
-        if not isinstance(key, Node) or isinstance(key, Leaf) or not getattr(key.op, "outputs", ()):
-            return None
-        for told in self.applications:
-            if any(getattr(key_of(out), "parents", None) == (key,) for out in told.outputs):
-                return told
-        return None
 
     def _add(self, key: Any) -> None:
         inputs = self._inputs(key)
         place = self.places[id(key)] = len(self.trace.nodes)
         self._kept.append(key)
-        told = self._made(key) or self._made_parts(key)
+        told = self.made.get(id(key))
         op = told.op if told else getattr(key, "op", None)
         params = {name: spelled(value) for name, value in told.params.items()} if told else {}
         kind = "output" if isinstance(key, Part) else "leaf" if op is None else "application"
@@ -172,7 +163,7 @@ class Builder:
                 inputs=[(name, self.places[id(parent)]) for name, parent in inputs if id(parent) in self.places],
                 params=params if kind == "application" else {},
                 label=self.labels.get(id(key)) or (output_name(key) if isinstance(key, Part) else None),
-                requires_grad=isinstance(key, Node) or type(key).__name__ == "Value",
+                requires_grad=not isinstance(key, (Number, Variable)),
                 value=self._value(key, told),
                 site=told.site if told else None,
                 inside=inside(told, self._upstreams.get(id(key))) if told and kind == "application" else None,
@@ -200,7 +191,7 @@ class Builder:
         parents = node.parents if isinstance(node, Node) else (node.first, node.second)
         target, source = self._node(parents[contribution.index]), self._node(node)
         known = contribution.reads
-        if rule.at_once and (told := self._made(node)) is not None:
+        if rule.at_once and (told := self.made.get(id(node))) is not None:
             known = at_hand(rule, told.data, told.params, told.outputs[0])
         arrived, reads = _bare(upstream), {name: _bare(value) for name, value in known.items()}
         if isinstance(upstream, Upstreams):
@@ -229,7 +220,7 @@ class Builder:
 
     def _outputs(self, node: Any, upstream: Any) -> int:
         """How many results an application had; of one that was not recorded, as many as are known to have mattered."""
-        told = self._made(node) or self._made_parts(node)
+        told = self.made.get(id(node))
         if told is not None:
             return len(told.outputs)
         return max(upstream.parts) + 1 if isinstance(upstream, Upstreams) else 1

@@ -194,7 +194,7 @@ class Trace:
         return Trace._mimebundle(self)
 
     def _mime_(self) -> tuple[str, str]:
-        return Trace._marimo(self) if Trace._marimo else ("text/plain", self.summary())
+        return Trace._marimo(self) if Trace._marimo else ("text/plain", self._repr_mimebundle_()["text/plain"])
 
     # Plain data -------------------------------------------------------------------------------------------------------
 

@@ -75,14 +75,13 @@ def described(value: Any) -> dict[str, Any]:
     device = vocabulary.device_of(value).name
     array = np.asarray(value.get() if hasattr(value, "get") else value)
     whole = array.size <= WHOLE
-    matrix = array[(0,) * max(array.ndim - 2, 0)]
     return _in_order(
         {
             "shape": list(array.shape),
             "dtype": str(array.dtype),
             "device": device,
             "data": plain(array) if whole else None,
-            "corner": None if whole else _matrix(matrix[..., :CORNER] if matrix.ndim < 2 else matrix[:CORNER, :CORNER]),
+            "corner": None if whole else _matrix(corner(array)),
             "thumbnail": None if whole else _matrix(thumbnail(array)),
             "statistics": statistics(array),
         }
@@ -116,6 +115,11 @@ def _number(entry: float | str | list[float | str]) -> complex:
 def _matrix(array: Any) -> dict[str, Any]:
     array = np.atleast_2d(array)
     return {"shape": list(array.shape), "data": plain(array)}
+
+
+def corner(array: Any) -> Any:
+    """The first rows and columns of the first matrix in an array."""
+    return array[(0,) * max(array.ndim - 2, 0)][(slice(CORNER),) * min(array.ndim, 2)]
 
 
 def thumbnail(array: Any) -> Any:

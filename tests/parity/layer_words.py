@@ -195,6 +195,7 @@ def state_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return torch.cat([torch.gru_cell(d, h, same, none, None, r) for d, h, r in rows])
 
     def selective_scan(x: Any, delta: Any, A: Any, B: Any, C: Any) -> Any:
+        delta = delta.expand_as(x)
         state, shown = x.new_zeros(*x.shape[:-2], x.shape[-1], A.shape[-1]), []
         for t in range(x.shape[-2]):
             step = delta[..., t, :, None]

@@ -288,7 +288,7 @@ def indexing_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "put_take": lambda x, indices, shape, axis: x.new_zeros(shape).index_add(axis, indices, x),
         "take_along_axis": lambda x, indices, axis=-1: torch.take_along_dim(x, indices, axis),
         "put_along_axis_add": put_along_axis_add,
-        "scatter_add": lambda x, index, src, axis: torch.scatter_add(x, axis, index, src),
+        "scatter_add": lambda x, index, src, axis: torch.scatter_add(x, axis, index, src.expand_as(index)),
         "embedding": lambda indices, weight, padding_idx=None: F.embedding(indices, weight, padding_idx),
     }
 

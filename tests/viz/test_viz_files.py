@@ -4,6 +4,7 @@ import base64
 import gzip
 import hashlib
 import html
+import inspect
 import io
 import json
 import os
@@ -20,6 +21,8 @@ from PIL import Image
 
 import micrograd_plus_viz as viz
 from micrograd_plus_viz import film, notebook, page, payload, player
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "player.md").read_text(encoding="utf-8")
 
 
 def shown(trace):
@@ -187,7 +190,7 @@ def test_a_film_of_too_many_steps_is_refused_with_a_way_out(tmp_path):
 )
 def test_a_missing_extra_is_named(tmp_path, monkeypatch, module, call, extra):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ModuleNotFoundError, match=rf"pip install 'micrograd_plus\[{extra}\]'"):
+    with pytest.raises(ModuleNotFoundError, match=rf'pip install "micrograd_plus\[{extra}\]"'):
         call(tmp_path)
 
 
@@ -290,6 +293,20 @@ def test_the_package_works_without_the_engine():
 def test_no_thread_and_no_memory_of_graphviz_is_left_to_complain_when_python_ends():
     code = "from micrograd_plus_viz import graphviz_run as g; print(len(g.svg('digraph { a -> b }')) > 500)"
     assert run(code) == ("True", "")
+
+
+def test_the_program_on_the_page_of_the_player_runs_as_it_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1], {})  # noqa: S102 - a program of our own
+    assert "Backward walk: 4 nodes, 4 steps, add = 8" in (tmp_path / "walk.html").read_text(encoding="utf-8")
+
+
+def test_the_calls_that_the_page_of_the_player_lists_are_all_there_are_with_those_parameters():
+    listed = re.findall(r"^\| `viz\.(\w+)\((.*?)\)`", PAGE, re.MULTILINE)
+    assert {name for name, _ in listed} == {name for name in viz.__all__ if name.islower()}
+    for name, parameters in listed:
+        wanted = [each.partition("=")[0] for each in parameters.split(", ")]
+        assert list(inspect.signature(getattr(viz, name)).parameters)[: len(wanted)] == wanted
 
 
 def test_the_package_holds_no_path_and_no_address_to_fetch():

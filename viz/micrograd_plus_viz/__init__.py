@@ -1,7 +1,13 @@
 """Recorded walks as pictures, players and files.
 
-Every function takes a trace as data (docs/trace.md), the path of its JSON file, or an object that has
-`.to_dict()`. Importing this package tells micrograd_plus, where that is installed, how to show a trace.
+    import micrograd_plus_viz as viz
+
+    trace                           # the last line of a notebook's cell, once this package is imported: the player
+    viz.draw(trace)                 # a still picture of the graph
+    viz.save(trace, "walk.html")    # the player on one page, which needs no network
+
+A trace is one that was just recorded, its data (docs/trace.md), or the path of its JSON file: whoever only shows
+walks need not have micrograd_plus installed.
 """
 
 from __future__ import annotations
@@ -103,6 +109,10 @@ def save(
     raise ValueError(
         f"cannot save a walk as {path.name!r}: the suffix says what is written, one of " + ", ".join(SUFFIXES)
     )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def _written(path: Path, content: str | bytes) -> Path:

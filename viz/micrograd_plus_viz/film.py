@@ -149,7 +149,7 @@ def png(svg: str, zoom: float = 2.0) -> bytes:
     try:
         import resvg_py
     except ModuleNotFoundError as missing:
-        said = "a picture in pixels needs resvg_py and pillow: pip install 'micrograd_plus[film]'"
+        said = 'a picture in pixels needs resvg_py and pillow: pip install "micrograd_plus[film]"'
         raise ModuleNotFoundError(said) from missing
     fonts = {"font_files": FONTS, "font_family": "Arimo", "sans_serif_family": "Arimo"}
     set_in_ours = svg.replace(picture.FONT, "Arimo")

@@ -19,9 +19,7 @@ def widget(trace: dict[str, Any], index: int = 0, synced: bool = False) -> Any:
         import anywidget
         import traitlets
     except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            "a live widget needs anywidget: pip install 'micrograd_plus[lab]'"
-        ) from missing
+        raise ModuleNotFoundError('a live widget needs anywidget: pip install "micrograd_plus[lab]"') from missing
 
     class WalkWidget(anywidget.AnyWidget):
         """One recorded walk; `index` is the number of steps taken."""

@@ -21,7 +21,11 @@ STYLE = (
 BOOT = (
     'const host = document.getElementById("walk");'
     'mount(host, await unpack(document.getElementById("data").textContent));'
+    "const frame = window.frameElement;"
+    "const fit = () => { frame.style.height = `${Math.ceil(document.body.offsetHeight)}px`; };"
+    "if (frame) new ResizeObserver(fit).observe(document.body);"
 )
+"""A frame on a page of the same origin, as marimo's, becomes as tall as the walk in it needs at each step."""
 
 
 def document(trace: dict[str, Any], title: str | None = None, note: str | None = None) -> str:

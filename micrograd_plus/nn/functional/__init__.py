@@ -44,3 +44,7 @@ ONE_OPERATION = {
 """What is an operation by another name. The errors of operations have names already."""
 
 globals().update({name: names_itself(globals()[name]) for name in __all__ if name not in ONE_OPERATION})
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

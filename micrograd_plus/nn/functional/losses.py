@@ -61,9 +61,9 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     same_shape("huber_loss", input, target)
     if delta <= 0:
         raise ValueError(f"huber_loss: delta must be positive, got {delta}")
-    distance = ops.absolute(ops.subtract(input, target))
-    each = ops.where(distance <= delta, 0.5 * ops.square(distance), delta * (distance - 0.5 * delta))
-    return reduced("huber_loss", each, reduction)
+    difference = ops.subtract(input, target)
+    near = ops.clip(difference, -delta, delta)
+    return reduced("huber_loss", near * (difference - 0.5 * near), reduction)
 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
