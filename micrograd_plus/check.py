@@ -73,7 +73,7 @@ def broken(call: Any) -> dict[str, str]:
     return told
 
 
-# Calling ----------------------------------------------------------------------------------------------------------
+# Calling --------------------------------------------------
 
 
 def moving(sample: Sample) -> list[int]:
@@ -190,7 +190,7 @@ def slope(sample: Sample) -> Callable[..., Any]:
     return call
 
 
-# The promises -----------------------------------------------------------------------------------------------------
+# The promises ---------------------------------------------
 
 
 @promise("the gradient equals differences")

@@ -143,7 +143,7 @@ def resolution(np: Any, x: Any, shape: tuple[int, ...] | None = None, rtol: floa
     return share * np.max(np.abs(x), axis=-1, keepdims=True, initial=0)
 
 
-# Functions of matrices --------------------------------------------------------------------------------------
+# Functions of matrices ------------------------------------
 
 
 def block_triangle(np: Any, a: Any, b: Any) -> Any:

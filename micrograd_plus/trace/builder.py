@@ -98,7 +98,7 @@ class Builder:
         for told in walk.steps:
             self._step(*told)
 
-    # Nodes ------------------------------------------------------------------------------------------------------------
+    # Nodes ------------------------------------------------
 
     def _node(self, root: Any) -> int:
         """The number of a node; it and all it depends on are added in order of birth."""
@@ -184,7 +184,7 @@ class Builder:
         saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
         return saved.get("out")
 
-    # Steps ------------------------------------------------------------------------------------------------------------
+    # Steps ------------------------------------------------
 
     def _step(self, node: Any, contribution: Contribution, upstream: Any, before: Any, after: Any) -> None:
         rule = contribution.rule
