@@ -80,7 +80,7 @@ class Op:
     def __repr__(self) -> str:
         return f"<{self.kind} operation {self.name}({', '.join([*self.inputs, *self.params])})>"
 
-    # Definition -----------------------------------------------------------------------------------------------------
+    # Definition -------------------------------------------
 
     def rule(self, *inputs: str) -> Callable[[FunctionType], FunctionType]:
         """Give the rule for one input, or for several that share their work (it then returns a tuple)."""
@@ -153,7 +153,7 @@ class Op:
         rest = [name for name in self.params if name not in required]
         return (*(name for name in self.inputs if name not in optional), *required, *optional, *rest)
 
-    # Application ----------------------------------------------------------------------------------------------------
+    # Application ------------------------------------------
 
     def bind(self, args: Sequence[Any], params: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """What was given, as inputs in order and parameters by name."""
@@ -314,7 +314,7 @@ class Op:
         """How a node of the operation sends its gradient on where that is not written out."""
         return pull_by_name(self)
 
-    # The way back ---------------------------------------------------------------------------------------------------
+    # The way back -----------------------------------------
 
     def contributions(self, xp: Any, node: Node, upstream: Any, saved: Sequence[Any]) -> Iterator[Contribution]:
         """What each input that wants a gradient receives, by name: the meaning of a walk's step."""
@@ -386,7 +386,7 @@ class Op:
         )
 
 
-# Small parts of an application ----------------------------------------------------------------------------------------
+# Small parts of an application ----------------------------
 
 
 def result(data: Any, node: Node | None) -> Variable:

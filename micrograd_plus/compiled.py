@@ -106,7 +106,7 @@ def fit_on_tensors(op: Op, name: str, sent: Any, like: Any, xp: Any) -> Any:
         raise
 
 
-# The text -------------------------------------------------------------------------------------------------------------
+# The text -------------------------------------------------
 
 
 def caller_text(op: Op) -> str:

@@ -45,7 +45,7 @@ class Tensor(Variable):
 
     __slots__ = ()
 
-    # Making -----------------------------------------------------------------------------------------------------------
+    # Making -----------------------------------------------
 
     @staticmethod
     def of(data: Any, node: Node | None = None) -> Tensor:
@@ -66,7 +66,7 @@ class Tensor(Variable):
         array = numbers(value, None, name)
         return Tensor.of(array.copy() if array is value else array)
 
-    # Looking ----------------------------------------------------------------------------------------------------------
+    # Looking ----------------------------------------------
 
     @property
     def data(self) -> Any:
@@ -196,7 +196,7 @@ class Tensor(Variable):
         """The last two axes exchanged, and all entries conjugated."""
         return ops.mH(self)
 
-    # The walk ---------------------------------------------------------------------------------------------------------
+    # The walk ---------------------------------------------
 
     def backward(
         self, gradient: Any = None, *, retain_graph: bool = True, create_graph: bool = False, workers: int = 1
@@ -310,7 +310,7 @@ class Tensor(Variable):
             raise RuntimeError(f"{name}: this tensor wants no gradient; make it with requires_grad=True")
         return self.node
 
-    # Copies and values ------------------------------------------------------------------------------------------------
+    # Copies and values ------------------------------------
 
     def detach(self) -> Tensor:
         """The same values without the graph; writing into one does not show in the other."""
@@ -388,7 +388,7 @@ class Tensor(Variable):
             raise type(error)(said) from error
         self.assign(data)
 
-    # Python's own -----------------------------------------------------------------------------------------------------
+    # Python's own -----------------------------------------
 
     def __repr__(self) -> str:
         body = np.array2string(self.numpy(), separator=", ", prefix="tensor(")
@@ -488,7 +488,7 @@ class Tensor(Variable):
 
     __hash__ = object.__hash__
 
-    # Operators --------------------------------------------------------------------------------------------------------
+    # Operators --------------------------------------------
 
     __neg__ = ops.negative
     __pos__ = ops.positive
@@ -529,7 +529,7 @@ class Tensor(Variable):
     def __rmod__(self, other: Any) -> Tensor:
         return ops.remainder(other, self)
 
-    # Methods: the operations whose first input is the tensor ----------------------------------------------------------
+    # Methods: the operations whose first input is the tensor --------
 
     sum = ops.sum
     mean = ops.mean

@@ -257,7 +257,7 @@ after_accumulation = Hooks()
 """Called with the variable's node once its `.grad` has grown."""
 
 
-# Arrays that users can write into, kept apart from arrays that rules have saved ---------------------------------------
+# Arrays that users can write into, kept apart from arrays that rules have saved --------
 
 
 class _Slot:

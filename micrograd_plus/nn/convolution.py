@@ -25,20 +25,10 @@ class _Convolution(Module):
     apply_to: Callable[..., Tensor]
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        *,
-        device: str = "cpu",
-        dtype: Any = None,
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, bias: bool = True, *, device: str = "cpu", dtype: Any = None,
         rng: Generator | None = None,
-    ):
+    ):  # fmt: skip
         name = type(self).__name__
         wants_sizes(self, in_channels=in_channels, out_channels=out_channels)
         if groups < 1 or in_channels % groups or out_channels % groups:
@@ -102,21 +92,10 @@ class _Transposed(_Convolution):
     """The same for transposed convolutions, with their parameters in PyTorch's order."""
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Any = 1,
-        *,
-        device: str = "cpu",
-        dtype: Any = None,
-        rng: Generator | None = None,
-    ):
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1, *, device: str = "cpu",
+        dtype: Any = None, rng: Generator | None = None,
+    ):  # fmt: skip
         each_axis(padding, self.axes, f"{type(self).__name__}: padding", 0)
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         super().__init__(

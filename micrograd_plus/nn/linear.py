@@ -26,15 +26,9 @@ class Linear(Module):
     """
 
     def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        bias: bool = True,
-        *,
-        device: str = "cpu",
-        dtype: Any = None,
+        self, in_features: int, out_features: int, bias: bool = True, *, device: str = "cpu", dtype: Any = None,
         rng: Generator | None = None,
-    ):
+    ):  # fmt: skip
         wants_sizes(self, in_features=in_features, out_features=out_features)
         self.in_features, self.out_features = in_features, out_features
         self.weight = parameter((out_features, in_features), dtype, device)

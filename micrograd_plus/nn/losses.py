@@ -48,12 +48,9 @@ class CrossEntropyLoss(Loss):
     """
 
     def __init__(
-        self,
-        weight: Tensor | None = None,
-        ignore_index: int = -100,
-        reduction: str = "mean",
+        self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean",
         label_smoothing: float = 0.0,
-    ):
+    ):  # fmt: skip
         super().__init__(
             functional.cross_entropy, weight=weight, ignore_index=ignore_index, reduction=reduction,
             label_smoothing=label_smoothing,

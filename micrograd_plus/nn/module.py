@@ -100,7 +100,7 @@ class Module:
         wants_function("register_forward_hook", hook)
         return Handle(self._after, hook)
 
-    # Attributes -------------------------------------------------------------------------------------------------------
+    # Attributes -------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         role = self._roles.get(name)
@@ -158,7 +158,7 @@ class Module:
         self._roles[name] = BUFFER if persistent else PASSING
         setattr(self, name, tensor)
 
-    # Looking ----------------------------------------------------------------------------------------------------------
+    # Looking ----------------------------------------------
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules that are attributes of this one, each once, by name."""
@@ -237,7 +237,7 @@ class Module:
             raise AttributeError(f"{type(self).__name__} has no {what} {target!r}; there is {there}")
         return known[target]
 
-    # Changing all at once ---------------------------------------------------------------------------------------------
+    # Changing all at once ---------------------------------
 
     def train(self, mode: bool = True) -> Self:
         """Say that the network is being trained: dropout, say, is on."""
@@ -310,7 +310,7 @@ class Module:
         """All floats in double precision, float64."""
         return self.to(dtype="float64")
 
-    # State ------------------------------------------------------------------------------------------------------------
+    # State ------------------------------------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
         """The values of all parameters and persistent buffers by dotted name: copies, which training does not
@@ -341,17 +341,19 @@ class Module:
             own[name].assign(values.to(own[name].device))
         return Keys(missing, unexpected)
 
-    # In print ---------------------------------------------------------------------------------------------------------
+    # In print ---------------------------------------------
 
     def extra_repr(self) -> str:
         """What to print between the brackets of a module without children: what it was made with, where it keeps that
         under the same name, and where it is not as usual."""
         from inspect import signature  # most programs print no module
 
-        made_with = signature(type(self).__init__).parameters
-        kept = {name: self.__dict__.get(name, each.default) for name, each in made_with.items()}
-        unusual = {name: value for name, value in kept.items() if isinstance(value, PLAIN)}
-        return ", ".join(f"{n}={value!r}" for n, value in unusual.items() if value != made_with[n].default)
+        said = []
+        for each in signature(type(self).__init__).parameters.values():
+            value = self.__dict__.get(each.name, each.default)
+            if isinstance(value, PLAIN) and value != each.default:
+                said.append(f"{each.name}={value!r}")
+        return ", ".join(said)
 
     def __repr__(self) -> str:
         children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._every_child()]

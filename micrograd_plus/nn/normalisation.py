@@ -32,15 +32,9 @@ class LayerNorm(Module):
     """
 
     def __init__(
-        self,
-        normalized_shape: Any,
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-        *,
-        device: str = "cpu",
-        dtype: Any = None,
-    ):
+        self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True, *,
+        device: str = "cpu", dtype: Any = None,
+    ):  # fmt: skip
         self.normalized_shape, self.eps = each_length(normalized_shape), eps
         self.weight, self.bias = scale_and_shift(self.normalized_shape, elementwise_affine, bias, dtype, device)
 
@@ -54,14 +48,9 @@ class RMSNorm(Module):
     2019)."""
 
     def __init__(
-        self,
-        normalized_shape: Any,
-        eps: float | None = None,
-        elementwise_affine: bool = True,
-        *,
-        device: str = "cpu",
+        self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True, *, device: str = "cpu",
         dtype: Any = None,
-    ):
+    ):  # fmt: skip
         self.normalized_shape, self.eps = each_length(normalized_shape), eps
         self.weight, _ = scale_and_shift(self.normalized_shape, elementwise_affine, False, dtype, device)
 
@@ -75,16 +64,9 @@ class GroupNorm(Module):
     learned (Wu and He 2018). Shape (N, channels, ...)."""
 
     def __init__(
-        self,
-        num_groups: int,
-        num_channels: int,
-        eps: float = 1e-5,
-        affine: bool = True,
-        *,
-        bias: bool = True,
-        device: str = "cpu",
-        dtype: Any = None,
-    ):
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, *, bias: bool = True,
+        device: str = "cpu", dtype: Any = None,
+    ):  # fmt: skip
         wants_sizes(self, num_groups=num_groups, num_channels=num_channels)
         if num_channels % num_groups:
             raise ValueError(f"GroupNorm: {num_channels} channels do not part into {num_groups} equal groups")
@@ -107,17 +89,9 @@ class _ByChannel(Module):
     num_batches_tracked: Any
 
     def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        *,
-        bias: bool = True,
-        device: str = "cpu",
-        dtype: Any = None,
-    ):
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+        track_running_stats: bool = True, *, bias: bool = True, device: str = "cpu", dtype: Any = None,
+    ):  # fmt: skip
         wants_sizes(self, num_features=num_features)
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.weight, self.bias = scale_and_shift((num_features,), affine, bias, dtype, device)
@@ -189,17 +163,9 @@ class _InstanceNorm(_ByChannel):
     """Each channel of each example brought to mean 0 and variance 1."""
 
     def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-        *,
-        bias: bool = True,
-        device: str = "cpu",
-        dtype: Any = None,
-    ):
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
+        track_running_stats: bool = False, *, bias: bool = True, device: str = "cpu", dtype: Any = None,
+    ):  # fmt: skip
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias, **place)
 

@@ -26,19 +26,10 @@ class _Recurrent(Module):
     states = 1
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        *,
-        device: str = "cpu",
-        dtype: Any = None,
+        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
+        dropout: float = 0.0, bidirectional: bool = False, *, device: str = "cpu", dtype: Any = None,
         rng: Generator | None = None,
-    ):
+    ):  # fmt: skip
         wants_sizes(self, input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
         wants_probability(f"{type(self).__name__}: dropout", dropout)
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
@@ -128,20 +119,10 @@ class RNN(_Recurrent):
     gates = 1
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        nonlinearity: str = "tanh",
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        *,
-        device: str = "cpu",
-        dtype: Any = None,
-        rng: Generator | None = None,
-    ):
+        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", bias: bool = True,
+        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, *, device: str = "cpu",
+        dtype: Any = None, rng: Generator | None = None,
+    ):  # fmt: skip
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"RNN: nonlinearity is 'tanh' or 'relu', got {nonlinearity!r}")
         super().__init__(
@@ -193,7 +174,7 @@ class GRU(_Recurrent):
         return ops.stack(every, axis=0), [hidden]
 
 
-# Single steps ---------------------------------------------------------------------------------------------------------
+# Single steps ---------------------------------------------
 
 
 class _Cell(Module):
@@ -203,15 +184,9 @@ class _Cell(Module):
     states = 1
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        *,
-        device: str = "cpu",
-        dtype: Any = None,
+        self, input_size: int, hidden_size: int, bias: bool = True, *, device: str = "cpu", dtype: Any = None,
         rng: Generator | None = None,
-    ):
+    ):  # fmt: skip
         wants_sizes(self, input_size=input_size, hidden_size=hidden_size)
         self.input_size, self.hidden_size = input_size, hidden_size
         rows = self.gates * hidden_size
@@ -234,16 +209,9 @@ class RNNCell(_Cell):
     gates = 1
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        nonlinearity: str = "tanh",
-        *,
-        device: str = "cpu",
-        dtype: Any = None,
-        rng: Generator | None = None,
-    ):
+        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", *, device: str = "cpu",
+        dtype: Any = None, rng: Generator | None = None,
+    ):  # fmt: skip
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"RNNCell: nonlinearity is 'tanh' or 'relu', got {nonlinearity!r}")
         super().__init__(input_size, hidden_size, bias, device=device, dtype=dtype, rng=rng)

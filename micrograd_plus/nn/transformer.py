@@ -33,21 +33,11 @@ class TransformerEncoderLayer(Module):
     """
 
     def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: str | Callable[[Any], Tensor] = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        *,
-        device: str = "cpu",
-        dtype: Any = None,
+        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
+        activation: str | Callable[[Any], Tensor] = "relu", layer_norm_eps: float = 1e-5, batch_first: bool = False,
+        norm_first: bool = False, bias: bool = True, *, device: str = "cpu", dtype: Any = None,
         rng: Generator | None = None,
-    ):
+    ):  # fmt: skip
         if isinstance(activation, str) and activation not in ("relu", "gelu"):
             raise ValueError(f"TransformerEncoderLayer: activation is 'relu', 'gelu' or a function, got {activation!r}")
         place: dict[str, Any] = {"device": device, "dtype": dtype}

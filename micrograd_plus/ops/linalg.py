@@ -17,7 +17,7 @@ from .elementwise import absolute, sign
 from .factorisations import svdvals
 from .shape import expand_axes, expand_dims, moveaxis, squeeze
 
-# Equations and determinants ---------------------------------------------------------------------------------
+# Equations and determinants -------------------------------
 
 
 @op
@@ -122,7 +122,7 @@ def _trace(xp, x, *, offset=0):
 
 trace = _trace
 
-# Functions of matrices --------------------------------------------------------------------------------------
+# Functions of matrices ------------------------------------
 
 
 @linear(
@@ -166,7 +166,7 @@ def _(xp, upstream, a, a_shape):
     return larger[..., : a_shape[-1], a_shape[-1] :]
 
 
-# Norms ------------------------------------------------------------------------------------------------------
+# Norms ----------------------------------------------------
 
 
 @op

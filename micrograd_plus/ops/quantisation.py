@@ -125,7 +125,7 @@ def fake_quantize_lsq(x, step, *, low=-128, high=127, axis=None, grad_factor=1.0
     return _fake_quantize_lsq(x, _beside(step, x, axis), low=low, high=high, grad_factor=grad_factor)
 
 
-# Products of whole numbers --------------------------------------------------------------------------------------------
+# Products of whole numbers --------------------------------
 
 
 @op
@@ -217,7 +217,7 @@ def quantized_conv2d(
     )
 
 
-# Stored weights, each block of them with a scale of its own -----------------------------------------------------------
+# Stored weights, each block of them with a scale of its own --------
 
 
 @op

@@ -143,7 +143,7 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
     return xp.spread(upstream, x_shape, axis, keepdims) * xp.exp(x - xp.spread(out, x_shape, axis, keepdims))
 
 
-# Answers without a graph --------------------------------------------------------------------------------------------
+# Answers without a graph ----------------------------------
 
 
 @constant

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..op import op
 
-# Recurrent networks ---------------------------------------------------------------------------------------------------
+# Recurrent networks ---------------------------------------
 
 
 @op
@@ -104,7 +104,7 @@ def _(xp, upstream, hidden, reset, keep, candidate, recalled):
     )
 
 
-# State spaces and linear attention ------------------------------------------------------------------------------------
+# State spaces and linear attention ------------------------
 
 
 @op(keeps=("decay", "state"))

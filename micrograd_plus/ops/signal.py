@@ -9,7 +9,7 @@ from ..readings.shapes import shape
 from .elementwise import ones_beside
 from .shape import pad
 
-# Frames -----------------------------------------------------------------------------------------------------
+# Frames ---------------------------------------------------
 
 
 @linear(x=lambda xp, upstream, x_shape, hop: xp.overlap_add(upstream, size=x_shape[-1], hop=hop))
@@ -24,7 +24,7 @@ def overlap_add(xp, x, *, size, hop):
     return xp.overlap_add(x, size, hop)
 
 
-# Spectrograms -----------------------------------------------------------------------------------------------
+# Spectrograms ---------------------------------------------
 
 
 @constant

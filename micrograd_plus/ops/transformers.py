@@ -82,7 +82,7 @@ def expert_products(xp, a, b, experts, *, count):
     return xp.expert_products(a, b, experts, count)
 
 
-# Attention ------------------------------------------------------------------------------------------------------------
+# Attention ------------------------------------------------
 
 
 @op

@@ -19,14 +19,9 @@ class Adagrad(Optimizer):
     squares_gradients = True
 
     def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-2,
-        lr_decay: float = 0.0,
-        weight_decay: float = 0.0,
-        initial_accumulator_value: float = 0.0,
-        eps: float = 1e-10,
-    ):
+        self, params: Iterable[Any], lr: float = 1e-2, lr_decay: float = 0.0, weight_decay: float = 0.0,
+        initial_accumulator_value: float = 0.0, eps: float = 1e-10,
+    ):  # fmt: skip
         settings = {"lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay}
         super().__init__(params, settings | {"initial_accumulator_value": initial_accumulator_value, "eps": eps})
 

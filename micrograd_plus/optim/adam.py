@@ -29,14 +29,9 @@ class Adam(Optimizer):
     squares_gradients = True
 
     def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        amsgrad: bool = False,
-    ):
+        self, params: Iterable[Any], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 0.0, amsgrad: bool = False,
+    ):  # fmt: skip
         settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
         super().__init__(params, settings)
 
@@ -83,14 +78,9 @@ class AdamW(Adam):
     """Adam whose weight decay shrinks the values themselves, by lr * weight_decay (Loshchilov and Hutter 2019)."""
 
     def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 1e-2,
-        amsgrad: bool = False,
-    ):
+        self, params: Iterable[Any], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 1e-2, amsgrad: bool = False,
+    ):  # fmt: skip
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad)
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:

@@ -164,8 +164,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return half_a_wave(base, self.eta_min, epoch / length)
 
 
-
-
 class OneCycleLR(LRScheduler):
     """Up to `max_lr`, and down to far below the start, in `total_steps` steps (Smith and Topin 2019).
 
@@ -190,21 +188,12 @@ class OneCycleLR(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        max_lr: float | Sequence[float],
-        total_steps: int | None = None,
-        epochs: int | None = None,
-        steps_per_epoch: int | None = None,
-        pct_start: float = 0.3,
-        anneal_strategy: str = "cos",
-        cycle_momentum: bool = True,
-        base_momentum: float | Sequence[float] = 0.85,
-        max_momentum: float | Sequence[float] = 0.95,
-        div_factor: float = 25.0,
-        final_div_factor: float = 1e4,
+        self, optimizer: Optimizer, max_lr: float | Sequence[float], total_steps: int | None = None,
+        epochs: int | None = None, steps_per_epoch: int | None = None, pct_start: float = 0.3,
+        anneal_strategy: str = "cos", cycle_momentum: bool = True, base_momentum: float | Sequence[float] = 0.85,
+        max_momentum: float | Sequence[float] = 0.95, div_factor: float = 25.0, final_div_factor: float = 1e4,
         three_phase: bool = False,
-    ):
+    ):  # fmt: skip
         wants_optimizer(self, optimizer)
         steps = (epochs or 0) * (steps_per_epoch or 0) if total_steps is None else total_steps
         wants_count("OneCycleLR: total_steps, or epochs * steps_per_epoch,", steps, 1)

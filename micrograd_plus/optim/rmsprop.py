@@ -18,15 +18,9 @@ class RMSprop(Optimizer):
     squares_gradients = True
 
     def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-2,
-        alpha: float = 0.99,
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        momentum: float = 0.0,
-        centered: bool = False,
-    ):
+        self, params: Iterable[Any], lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
+        weight_decay: float = 0.0, momentum: float = 0.0, centered: bool = False,
+    ):  # fmt: skip
         settings = {"lr": lr, "alpha": alpha, "eps": eps}
         super().__init__(params, settings | {"weight_decay": weight_decay, "momentum": momentum, "centered": centered})
 

@@ -25,14 +25,9 @@ class SGD(Optimizer):
     """
 
     def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-3,
-        momentum: float = 0.0,
-        dampening: float = 0.0,
-        weight_decay: float = 0.0,
-        nesterov: bool = False,
-    ):
+        self, params: Iterable[Any], lr: float = 1e-3, momentum: float = 0.0, dampening: float = 0.0,
+        weight_decay: float = 0.0, nesterov: bool = False,
+    ):  # fmt: skip
         settings = {"lr": lr, "momentum": momentum, "dampening": dampening}
         super().__init__(params, settings | {"weight_decay": weight_decay, "nesterov": nesterov})
 

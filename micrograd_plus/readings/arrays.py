@@ -44,7 +44,7 @@ def __getattr__(word: str) -> Any:
     return meaning
 
 
-# Sums and products --------------------------------------------------------------------------------------------------
+# Sums and products ----------------------------------------
 
 
 def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -231,7 +231,7 @@ def astype(x: Any, dtype: Any) -> Any:
     return x.astype(dtype, copy=False)
 
 
-# Undoing broadcasting -----------------------------------------------------------------------------------------------
+# Undoing broadcasting -------------------------------------
 
 
 def summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...]:
@@ -310,7 +310,7 @@ _fresh = np.zeros(2)[:1]
 _ALONE = sys.getrefcount(_fresh.base)
 
 
-# Axes ---------------------------------------------------------------------------------------------------------------
+# Axes -----------------------------------------------------
 
 
 def rows(x: Any) -> Any:
@@ -380,7 +380,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0
     return np.pad(x, pad_width, mode, **({"constant_values": constant_values} if mode == "constant" else {}))
 
 
-# Arrays beside others -------------------------------------------------------------------------------------------------
+# Arrays beside others -------------------------------------
 
 
 def zeros_beside(x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:

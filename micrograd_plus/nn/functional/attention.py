@@ -17,17 +17,9 @@ __all__ = ["scaled_dot_product_attention"]
 
 
 def scaled_dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    *,
-    rng: np.random.Generator | None = None,
-) -> Tensor:
+    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+    scale: float | None = None, enable_gqa: bool = False, *, rng: np.random.Generator | None = None,
+) -> Tensor:  # fmt: skip
     """softmax(query @ keyᵀ * scale + bias) @ value, with scale 1 / sqrt(E) unless given.
 
     Shapes: query (..., L, E), key (..., S, E), value (..., S, V); the result is (..., L, V). `attn_mask` broadcasts to

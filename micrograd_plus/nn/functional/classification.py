@@ -17,13 +17,9 @@ __all__ = ["cross_entropy", "nll_loss"]
 
 
 def cross_entropy(
-    input: Any,
-    target: Any,
-    weight: Any = None,
-    ignore_index: int = -100,
-    reduction: str = "mean",
+    input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
     label_smoothing: float = 0.0,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Minus the log of the probability that the softmax of scores gives to the target.
 
     The target holds class numbers, or probabilities. `weight` says how much each class counts; with class numbers a
