@@ -59,26 +59,25 @@ class Recorder(variable.Recorder):
 
     def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
         """Note an application, and which instruction of the user's asked for it."""
-        frame: Any = sys._getframe(3)  # pyright: ignore[reportPrivateUsage] - behind `tell`, and what applied it
+        frame = self._asker(sys._getframe(3))  # pyright: ignore[reportPrivateUsage] - behind `tell`, and what applied it
+        instruction = -1 if frame is None else frame.f_lasti
+        self.applications.append((op, inputs, data, params, result, id(frame), instruction))
+
+    def _asker(self, frame: Any) -> Any:
+        """The frame of the user's program in or behind a frame; noted, so that it stays."""
         if self.within is None:
             while frame is not None and (ours.get(id(frame.f_code)) or is_ours(frame.f_code))[0]:
                 frame = frame.f_back
         else:
             while frame is not None and frame.f_code is not self.within:
                 frame = frame.f_back
-        if frame is None:
-            self.applications.append((op, inputs, data, params, result, 0, -1))
-        else:
+        if frame is not None:
             self.frames[id(frame)] = frame
-            self.applications.append((op, inputs, data, params, result, id(frame), frame.f_lasti))
+        return frame
 
     def observer(self, root: Any, upstream: Any, can_replay: bool) -> Walk | None:
         """Note a walk, and who asked for it; it is watched now only where it could not be had again."""
-        frame: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-        while frame is not None and is_ours(frame.f_code)[0]:
-            frame = frame.f_back
-        if frame is not None and self.within is None:
-            self.frames[id(frame)] = frame
+        frame = self._asker(sys._getframe(1))  # pyright: ignore[reportPrivateUsage] - whoever called this
         walk = Walk(root, upstream.copy() if can_replay else upstream, can_replay, id(frame))
         self.walks.append(walk)
         return None if can_replay else walk
