@@ -32,7 +32,6 @@ def stubs() -> dict[str, str]:
         parts = [
             BEGINNING.format(reference.headline(room)),
             "from typing import Any\n\nfrom .tensor import Tensor\n",
-            listed(room.__all__),
             *(definition(each, getattr(room, each)) for each in room.__all__),
         ]
         written[f"micrograd_plus/{name}.pyi"] = "\n".join(parts)
@@ -47,11 +46,11 @@ def face() -> str:
     others = sorted(set(mg.__all__) - set(ops.__all__))
     found = sorted([("", "ops", "ops"), ("ops", "*", "*"), *((*home(name), name) for name in others)])
     imports = [import_from(room, list(members)) for room, members in groupby(found, key=lambda each: each[0])]
+    renamed = [f"{name} = {room}.{inside}" for room, inside, name in found if room and inside != name]
     parts = [
         BEGINNING.format(reference.headline(mg)),
-        "\n".join(imports),
-        "\n__version__: str\n",
-        f"{listed(others)}__all__ += ops.__all__\n",
+        "\n".join(each for each in imports if each),
+        "\n".join(["", *renamed, "__version__: str", ""]),
     ]
     return "\n".join(parts)
 
@@ -68,11 +67,11 @@ def home(name: str) -> tuple[str, str]:
 
 
 def import_from(room: str, members: list[tuple[str, str, str]]) -> str:
-    """The statement that imports these names from a room."""
-    names = [inside if inside == name else f"{inside} as {name}" for _, inside, name in members]
-    line = f"from .{room} import {', '.join(names)}"
+    """The statement that publishes these names of a room: a stub publishes what it imports under a name."""
+    names = ["*" if name == "*" else f"{name} as {name}" for _, inside, name in members if inside == name]
+    line = f"from .{room} import {', '.join(names)}" if names else ""
     if len(line) > WIDTH:
-        line = "\n".join([f"from .{room} import (", *(f"    {name}," for name in names), ")"])
+        line = f"from .{room} import (\n{indented(names)}\n)"
     return line
 
 
@@ -85,7 +84,6 @@ def subjects() -> str:
         BEGINNING.format(reference.headline(ops)),
         "from types import ModuleType\nfrom typing import Any\n\nfrom ..tensor import Tensor\n",
         "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n",
-        listed(ops.__all__),
     ]
     for heading, names in groupby(ops.__all__, key=heading_of):
         parts.append(f"# {heading}\n")
@@ -97,12 +95,6 @@ def heading_of(name: str) -> str:
     """The subject that an operation belongs to."""
     module = getattr(ops, name).__module__
     return next(heading for heading, subject in ops.SUBJECTS.items() if subject.__name__ == module)
-
-
-def listed(names: list[str]) -> str:
-    """The names that a room publishes."""
-    quoted = [f'"{name}"' for name in sorted(names)]
-    return f"__all__ = [\n{indented(quoted)}\n]\n"
 
 
 def definition(name: str, function: Any) -> str:

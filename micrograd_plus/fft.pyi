@@ -7,10 +7,6 @@ from typing import Any
 
 from .tensor import Tensor
 
-__all__ = [
-    "count_mirrored", "cut_or_pad", "fft", "fft2", "ifft", "ifft2", "irfft", "rfft",
-]
-
 def count_mirrored(x: Any, n: Any, axis: Any = -1) -> Tensor:
     """Each frequency as often as the spectrum of `n` real numbers has it: twice, but for the first, and the last where
     `n` is even."""

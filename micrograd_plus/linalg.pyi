@@ -7,12 +7,6 @@ from typing import Any
 
 from .tensor import Tensor
 
-__all__ = [
-    "block_triangle", "cholesky", "cofactors", "det", "eigh", "eigvalsh", "expm", "hermitian_part", "inv",
-    "known_ratio", "matrix_norm", "matrix_power", "norm", "p_norm", "pinv", "pivots", "qr", "reciprocal_beyond",
-    "resolution", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
-]
-
 def block_triangle(a: Any, b: Any) -> Tensor:
     """The larger matrix [[a, b], [0, a]]."""
 

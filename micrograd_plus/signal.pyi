@@ -7,10 +7,6 @@ from typing import Any
 
 from .tensor import Tensor
 
-__all__ = [
-    "frames", "hann_window", "log_mel", "mel_filters", "overlap_add", "stft", "windowed_spectra",
-]
-
 def frames(x: Any, length: Any, hop: Any) -> Tensor:
     """Stretches of `length` entries, one beginning every `hop` entries: (..., T) to (..., frames, length)."""
 

@@ -11,38 +11,6 @@ from ..tensor import Tensor
 SUBJECTS: dict[str, ModuleType]
 APART: dict[ModuleType, str]
 
-__all__ = [
-    "abs", "absolute", "adaptive_avg_pool2d", "add", "addcmul", "affine", "all", "angle", "any", "arccos", "arccosh",
-    "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort", "as_images",
-    "ascontiguousarray", "astype", "attention", "attention_block", "attention_mask", "avg_pool1d", "avg_pool2d",
-    "axes_from_last", "axes_to_last", "batch_norm", "batch_norm_inference", "binary_cross_entropy_with_logits",
-    "broadcast_to", "cast", "cbrt", "ceil", "celu", "channels", "clip", "concatenate", "conj", "conv1d", "conv2d",
-    "conv3d", "conv_transpose1d", "conv_transpose2d", "copysign", "cos", "cosh", "count_nonzero", "cummax",
-    "cummax_with_indices", "cumprod", "cumsum", "dequantize", "dequantize_blocks", "dequantize_grouped_matmul",
-    "dequantize_matmul", "diag", "diagonal", "divide", "dot", "dropout", "einsum", "elu", "embedding", "equal", "erf",
-    "erfc", "exp", "expand_axes", "expand_dims", "expert_products", "expm1", "eye_beside", "fake_quantize",
-    "fake_quantize_lsq", "fits", "flatten", "flip", "floor", "fmod", "fold", "gated_delta_net", "gated_recurrence",
-    "gelu", "gelu_erf", "gelu_tanh", "getitem", "greater", "greater_equal", "group_norm", "grouped", "grouped_images",
-    "grouped_matmul", "gru_cell", "hardsigmoid", "hardswish", "hardtanh", "hypot", "imag", "inner", "instance_norm",
-    "interpolate", "isclose", "isfinite", "isinf", "isnan", "kernel_rows", "layer_norm", "leaky_relu", "lerp", "less",
-    "less_equal", "linear_layer", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logsigmoid", "logsumexp", "lora_matmul", "lstm_cell", "mH", "mT",
-    "masked_softmax", "matmul", "matrix_recurrence", "max", "max_pool1d", "max_pool2d", "maximum", "mean",
-    "mean_class_cross_entropy", "mean_square", "median", "min", "minimum", "mish", "moveaxis", "mse", "multiply",
-    "negative", "norm", "not_equal", "numbers_beside", "one_hot", "ones_beside", "outer", "pad", "pixel_shuffle",
-    "pixel_unshuffle", "positive", "power", "prod", "product_of_others", "put_add", "put_along_axis_add",
-    "put_diagonal", "put_take", "quantile", "quantize", "quantized_conv2d", "quantized_matmul", "ravel", "real",
-    "reciprocal", "recurrence", "relu", "relu6", "remainder", "repeat", "resample", "reshape", "residual_layer_norm",
-    "residual_rms_norm", "rms_norm", "rnn", "roll", "rope", "rope_angles", "round", "rows", "rsqrt", "scaled_channels",
-    "scaled_dot_product_attention", "scatter_add", "searchsorted", "selective_scan", "selu", "shift", "sigmoid", "sign",
-    "silu", "sin", "sinh", "soft_capped_attention", "softmax", "softmax_cross_entropy", "softplus", "softsign", "sort",
-    "split", "split_columns", "spread", "sqrt", "square", "squeeze", "squeeze_axes", "stack", "std", "stop_gradient",
-    "subtract", "sum", "sum_outer", "sum_repeats", "sum_tiles", "swapaxes", "swiglu", "take", "take_along_axis", "tan",
-    "tanh", "tensordot", "tile", "to_device", "top", "topk", "transformer_layer", "transpose", "tril", "triu", "trunc",
-    "unbroadcast", "undiag", "unfold", "ungrouped", "unpad", "unresample", "unstack", "var", "where", "window_columns",
-    "window_counts", "window_sums", "zeros_beside",
-]
-
 # Entry by entry
 
 def abs(x: Any) -> Tensor:
