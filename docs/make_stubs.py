@@ -83,7 +83,7 @@ def subjects() -> str:
     parts = [
         BEGINNING.format(reference.headline(ops)),
         "from types import ModuleType\nfrom typing import Any\n\nfrom ..tensor import Tensor\n",
-        "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n",
+        "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n__all__: list[str]\n",
     ]
     for heading, names in groupby(ops.__all__, key=heading_of):
         parts.append(f"# {heading}\n")

@@ -45,7 +45,8 @@ def test_every_public_name_stands_in_the_stubs():
         for alias in statement.names
         if alias.asname == alias.name  # what a stub imports otherwise is its own affair
     }
-    renamed = {target.id for statement in face.body if isinstance(statement, ast.Assign) for target in statement.targets}
+    assigned = [statement.targets for statement in face.body if isinstance(statement, ast.Assign)]
+    renamed = {target.id for targets in assigned for target in targets}
     assert set(mg.__all__) <= imported | renamed | RETURNED.keys()
 
 

@@ -10,6 +10,7 @@ from ..tensor import Tensor
 
 SUBJECTS: dict[str, ModuleType]
 APART: dict[ModuleType, str]
+__all__: list[str]
 
 # Entry by entry
 
