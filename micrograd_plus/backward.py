@@ -187,7 +187,7 @@ def gradients(
     start: Any = root.node
     watched = hooks.ever and hooks.alive()
     by_name = through or watched or (modes.special and variable.by_name.get())
-    on_nodes = not by_name and _on_the_nodes.acquire(blocking=False)
+    on_nodes = not by_name and _on_the_nodes.acquire(False)
     order, leaves = program(start) if on_nodes else program_apart(start)
     try:
         observe = _observers(root, upstream, order, watched or create_graph) if modes.recording else ()
