@@ -128,3 +128,8 @@ def test_the_source_of_a_rule_is_cut_out_behind_letters_of_several_bytes(tmp_pat
     names = {}
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)  # noqa: S102 - written above
     assert rule_source(names["RULE"])[0] == 'lambda out: "∂" + out'
+
+
+def test_constants_on_one_line_are_told_apart():
+    first, second = (rule.function for rule in mg.subtract.op.rules)
+    assert (rule_source(first)[0], rule_source(second)[0]) == ("lambda: 1", "lambda: -1")
