@@ -98,7 +98,7 @@ def _few_ones(count: int, dtype: Any) -> Any:
 
 def _ones(count: int, dtype: Any) -> Any:
     """A row of ones to be read. Few of them are kept: to make them would take as long as to add with them."""
-    return _few_ones(count, dtype) if count <= 4096 else np.ones(count, dtype)
+    return _few_ones(count, dtype) if count <= 4096 and np is numpy else np.ones(count, dtype)
 
 
 def einsum(subscripts: str, *parts: Any) -> Any:
@@ -242,7 +242,7 @@ def summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, .
 
 def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
     """The sum of `x` over everything that broadcasting had repeated, in the shape it had before."""
-    if len(shape) == 1 and x.shape[-1:] == shape and x.size and x.dtype.kind == "f" and np is numpy:
+    if len(shape) == 1 and x.shape[-1:] == shape and x.size and x.dtype.kind == "f":
         return _ones(x.size // shape[0], x.dtype).dot(rows(x))  # three to six times as fast as adding the rows
     extra = x.ndim - len(shape)
     if extra < 0 or builtins.any(n not in (m, 1) for n, m in zip(shape, x.shape[extra:], strict=True)):
