@@ -91,11 +91,17 @@ def test_with_a_single_entry_along_an_axis_the_gradient_still_equals_differences
     assert (held > 0) == (has_axes and name not in NOT_CUT)
 
 
-@pytest.mark.parametrize("name", [name for name in samples if name not in NOT_CUT])
+@pytest.mark.parametrize("name", [name for name in samples if name not in NOT_CUT and any(cut_alone(name))])
 def test_an_input_cut_along_one_axis_is_broadcast_rightly_or_refused(name):
+    refused = compared = 0
     for sample in cut_alone(name):
-        if "the gradient equals differences" not in sample.excused and unless_refused(gradients, sample) is not None:
+        if unless_refused(gradients, sample) is None:
+            refused += 1
+        elif "the gradient equals differences" not in sample.excused:
             promises["the gradient equals differences"](sample)
+            compared += 1
+    broadcasts = samples[name][0].op.kind == "elementwise"
+    assert compared if broadcasts else compared or refused
 
 
 @pytest.mark.parametrize("name", [name for name in samples if name not in NO_WAY_BACK])
