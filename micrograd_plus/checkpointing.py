@@ -122,10 +122,9 @@ class Program:
 
     def first_run(self) -> Any:
         """Run; note where the random numbers stood and what is read from outside, and let go of the graph."""
-        variable.settle(self.given)  # the first run shares the arguments' arrays, which nobody may write into meanwhile
         outside = Outside(variable.birth())
         self.state = random.state()
-        given = [_alike(value._data, wanted) for value, wanted in zip(self.given, self.wanted, strict=True)]
+        given = [_alike(variable.settled(value), wanted) for value, wanted in zip(self.given, self.wanted, strict=True)]
         with holding(_running, "once"), outside:
             result = self.run(given)
         outside.meet(value for value in leaves(result) if isinstance(value, Variable))
@@ -182,7 +181,7 @@ class Program:
         """An error where a tensor from outside no longer holds what the first run read."""
         for value, version, data in zip(self.outside, self.versions, before, strict=True):
             data = getattr(data, "_data", data)
-            if getattr(value.node, "version", 0) != version and not _equal(value._data, data):
+            if variable.changed_since(value, version) and not _equal(value._data, data):
                 raise RuntimeError(
                     f"checkpoint: a tensor of shape {value.shape} that {self.name} reads from outside was changed "
                     f"between the forward and the walk back (version {version}, now {value.node.version}), so it "
