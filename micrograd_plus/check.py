@@ -258,7 +258,7 @@ def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) ->
     if isinstance(rule, ChainRule):
         steps_inside_hold(sample, step, listener)
         return
-    up = op.whole(words, upstream, {"outputs_like": node.saved[-1]}) if op.outputs else upstream
+    up = op.whole(words, upstream, node.like) if op.outputs else upstream
     place = contribution.index if op.kind == "joining" else rule.inputs.index(op.inputs[contribution.index])
     reads = at_hand(rule, *listener.outcomes[node]) if rule.at_once else contribution.reads
     formula = expression(rule, place, reads, up)

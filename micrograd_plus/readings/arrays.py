@@ -118,10 +118,10 @@ def mH(x: Any) -> Any:
 
 def matmul(a: Any, b: Any) -> Any:
     """The matrix product; two plain matrices take the shorter way to BLAS, and many before one go as one."""
+    if a.ndim == 2 == b.ndim:
+        return a.dot(b)
     if b.ndim != 2 or a.ndim < 2:
         return np.matmul(a, b)
-    if a.ndim == 2:
-        return a.dot(b)
     out = np.empty((*a.shape[:-1], b.shape[1]), np.result_type(a, b))
     np.dot(rows(a), b, out=rows(out))
     return out
@@ -290,8 +290,9 @@ def times(upstream: Any, local: Any) -> Any:
 
 
 def own(x: Any, upstream: Any = None) -> Any:
-    """`x` in memory that nobody else reads: a copy where it is `upstream` itself, or looks into what others hold."""
-    if x is not upstream and (x.base is None or _alone(x)):
+    """`x` in memory that nobody else reads: a copy where it is `upstream` itself, or looks into what others hold. A
+    scalar of NumPy's cannot be written into."""
+    if isinstance(x, _scalar) or (x is not upstream and (x.base is None or _alone(x))):
         return x
     return x.copy("C" if 0 in x.strides else "K")  # repeated entries stand in no order of their own
 
@@ -306,6 +307,7 @@ def _alone(x: Any) -> bool:
     return writeable(x) and sys.getrefcount(x.base) == _ALONE
 
 
+_scalar: Any = numpy.generic
 _fresh = np.zeros(2)[:1]
 _ALONE = sys.getrefcount(_fresh.base)
 
