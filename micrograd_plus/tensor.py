@@ -335,6 +335,8 @@ class Tensor(Variable):
         """Give this tensor new values of the same shape, cast to its dtype. Graphs that used the old ones keep them."""
         self._refuse_result("make a new tensor, or x.detach() first")
         data = numbers(values, None, "assign")
+        if data is self._data:  # `x.data -= 1` has written already
+            return self
         if data.shape != self.shape:
             try:
                 data = vocabulary.device_of(data).library.broadcast_to(data, self.shape)
