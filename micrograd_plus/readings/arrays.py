@@ -242,8 +242,9 @@ def summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, .
 
 def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
     """The sum of `x` over everything that broadcasting had repeated, in the shape it had before."""
-    if len(shape) == 1 and x.shape[-1:] == shape and x.size and x.dtype.kind == "f":
-        return _ones(x.size // shape[0], x.dtype).dot(rows(x))  # three to six times as fast as adding the rows
+    if len(shape) == 1 and x.shape[-1:] == shape and x.dtype.kind == "f":
+        each = rows(x)
+        return _ones(len(each), x.dtype).dot(each)  # three to six times as fast as adding the rows
     extra = x.ndim - len(shape)
     if extra < 0 or builtins.any(n not in (m, 1) for n, m in zip(shape, x.shape[extra:], strict=True)):
         raise ValueError(f"shape {x.shape} is not what broadcasting makes of {shape}")
