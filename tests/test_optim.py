@@ -187,6 +187,7 @@ def test_zero_grad_forgets_or_fills_with_0(x):
             "an optimiser's state holds state and param_groups, this one weight",
         ),
         (lambda x: optim.SGD([x], nesterov=True), ValueError, "nesterov=True needs a momentum"),
+        (lambda x: optim.Adam([x], betas=(0.9, 0.99, 0.999)), ValueError, "Adam: betas are two numbers"),
         (
             lambda x: optim.Adam([x], betas=(0.9, 1.0)),
             ValueError,
@@ -242,6 +243,14 @@ def test_a_schedule_multiplies_what_each_group_started_with(x):
     schedule = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
     assert rates(optimizer, schedule, 5) == [1.0, 1.0, 0.5, 0.5, 0.25]
     assert schedule.get_last_lr() == [0.25, 0.5]
+
+
+def test_each_group_may_have_a_function_of_its_own(x):
+    optimizer = optim.SGD([{"params": [x]}, {"params": mg.tensor(1.0, requires_grad=True)}], lr=1.0)
+    schedule = optim.lr_scheduler.LambdaLR(optimizer, [lambda n: 0.5**n, lambda n: 1 / (1 + n)])
+    schedule.step()
+    schedule.step()
+    assert schedule.get_last_lr() == [0.25, 1 / 3]
 
 
 @pytest.mark.parametrize(
@@ -330,9 +339,14 @@ def test_a_warm_up_ends_and_the_next_schedule_starts(x):
             "ReduceLROnPlateau keeps best, .*; this state holds step",
         ),
         (lambda o, s: s.OneCycleLR(o, 0.1), "total_steps, or epochs . steps_per_epoch, is a whole number .* got 0"),
+        (lambda o, s: s.OneCycleLR(o, 0.1, epochs=3), "epochs . steps_per_epoch, is a whole number .* got 0"),
+        (lambda o, s: s.OneCycleLR(o, 0.1, steps_per_epoch=3), "epochs . steps_per_epoch, is a whole number .* got 0"),
         (lambda o, s: s.OneCycleLR(o, 0.1, 9, pct_start=2), "pct_start is a share between 0 and 1, got 2"),
         (lambda o, s: s.OneCycleLR(o, 0.1, 9, anneal_strategy="sin"), "'cos' or 'linear', got 'sin'"),
-        (lambda o, s: s.OneCycleLR(o, [0.1, 0.2], 9), "OneCycleLR: 2 times max_lr for 1 groups"),
+        *[
+            (lambda o, s, n=name: s.OneCycleLR(o, **{"max_lr": 0.1, "total_steps": 9, n: [0.1] * 2}), f"2 times {name}")
+            for name in ("max_lr", "base_momentum", "max_momentum")
+        ],
         (
             lambda o, s: s.OneCycleLR(optim.Adagrad(o.param_groups[0]["params"]), 0.1, 9),
             "OneCycleLR: Adagrad has no momentum; pass cycle_momentum=False",
@@ -350,6 +364,7 @@ def test_schedules_explain_what_makes_no_sense(make, sentence, x):
         (lambda s, x: s.StepLR(x, 2), "StepLR sets the rates of an optimiser, got Tensor in its place"),
         (lambda s, x: s.OneCycleLR(x, 0.1, 9), "OneCycleLR sets the rates of an optimiser, got Tensor in its place"),
         (lambda s, x: s.ReduceLROnPlateau(x), "ReduceLROnPlateau sets the rates of an optimiser"),
+        (lambda s, x: s.LambdaLR(x, abs), "LambdaLR sets the rates of an optimiser, got Tensor in its place"),
         (lambda s, x: s.StepLR(optim.SGD([x]), 2.5), "StepLR: step_size is a whole number of at least 1, got 2.5"),
         (lambda s, x: s.LambdaLR(optim.SGD([x]), 3), "LambdaLR wants a function, got 3"),
         (lambda s, x: s.ExponentialLR(optim.SGD([x]), 0.5).load_state_dict(3), "load_state_dict wants a dict"),
@@ -374,6 +389,22 @@ def test_one_cycle_goes_up_and_down_stays_at_its_end_and_takes_the_momentum_the_
     np.testing.assert_allclose(seen, expected)
     schedule = optim.lr_scheduler.OneCycleLR(optimizer, 1.0, 10, pct_start=0.1)
     assert [rate < 1.0 for rate in rates(optimizer, schedule, 3)] == [False, True, True]
+
+
+@pytest.mark.parametrize(("pct_start", "expected"), [(0, [0.775, 0.55, 0.325, 0.1]), (1, [0.7, 0.8, 0.9, 1.0])])
+def test_one_cycle_may_be_all_on_the_way_up_or_all_on_the_way_down_and_have_no_momentum(pct_start, expected, x):
+    optimizer = optim.Adagrad([x])
+    schedule = optim.lr_scheduler.OneCycleLR(
+        optimizer, 1.0, epochs=2, steps_per_epoch=2, pct_start=pct_start, anneal_strategy="linear", div_factor=1 / 0.7,
+        final_div_factor=7.0, cycle_momentum=False,
+    )  # fmt: skip
+    np.testing.assert_allclose(rates(optimizer, schedule, 4), expected)
+
+
+def test_one_cycle_of_one_step_is_all_end(x):
+    optimizer = optim.SGD([x])
+    optim.lr_scheduler.OneCycleLR(optimizer, 1.0, 1, div_factor=2.0, final_div_factor=5.0)
+    assert optimizer.param_groups[0]["lr"] == 0.1
 
 
 def test_one_cycle_takes_its_turn_among_other_schedules_with_its_momentum(x):
