@@ -182,7 +182,6 @@ class Op:
         """Apply the operation: compute, and note what a walk will need."""
         inputs, bound = self.bind(args, params)
         flat = self.parts_of(inputs[0]) if self.kind == "joining" else inputs
-        variable.settle(flat)
         names = self.flat_names(len(flat))
         numbers_only = not any(isinstance(value, Variable) for value in flat)
         flat = [admit(value, self, name, numbers_only) for value, name in zip(flat, names, strict=True)]
@@ -191,7 +190,7 @@ class Op:
             return unfused[0] if self.keeps else unfused
         if not self.rules and self.composite and any_wants_gradient(flat):
             return self.read(vocabulary.tensors, flat, bound)
-        data = [value._data if isinstance(value, Variable) else value for value in flat]
+        data = [variable.settled(value) if isinstance(value, Variable) else value for value in flat]
         xp = common_device(self, data).words
         out, kept = self.compute(xp, data, bound)
         nodes: list[Node | None] = [value.node if isinstance(value, Variable) else None for value in flat]

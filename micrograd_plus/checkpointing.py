@@ -118,10 +118,9 @@ class Program:
 
     def first_run(self) -> Any:
         """Run; note where the random numbers stood and what is read from outside, and let go of the graph."""
-        variable.settle(self.given)  # the first run shares the arguments' arrays, which nobody may write into meanwhile
         outside = Outside(variable.birth())
         self.state = random.state()
-        given = [_alike(value._data, wanted) for value, wanted in zip(self.given, self.wanted, strict=True)]
+        given = [_alike(variable.settled(value), wanted) for value, wanted in zip(self.given, self.wanted, strict=True)]
         with holding(_running, "once"), outside:
             result = self.run(given)
         outside.meet(value for value in leaves(result) if isinstance(value, Variable))

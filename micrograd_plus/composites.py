@@ -105,13 +105,12 @@ class Composite(Op):
     def apply(self, *args: Any, **params: Any) -> Any:
         """Apply the operation."""
         inputs, bound = self.bind(args, params)
-        variable.settle(inputs)
         if variable.unfusing.get() or not any_wants_gradient(inputs):
             return super().apply(*args, **params)
         given = [admit(value, self, name) for value, name in zip(inputs, self.inputs, strict=True)]
         if any(each.looks_inside for each in variable.recorders.get()):
             return self.read(vocabulary.tensors, given, bound)
-        data = [None if value is None else value._data for value in given]
+        data = [None if value is None else variable.settled(value) for value in given]
         nodes = [None if value is None else value.node for value in given]
         seen = [x if n is None else as_seen_from_inside(x) for x, n in zip(given, nodes, strict=True)]
         with holding(variable.recorders, ()):

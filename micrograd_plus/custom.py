@@ -28,7 +28,7 @@ from .outside import Outside
 from .readings import symbols, vocabulary
 from .rule import REQUIRED, Rule
 from .tensor import Tensor
-from .variable import Leaf, Variable, holding, recorders
+from .variable import Leaf, Variable, holding, recorders, settled
 
 
 def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
@@ -261,4 +261,4 @@ def as_array(value: Any) -> Any:
     """The array of a tensor, or of a number; nothing stays nothing."""
     if value is None or (hasattr(value, "dtype") and not isinstance(value, Variable)):
         return value
-    return value._data if isinstance(value, Variable) else Tensor.constant(value, "a custom function")._data
+    return settled(value) if isinstance(value, Variable) else Tensor.constant(value, "a custom function")._data

@@ -341,7 +341,6 @@ class Tensor(Variable):
             except ValueError:
                 raise ValueError(f"values of shape {data.shape} do not fit a tensor of shape {self.shape}") from None
         data = cast(data, self.dtype, "assign")
-        variable.settle((self,))
         replace(self, data)
         return self
 
@@ -596,7 +595,13 @@ class TensorByName(Tensor):
     __slots__ = ()
 
 
-Variable.public = Tensor
+class LentTensor(TensorByName):
+    """A tensor whose array its user may have, who got it by `.data`: operations that use the tensor look first."""
+
+    __slots__ = ()
+
+
+Variable.public, Variable.lent = Tensor, LentTensor
 
 
 def _walk_on(workers: int) -> Any:

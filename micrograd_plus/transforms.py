@@ -180,8 +180,7 @@ def variables(value: Any, name: str) -> Any:
     def made(x: Any) -> Tensor:
         if isinstance(x, Tensor) and x.node is not None:
             return ops.positive(x)
-        variable.settle((x,))  # what is made shares its array
-        out = Tensor.of(x._data) if isinstance(x, Tensor) else Tensor.constant(x, name)
+        out = Tensor.of(variable.settled(x)) if isinstance(x, Tensor) else Tensor.constant(x, name)
         if out.dtype.kind not in "fc":
             if isinstance(x, Tensor) or hasattr(x, "dtype"):
                 raise TypeError(f"{name} is of {out.dtype}; a gradient needs floats, e.g. x.astype(float)")

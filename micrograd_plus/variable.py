@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import sys
 from _thread import allocate_lock  # `threading` has it as Lock, and takes 0.5 ms to import
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -95,6 +95,8 @@ class Variable:
 
     public: Any = None
     """The class of what users hold and operations return; `tensor.py` puts `Tensor` here."""
+    lent: Any = None
+    """The class that a variable has while its user may have its array."""
 
     _data: Any
     node: Node | None
@@ -274,18 +276,6 @@ def _references_of_a_slot() -> int:
 _ALONE = _references_of_a_slot()
 
 
-class Lent:
-    """A variable whose array its user has, and how many operations may still pass by that do not use it."""
-
-    __slots__ = ("patience", "variable")
-
-    def __init__(self, variable: Variable):
-        self.variable, self.patience = variable, 1000
-
-
-_lent: dict[int, Lent] = {}
-
-
 def held_elsewhere(variable: Variable) -> bool:
     """True when anybody but `variable` holds its memory: a rule that saved it, a name of the user's, a view of it, or
     the array that it is a view of itself."""
@@ -296,33 +286,25 @@ def lend(variable: Variable) -> Any:
     """The array of a variable, for its user to read and to write.
 
     Copy on touch: where a rule (or anybody) still holds the array, the variable goes on with a fresh copy, so that the
-    graph keeps the numbers it was computed with and gives the gradient it would have given. Until an operation uses the
-    variable the same array is handed out again; `settle` then takes it back.
+    graph keeps the numbers it was computed with and gives the gradient it would have given. From then on the same array
+    is handed out, until an operation finds that nobody has it any more.
     """
-    if id(variable) in _lent:
-        return variable._data
-    if held_elsewhere(variable):
-        variable._data = variable._data.copy()
-    _lent[id(variable)] = Lent(variable)
-    modes.count(1)
-    written(variable)
+    if type(variable) is not Variable.lent:
+        if held_elsewhere(variable):
+            variable._data = variable._data.copy()
+        variable.__class__ = Variable.lent
+        written(variable)
     return variable._data
 
 
-def settle(used: Iterable[Any]) -> None:
-    """Take back the arrays that are lent of the variables that are about to be used: a user who kept one goes on with
-    it, and the variable with a copy. Of others, only what nobody holds, or somebody for long: while any is lent, all
-    operations take the slower path, but `x.data[0] -= rate * slope` holds one while it computes, and then writes."""
-    if not _lent:
-        return
-    in_use = {id(value) for value in used}
-    for place, each in list(_lent.items()):
-        each.patience -= 1
-        held = held_elsewhere(each.variable)
-        if (not held or place in in_use or each.patience <= 0) and _lent.pop(place, None):
-            modes.count(-1)
-            if held:
-                each.variable._data = each.variable._data.copy()
+def settled(variable: Variable) -> Any:
+    """The array of a variable, for an operation to keep: a copy while its user has the array and may write into it."""
+    if type(variable) is Variable.lent:
+        if held_elsewhere(variable):
+            return variable._data.copy()
+        variable.__class__ = type(Variable.public.of(variable._data))
+        written(variable)  # who had the array may have written until now
+    return variable._data
 
 
 def replace(variable: Variable, data: Any) -> None:
@@ -336,3 +318,8 @@ def written(variable: Variable) -> None:
     """Count a write to a leaf."""
     if isinstance(variable.node, Leaf):
         variable.node.version += 1
+
+
+def changed_since(variable: Variable, version: int) -> bool:
+    """Whether a leaf may hold other values than it did at a version: it was written into, or its user has its array."""
+    return type(variable) is Variable.lent or getattr(variable.node, "version", 0) != version

@@ -10,7 +10,7 @@ from ..application import is_complex
 from ..arguments import wants_dict
 from ..readings import vocabulary
 from ..tensor import Tensor, forget_gradient
-from ..variable import replace, settle
+from ..variable import replace, settled
 
 Group = dict[str, Any]
 
@@ -95,13 +95,12 @@ class Optimizer:
         """Give every parameter that has a gradient its new values. A `closure` is called before, to compute the loss
         and walk back from it; what it returns is returned."""
         loss = None if closure is None else closure()
-        settle(tensor for group in self.param_groups for tensor in group["params"])
         for group in self.param_groups:
             for tensor in group["params"]:
                 gradient = tensor.node and tensor.node.grad
                 if gradient is not None:
                     before = tensor._data
-                    gradient = gradient._data if isinstance(gradient, Tensor) else gradient
+                    gradient = settled(gradient) if isinstance(gradient, Tensor) else gradient
                     values = self.updated(before, gradient, self.state[tensor], group)
                     # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
                     replace(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))

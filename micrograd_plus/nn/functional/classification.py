@@ -101,12 +101,12 @@ def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: i
 
 
 def _class_weights(name: str, weight: Any, count: int) -> Any:
-    """The weights as an array: one number for each class, and no gradient is wanted for it."""
+    """The weights as an array of our own: one number for each class, and no gradient is wanted for it."""
     if getattr(weight, "requires_grad", False):
         raise RuntimeError(f"{name}: weight is a setting and gets no gradient; pass weight.detach()")
     if weight.shape != (count,):
         raise ValueError(f"{name}: weight has shape {weight.shape}, expected one number for each of {count} classes")
-    return plain(weight)
+    return plain(weight).copy()
 
 
 def _classes_last(x: Any) -> Any:
@@ -127,7 +127,7 @@ def _at_classes(log_weights: Any, target: Any, importance: Any) -> Tensor:
 def _evenly(log_weights: Tensor, weight: Any, target: Any, ignore_index: int) -> Tensor:
     """What a target spread evenly over all classes would cost each row; 0 for a row that is ignored."""
     if weight is not None:
-        log_weights = log_weights * constant_like(plain(weight), log_weights)
+        log_weights = log_weights * constant_like(plain(weight).copy(), log_weights)
     counts = plain(target) != ignore_index
     return ops.where(counts, -ops.mean(log_weights, axis=-1), 0.0)
 
