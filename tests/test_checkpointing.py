@@ -391,26 +391,20 @@ def test_functions_in_segments_do_what_they_do_in_a_row_and_all_but_the_last_seg
 
 
 @pytest.mark.parametrize(
-    ("call", "kind", "sentence"),
+    ("functions", "segments", "sentence"),
     [
-        (lambda: mg.checkpoint(3.0, 1.0), TypeError, "^checkpoint wants a function, got 3.0"),
-        (
-            lambda: mg.checkpoint_sequential([mg.sin, 3.0], 1, 1.0),
-            TypeError,
-            "^checkpoint_sequential wants a function, got 3.0",
-        ),
-        (
-            lambda: mg.checkpoint_sequential([mg.sin], 0, 1.0),
-            ValueError,
-            "^checkpoint_sequential: segments is a whole number of at least 1, got 0",
-        ),
-        (lambda: mg.checkpoint_sequential([mg.sin] * 2, 3, 1.0), ValueError, "2 functions cannot be cut into 3 segm"),
-        (lambda: mg.checkpoint_sequential([], 2, 1.0), ValueError, "0 functions cannot be cut into 2 segments"),
+        ([mg.sin, mg.cos], 3, "2 functions cannot be cut into 3 segments"),
+        ([], 2, "0 functions cannot be cut into 2 segments"),
+        ([mg.sin], 0, "checkpoint_sequential: segments is a whole number of at least 1, got 0"),
     ],
 )
-def test_what_cannot_be_run_again_or_cut_is_refused(call, kind, sentence):
-    with pytest.raises(kind, match=sentence):
-        call()
+def test_too_many_segments_are_refused_and_none(functions, segments, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        mg.checkpoint_sequential(functions, segments, 1.0)
+
+
+def test_no_functions_at_all_are_one_segment():
+    assert mg.checkpoint_sequential([], 1, 3.0) == 3.0
 
 
 def test_the_layers_of_a_network_can_be_cut_into_segments():
