@@ -71,6 +71,17 @@ def test_cross_entropy_explains_classes_that_do_not_fit(draw):
         F.cross_entropy(x, mg.tensor([0, 1]), weight=nn.Parameter([1.0, 2.0, 3.0]))
 
 
+def test_a_smoothed_target_gives_every_class_its_share(draw):
+    x = draw.normal(size=(3, 4))
+    logs = x - np.log(np.exp(x).sum(-1, keepdims=True))
+    for smoothing, weights in ((0.2, [0.85, 0.05, 0.05, 0.05]), (1.0, [0.25] * 4)):
+        loss = F.cross_entropy(mg.tensor(x), mg.tensor([0, 0, 0]), label_smoothing=smoothing)
+        assert loss.item() == pytest.approx(-(logs * weights).sum() / 3)
+    for smoothing in (-0.1, 1.1):
+        with pytest.raises(ValueError, match="label_smoothing must be between 0 and 1, got"):
+            F.cross_entropy(mg.tensor(x), mg.tensor([0, 0, 0]), label_smoothing=smoothing)
+
+
 def test_cross_entropy_of_single_precision_goes_back_in_single_precision():
     scores = mg.tensor(np.linspace(-1, 1, 12).reshape(4, 3), requires_grad=True, dtype="float32")
     with mg.record() as trace:
@@ -126,6 +137,47 @@ def test_every_function_keeps_single_precision(draw):
         "probabilities": F.cross_entropy(x, p, weight=weight),
     }
     assert {name: str(each.dtype) for name, each in results.items() if each.dtype != np.float32} == {}
+
+
+# Activations ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "apart"),
+    [("softmax", nn.Softmax), ("log_softmax", nn.LogSoftmax), ("softmin", nn.Softmin), ("glu", nn.GLU)],
+)
+def test_the_last_axis_is_meant_where_none_is_named(name, apart, draw):
+    x = mg.tensor(draw.normal(size=(2, 4, 6)))
+    expected = getattr(F, name)(x, dim=2).tolist()
+    assert getattr(F, name)(x).tolist() == apart()(x).tolist() == expected
+
+
+def test_what_lies_within_a_half_shrinks_to_0():
+    x = mg.tensor([-0.6, -0.4, 0.4, 0.6])
+    assert F.hardshrink(x).tolist() == nn.Hardshrink()(x).tolist() == [-0.6, 0.0, 0.0, 0.6]
+    assert nn.Hardshrink(0.3)(x).tolist() == x.tolist()
+    np.testing.assert_allclose(F.softshrink(x).tolist(), [-0.1, 0.0, 0.0, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "slope"),
+    [
+        (lambda x: F.prelu(x, mg.tensor(0.25)), 0.0, 0.25),
+        (lambda x: F.hardshrink(x + 0.5), 0.0, 0.0),
+        (lambda x: F.threshold(x, 0.0, 7.0), 7.0, 0.0),
+    ],
+)
+def test_at_its_border_an_activation_does_as_on_the_inner_side(function, value, slope):
+    assert function(mg.tensor(0.0)).item() == value
+    assert mg.grad(function)(0.0).item() == slope
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 3, 4), (2, 3, 4, 5)])
+def test_each_channel_of_prelu_has_a_slope_of_its_own(shape, draw):
+    x, slopes = -draw.random(shape) - 0.1, np.array([2.0, 3.0, 5.0])
+    out = F.prelu(mg.tensor(x), mg.tensor(slopes)).numpy()
+    along = -1 if len(shape) == 1 else 1
+    np.testing.assert_allclose(np.moveaxis(out, along, -1), np.moveaxis(x, along, -1) * slopes)
 
 
 # Other functions --------------------------------------------------------------------------------------------
