@@ -57,6 +57,11 @@ def test_cross_entropy_explains_classes_that_do_not_fit(draw):
         r"\(2,\), got \(2, 1\)",
     ):
         F.cross_entropy(x, mg.tensor([[0], [1]]))
+    for scores, classes in ((x[0], mg.tensor([0])), (x[0, 0], mg.tensor(0))):
+        with pytest.raises(ValueError, match=rf"input has shape .* \(classes along axis {scores.ndim - 1}\)"):
+            F.cross_entropy(scores, classes)
+    with pytest.raises(TypeError, match="class numbers must be integers, got bool"):
+        F.cross_entropy(x, mg.tensor([True, False]))
     with pytest.raises(IndexError, match="class 3 is out of range: there are 3, from 0 to 2"):
         F.cross_entropy(x, mg.tensor([0, 3]))
     with pytest.raises(IndexError, match="class -1 is out of range"):
@@ -71,11 +76,18 @@ def test_cross_entropy_explains_classes_that_do_not_fit(draw):
         F.cross_entropy(x, mg.tensor([0, 1]), weight=nn.Parameter([1.0, 2.0, 3.0]))
 
 
+def test_any_class_may_be_the_one_that_is_ignored(draw):
+    x = mg.tensor(draw.normal(size=(3, 2)))
+    for ignored, left in ((0, [1]), (1, [0, 2])):
+        loss = F.cross_entropy(x, [0, 1, 0], ignore_index=ignored)
+        assert loss.item() == pytest.approx(F.cross_entropy(x[left], [1 - ignored] * len(left)).item())
+
+
 def test_a_smoothed_target_gives_every_class_its_share(draw):
     x = draw.normal(size=(3, 4))
     logs = x - np.log(np.exp(x).sum(-1, keepdims=True))
     for smoothing, weights in ((0.2, [0.85, 0.05, 0.05, 0.05]), (1.0, [0.25] * 4)):
-        loss = F.cross_entropy(mg.tensor(x), mg.tensor([0, 0, 0]), label_smoothing=smoothing)
+        loss = F.cross_entropy(mg.tensor(x), [0, 0, 0], label_smoothing=smoothing)
         assert loss.item() == pytest.approx(-(logs * weights).sum() / 3)
     for smoothing in (-0.1, 1.1):
         with pytest.raises(ValueError, match="label_smoothing must be between 0 and 1, got"):
