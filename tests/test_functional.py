@@ -195,6 +195,23 @@ def test_each_channel_of_prelu_has_a_slope_of_its_own(shape, draw):
 # Other functions --------------------------------------------------------------------------------------------
 
 
+def test_gumbel_draws_fall_on_classes_as_often_as_their_softmax_says_and_are_sharp_when_cold(draw):
+    shares = np.array([0.6, 0.3, 0.1])
+    logits = mg.tensor(np.tile(np.log(shares), (4000, 1)))
+    drawn = F.gumbel_softmax(logits, hard=True, rng=draw)
+    np.testing.assert_allclose(drawn.numpy().mean(axis=0), shares, atol=0.03)
+    cold, warm = (F.gumbel_softmax(logits, tau=tau, rng=draw).numpy().max(axis=-1).mean() for tau in (0.1, 10.0))
+    assert warm < 0.5
+    assert cold > 0.9
+    across = F.gumbel_softmax(logits, dim=0, rng=draw).numpy()
+    np.testing.assert_allclose(across.sum(axis=0), 1.0)
+
+
+def test_the_divergence_of_a_single_number_is_its_own_mean():
+    p, q = mg.tensor(0.5), mg.tensor(-1.0)
+    assert F.kl_div(q, p, reduction="batchmean").item() == pytest.approx(0.5 * (np.log(0.5) + 1))
+
+
 def test_a_hard_gumbel_draw_is_a_single_1_and_its_gradient_is_the_soft_one(draw):
     logits = nn.Parameter(draw.normal(size=(6, 4)))
     hard = F.gumbel_softmax(logits, tau=0.7, hard=True, rng=np.random.default_rng(1))
