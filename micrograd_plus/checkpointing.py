@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import pairwise
 from typing import Any
@@ -61,14 +61,11 @@ def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             return f(*args, **kwargs)
     program = Program(f, args, kwargs)
     result = program.first_run()
-    given = [*program.given, *program.outside]
-    if all(value.node is None for value in given):
-        return result
-    made = iter(_again.apply(given, program=program))
+    made = iter(_again.apply([*program.given, *program.outside], program=program))
     return mapped(result, lambda value: _tracked(value, next(made)) if isinstance(value, Variable) else value)
 
 
-def checkpoint_sequential(functions: Sequence[Callable[..., Any]], segments: int, x: Any) -> Any:
+def checkpoint_sequential(functions: Iterable[Callable[..., Any]], segments: int, x: Any) -> Any:
     """Functions (or layers) one after the other, in so many segments with a checkpoint round each. The last segment is
     kept: the walk begins there at once.
 
@@ -82,7 +79,7 @@ def checkpoint_sequential(functions: Sequence[Callable[..., Any]], segments: int
     for f in functions:
         wants_function("checkpoint_sequential", f)
     wants_count("checkpoint_sequential: segments", segments, 1)
-    if not 1 <= segments <= max(len(functions), 1):
+    if segments > max(len(functions), 1):
         raise ValueError(f"checkpoint_sequential: {len(functions)} functions cannot be cut into {segments} segments")
     cuts = [len(functions) * i // segments for i in range(segments + 1)]
     parts = [functions[start:stop] for start, stop in pairwise(cuts)]
@@ -105,7 +102,6 @@ class Program:
         self.given = [value for value in leaves(self.arguments) if isinstance(value, Variable)]
         self.wanted = [value.node is not None for value in self.given]
         self.outside: list[Any] = []
-        self.versions: list[int] = []
         self.state: dict[str, Any] = {}
         self.results: tuple[Any, ...] = ()
 
@@ -129,7 +125,6 @@ class Program:
             result = self.run(given)
         outside.meet(value for value in leaves(result) if isinstance(value, Variable))
         self.outside = list(outside.found.values())
-        self.versions = [getattr(node, "version", 0) for node in outside.found]
         self.results = tuple(value._data for value in leaves(result) if isinstance(value, Variable))
         return result
 
@@ -149,7 +144,7 @@ class Program:
         self._refuse_changed(parts[len(self.given) :])
         birth = variable.birth()
         arguments = parts[: len(self.given)]
-        with _one_at_a_time, _random_state(self.state), _gradients_wanted():
+        with _one_at_a_time, _random_state(self.state), holding(variable.recording_gradients, True):
             given = [
                 ops.positive(part) if differentiable else _alike(part, wanted)
                 for part, wanted in zip(arguments, self.wanted, strict=True)
@@ -179,13 +174,12 @@ class Program:
 
     def _refuse_changed(self, before: Sequence[Any]) -> None:
         """An error where a tensor from outside no longer holds what the first run read."""
-        for value, version, data in zip(self.outside, self.versions, before, strict=True):
-            data = getattr(data, "_data", data)
-            if variable.changed_since(value, version) and not _equal(value._data, data):
+        for value, data in zip(self.outside, before, strict=True):
+            if not _equal(value._data, getattr(data, "_data", data)):
                 raise RuntimeError(
                     f"checkpoint: a tensor of shape {value.shape} that {self.name} reads from outside was changed "
-                    f"between the forward and the walk back (version {version}, now {value.node.version}), so it "
-                    f"cannot run again; change it after the walk, or pass it as an argument, which is kept as it was"
+                    f"between the forward and the walk back, so it cannot run again; change it after the walk, or pass "
+                    f"it as an argument, which is kept as it was"
                 )
 
     def _refuse_different(self, before: Sequence[Any], again: Sequence[Any]) -> None:
@@ -224,7 +218,8 @@ def _tracked(value: Any, made: Any) -> Any:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    return a is b or bool((a == b).all().item())
+    """True for the same numbers, and the same places that hold none."""
+    return a is b or vocabulary.device_of(a).library.isclose(a, b, rtol=0, atol=0, equal_nan=True).all().item()
 
 
 def _close(a: Any, b: Any) -> bool:
@@ -248,8 +243,3 @@ def _random_state(state: dict[str, Any]) -> Iterator[None]:
         yield
     finally:
         random.set_state(now)
-
-
-def _gradients_wanted() -> Any:
-    """A block in which gradients are wanted, if they are not already."""
-    return nullcontext() if variable.recording_gradients.get() else variable.enable_grad()

@@ -98,15 +98,14 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     [2.0, 40.0]
     """
     wants_function("vjp", f)
-    with differentiating() as nested:
+    with differentiating():
         inputs = [variables(value, f"argument {i} of {name_of(f)}") for i, value in enumerate(primals)]
         out = f(*inputs)
     flat = [leaf for made in inputs for leaf in leaves(made)]
-    differentiable = nested or _have_nodes(primals)
 
     def pull(upstream: Any) -> tuple[Any, ...]:
-        keep = differentiable or _depth.get() > 0 or _have_nodes((upstream,))
-        found = iter(or_zeros(pulled(out, upstream, flat, differentiable=keep), flat))
+        differentiable = _depth.get() > 0 or _have_nodes((primals, upstream))
+        found = iter(or_zeros(pulled(out, upstream, flat, differentiable=differentiable), flat))
         return tuple(rebuilt(made, found) for made in inputs)
 
     return out, pull
@@ -182,7 +181,7 @@ def variables(value: Any, name: str) -> Any:
             return ops.positive(x)
         out = Tensor.of(variable.settled(x)) if isinstance(x, Tensor) else Tensor.constant(x, name)
         if out.dtype.kind not in "fc":
-            if isinstance(x, Tensor) or hasattr(x, "dtype"):
+            if hasattr(x, "dtype"):
                 raise TypeError(f"{name} is of {out.dtype}; a gradient needs floats, e.g. x.astype(float)")
             out = out.astype(float)
         out.node = Leaf(out.shape, out.dtype)
@@ -193,10 +192,8 @@ def variables(value: Any, name: str) -> Any:
 
 def pulled(out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool) -> list[Any]:
     """What each input receives; None where the result does not depend on it."""
-    outs = list(leaves(out))
-    ups = [None] * len(outs) if upstream is None else list(leaves_beside(upstream, out, "the upstream gradient"))
     total: list[Any] = [None] * len(inputs)
-    for each, arriving in zip(outs, ups, strict=True):
+    for each, arriving in zip(leaves(out), leaves_beside(upstream, out, "the upstream gradient"), strict=True):
         if getattr(each, "node", None) is None:
             continue
         nodes = [x.node for x in inputs]

@@ -319,8 +319,3 @@ def written(variable: Variable) -> None:
     """Count a write to a leaf."""
     if isinstance(variable.node, Leaf):
         variable.node.version += 1
-
-
-def changed_since(variable: Variable, version: int) -> bool:
-    """Whether a leaf may hold other values than it did at a version: it was written into, or its user has its array."""
-    return type(variable) is Variable.lent or getattr(variable.node, "version", 0) != version

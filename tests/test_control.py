@@ -1,6 +1,7 @@
 """Loops and branches: the same numbers as plain Python, in linear time."""
 
 import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
@@ -161,9 +162,26 @@ def test_a_wrong_scan_says_what_is_wrong(call, sentence):
         call(lambda carry, x: (carry + x, x))
 
 
-def test_a_step_that_does_not_return_a_pair_is_refused():
-    with pytest.raises(TypeError, match=r"scan: f returns \(carry, y\), got Tensor"):
-        mg.scan(lambda carry, x: carry + x, 0.0, np.ones(3))
+@pytest.mark.parametrize(
+    ("step", "got"), [(lambda c, x: c + x, "Tensor"), (lambda c, x: (c, x, x), "tuple"), (lambda c, x: [c, x], "list")]
+)
+def test_a_step_that_does_not_return_a_pair_is_refused(step, got):
+    with pytest.raises(TypeError, match=rf"scan: f returns \(carry, y\), got {got}"):
+        mg.scan(step, 0.0, np.ones(3))
+
+
+@pytest.mark.parametrize("every", [None, 2])
+def test_with_outputs_last_a_step_finds_one_y_kept_and_the_last_of_the_segment_before(every):
+    made, kept = [], []
+
+    def step(carry, x):
+        kept.append(sum(array() is not None for array in made))
+        y = x + carry
+        made.append(weakref.ref(y._data))
+        return carry + 1, y
+
+    mg.scan(step, np.zeros(2), np.ones((6, 2)), outputs="last", checkpoint_every=every)
+    assert max(kept) == (1 if every is None else 2)
 
 
 # cond and while_loop ----------------------------------------------------------------------------------------
@@ -191,6 +209,12 @@ def test_nothing_leaks_from_the_branch_that_is_not_taken():
     safe = mg.grad(lambda x: mg.cond(x == 0, lambda x: x * 0, mg.log, x))
     with np.errstate(all="raise"):
         assert safe(0.0).item() == 0.0
+
+
+@pytest.mark.parametrize("yes", [True, 1, 0.5, mg.tensor([[True]]), np.bool_(True)])
+def test_a_condition_may_be_whatever_is_one_yes_or_no(yes):
+    assert mg.cond(yes, lambda: "yes", lambda: "no") == "yes"
+    assert mg.while_loop(lambda x: yes if x < 3 else False, lambda x: x + 1, 0.0, 9).item() == 3.0
 
 
 def test_a_condition_of_several_entries_is_refused():

@@ -140,6 +140,58 @@ def test_without_rules_it_is_the_function_it_was():
     assert repr(plain) == "<custom plain(x)>"
 
 
+def test_a_function_without_a_name_of_its_own_is_known_by_what_it_takes():
+    assert repr(mg.custom_vjp(lambda x, y, *, k=1, c=2: x)) == "<custom lambda(x, y, k, c)>"
+
+
+def test_a_rule_may_read_the_result():
+    @mg.custom_vjp
+    def root(x):
+        return mg.sqrt(x)
+
+    @root.rule("x")
+    def _(upstream, out):
+        return upstream / (2 * out)
+
+    assert mg.gradcheck(root, (X**2,))
+    assert mg.gradcheck(mg.grad(lambda x: root(x).sum()), (X**2,), rtol=1e-4)
+
+
+def test_what_has_no_default_must_be_given():
+    @mg.custom_vjp
+    def power(x, y, *, k):
+        return x * y * k
+
+    power.rule("x")(lambda upstream, y, k: upstream * y * k)
+    assert power(2.0, 3.0, k=4.0).item() == 24.0
+    with pytest.raises(TypeError, match="power"):
+        power(2.0, k=4.0)
+    with pytest.raises(TypeError, match=r"power.*k"):
+        power(2.0, 3.0)
+
+
+def test_a_tangent_rule_that_is_given_anew_is_the_one_that_counts():
+    @mg.custom_jvp
+    def twice(x):
+        return 2 * x
+
+    def wrong(x_tangent):
+        return 3 * x_tangent
+
+    def right(x_tangent):
+        return 2 * x_tangent
+
+    for rule, slope in ((wrong, 3.0), (right, 2.0)):
+        assert twice.tangent(rule) is rule
+        x = mg.tensor(1.0, requires_grad=True)
+        with mg.record() as trace:
+            twice(x).backward()
+        assert x.grad.item() == slope
+        (shown,) = trace.rules.values()
+        assert f"return {slope:.0f} * x_tangent" in shown.source
+        assert (shown.reason, shown.latex) == ("The transpose of the tangent rule.", None)
+
+
 def test_a_rule_that_broadcasting_repeated_is_summed_by_the_engine(product):
     x, y = mg.tensor(1.5, requires_grad=True), mg.tensor(Y, requires_grad=True)
     product(x, y).sum().backward()
@@ -199,6 +251,8 @@ def test_an_argument_that_wants_a_gradient_and_has_no_rule_is_an_error():
 
     with pytest.raises(RuntimeError, match=r"f has no rule for y, which wants a gradient: .*@f\.rule\('y'\)"):
         f(1.0, mg.tensor(2.0, requires_grad=True))
+    with mg.no_grad():
+        assert f(1.0, mg.tensor(2.0, requires_grad=True)).item() == 2.0
 
 
 def test_a_tensor_from_outside_that_wants_a_gradient_is_an_error():
@@ -272,6 +326,17 @@ def test_several_results_are_read_by_name():
     assert mg.grad(lambda x: both(x)[0])(4.0).item() == 0.25
     with pytest.raises(TypeError, match="a rule of both reads its results by name: root, square"):
         both.rule("x")(lambda upstream, out: upstream[0])
+
+
+@pytest.mark.parametrize("results", [lambda x: x, lambda x: [x, x], lambda x: (x, x, x)])
+def test_results_that_are_not_what_outputs_names_are_refused(results):
+    @mg.custom_vjp(outputs=("first", "second"))
+    def f(x):
+        return results(x)
+
+    f.rule("x")(lambda upstream: upstream[0])
+    with pytest.raises(TypeError, match="f returns a tuple of first, second, as its `outputs` say"):
+        f(1.0)
 
 
 def test_one_name_for_several_results_is_refused():

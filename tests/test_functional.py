@@ -57,6 +57,11 @@ def test_cross_entropy_explains_classes_that_do_not_fit(draw):
         r"\(2,\), got \(2, 1\)",
     ):
         F.cross_entropy(x, mg.tensor([[0], [1]]))
+    for scores, classes in ((x[0], mg.tensor([0])), (x[0, 0], mg.tensor(0))):
+        with pytest.raises(ValueError, match=rf"input has shape .* \(classes along axis {scores.ndim - 1}\)"):
+            F.cross_entropy(scores, classes)
+    with pytest.raises(TypeError, match="class numbers must be integers, got bool"):
+        F.cross_entropy(x, mg.tensor([True, False]))
     with pytest.raises(IndexError, match="class 3 is out of range: there are 3, from 0 to 2"):
         F.cross_entropy(x, mg.tensor([0, 3]))
     with pytest.raises(IndexError, match="class -1 is out of range"):
@@ -69,6 +74,24 @@ def test_cross_entropy_explains_classes_that_do_not_fit(draw):
         F.cross_entropy(x, mg.tensor([0, 1]), weight=mg.tensor([1.0, 2.0]))
     with pytest.raises(RuntimeError, match="weight is a setting and gets no gradient"):
         F.cross_entropy(x, mg.tensor([0, 1]), weight=nn.Parameter([1.0, 2.0, 3.0]))
+
+
+def test_any_class_may_be_the_one_that_is_ignored(draw):
+    x = mg.tensor(draw.normal(size=(3, 2)))
+    for ignored, left in ((0, [1]), (1, [0, 2])):
+        loss = F.cross_entropy(x, [0, 1, 0], ignore_index=ignored)
+        assert loss.item() == pytest.approx(F.cross_entropy(x[left], [1 - ignored] * len(left)).item())
+
+
+def test_a_smoothed_target_gives_every_class_its_share(draw):
+    x = draw.normal(size=(3, 4))
+    logs = x - np.log(np.exp(x).sum(-1, keepdims=True))
+    for smoothing, weights in ((0.2, [0.85, 0.05, 0.05, 0.05]), (1.0, [0.25] * 4)):
+        loss = F.cross_entropy(mg.tensor(x), [0, 0, 0], label_smoothing=smoothing)
+        assert loss.item() == pytest.approx(-(logs * weights).sum() / 3)
+    for smoothing in (-0.1, 1.1):
+        with pytest.raises(ValueError, match="label_smoothing must be between 0 and 1, got"):
+            F.cross_entropy(mg.tensor(x), mg.tensor([0, 0, 0]), label_smoothing=smoothing)
 
 
 def test_cross_entropy_of_single_precision_goes_back_in_single_precision():
@@ -128,7 +151,65 @@ def test_every_function_keeps_single_precision(draw):
     assert {name: str(each.dtype) for name, each in results.items() if each.dtype != np.float32} == {}
 
 
+# Activations ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "apart"),
+    [("softmax", nn.Softmax), ("log_softmax", nn.LogSoftmax), ("softmin", nn.Softmin), ("glu", nn.GLU)],
+)
+def test_the_last_axis_is_meant_where_none_is_named(name, apart, draw):
+    x = mg.tensor(draw.normal(size=(2, 4, 6)))
+    expected = getattr(F, name)(x, dim=2).tolist()
+    assert getattr(F, name)(x).tolist() == apart()(x).tolist() == expected
+
+
+def test_what_lies_within_a_half_shrinks_to_0():
+    x = mg.tensor([-0.6, -0.4, 0.4, 0.6])
+    assert F.hardshrink(x).tolist() == nn.Hardshrink()(x).tolist() == [-0.6, 0.0, 0.0, 0.6]
+    assert nn.Hardshrink(0.3)(x).tolist() == x.tolist()
+    np.testing.assert_allclose(F.softshrink(x).tolist(), [-0.1, 0.0, 0.0, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "slope"),
+    [
+        (lambda x: F.prelu(x, mg.tensor(0.25)), 0.0, 0.25),
+        (lambda x: F.hardshrink(x + 0.5), 0.0, 0.0),
+        (lambda x: F.threshold(x, 0.0, 7.0), 7.0, 0.0),
+    ],
+)
+def test_at_its_border_an_activation_does_as_on_the_inner_side(function, value, slope):
+    assert function(mg.tensor(0.0)).item() == value
+    assert mg.grad(function)(0.0).item() == slope
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 3, 4), (2, 3, 4, 5)])
+def test_each_channel_of_prelu_has_a_slope_of_its_own(shape, draw):
+    x, slopes = -draw.random(shape) - 0.1, np.array([2.0, 3.0, 5.0])
+    out = F.prelu(mg.tensor(x), mg.tensor(slopes)).numpy()
+    along = -1 if len(shape) == 1 else 1
+    np.testing.assert_allclose(np.moveaxis(out, along, -1), np.moveaxis(x, along, -1) * slopes)
+
+
 # Other functions --------------------------------------------------------------------------------------------
+
+
+def test_gumbel_draws_fall_on_classes_as_often_as_their_softmax_says_and_are_sharp_when_cold(draw):
+    shares = np.array([0.6, 0.3, 0.1])
+    logits = mg.tensor(np.tile(np.log(shares), (4000, 1)))
+    drawn = F.gumbel_softmax(logits, hard=True, rng=draw)
+    np.testing.assert_allclose(drawn.numpy().mean(axis=0), shares, atol=0.03)
+    cold, warm = (F.gumbel_softmax(logits, tau=tau, rng=draw).numpy().max(axis=-1).mean() for tau in (0.1, 10.0))
+    assert warm < 0.5
+    assert cold > 0.9
+    across = F.gumbel_softmax(logits, dim=0, rng=draw).numpy()
+    np.testing.assert_allclose(across.sum(axis=0), 1.0)
+
+
+def test_the_divergence_of_a_single_number_is_its_own_mean():
+    p, q = mg.tensor(0.5), mg.tensor(-1.0)
+    assert F.kl_div(q, p, reduction="batchmean").item() == pytest.approx(0.5 * (np.log(0.5) + 1))
 
 
 def test_a_hard_gumbel_draw_is_a_single_1_and_its_gradient_is_the_soft_one(draw):

@@ -91,9 +91,26 @@ def test_a_window_that_hangs_over_the_end_counts_the_entries_that_it_has():
     assert F.max_pool1d(mg.tensor(x, dtype="float32"), 2, ceil_mode=True).dtype == np.float32
 
 
+@pytest.mark.parametrize("length", [5, 6, 7])
+@pytest.mark.parametrize("count_include_pad", [True, False])
+def test_a_mean_over_the_end_counts_of_a_border_what_lies_within_it(length, count_include_pad):
+    x = np.arange(1.0, length + 1)
+    settings = {"stride": 2, "padding": 1, "ceil_mode": True, "count_include_pad": count_include_pad}
+    line = F.avg_pool1d(mg.tensor(x[None, None]), 3, **settings).numpy()[0, 0]
+    expected = []
+    for start in range(-1, length, 2):
+        inside = x[max(start, 0) : start + 3]
+        counted = min(start + 3, length + 1) - start
+        expected.append(inside.sum() / (counted if count_include_pad else inside.size))
+    np.testing.assert_allclose(line, expected)
+    image = F.avg_pool2d(mg.tensor(np.multiply.outer(x, x)[None, None]), 3, **settings).numpy()[0, 0]
+    np.testing.assert_allclose(image, np.multiply.outer(expected, expected))
+
+
 def test_adaptive_windows_share_an_entry_where_lengths_do_not_divide():
     x = mg.tensor([[[0.0, 1.0, 2.0, 3.0, 4.0]]])
     assert F.adaptive_avg_pool1d(x, 2).tolist() == [[[1.0, 3.0]]]
+    assert F.adaptive_avg_pool2d(x[None], None).tolist() == x[None].tolist()
     assert gradient(lambda x: F.adaptive_avg_pool1d(x, 2), x.numpy())[0][0][0] == pytest.approx(
         [1 / 3, 1 / 3, 2 / 3, 1 / 3, 1 / 3]
     )
@@ -162,6 +179,23 @@ def test_running_statistics_are_buffers_outside_the_graph():
     np.testing.assert_allclose(layer.running_mean.numpy(), [0.2, 0.5])
     np.testing.assert_allclose(layer.running_var.numpy(), [0.9 + 0.1 * 2, 0.9 + 0.1 * 18])
     assert layer.num_batches_tracked.item() == 1
+
+
+@pytest.mark.parametrize("make", [nn.BatchNorm1d, nn.InstanceNorm1d])
+def test_the_number_that_keeps_a_variance_away_from_0_is_the_one_that_was_given(make):
+    x, layer = np.array([[[1.0, 3.0]], [[1.0, 3.0]]]), make(1, eps=3.0, track_running_stats=True)
+    assert layer(mg.tensor(x)).tolist() == [[[-0.5, 0.5]]] * 2
+    layer.running_mean.assign([2.0])
+    layer.running_var.assign([1.0])
+    assert layer.eval()(mg.tensor(x)).tolist() == [[[-0.5, 0.5]]] * 2
+
+
+def test_running_statistics_of_instances_count_a_batch_once_under_a_checkpoint():
+    x = np.random.default_rng(0).normal(size=(3, 2, 4))
+    plain, saved = (nn.InstanceNorm1d(2, track_running_stats=True) for _ in range(2))
+    plain(mg.tensor(x))
+    mg.checkpoint(saved, nn.Parameter(x)).sum().backward()
+    assert saved.running_mean.tolist() == plain.running_mean.tolist()
 
 
 def test_without_running_statistics_the_batch_is_used_after_training_too():
@@ -253,9 +287,16 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: F.conv2d(leaf(*IMAGE), leaf(3, 2, 2, 2), padding=-1), ValueError, ("padding", "at least 0", "got -1")),
     (lambda: F.conv2d(leaf(*IMAGE), leaf(3, 2, 2, 2), dilation=0), ValueError, ("dilation", "at least 1", "got 0")),
     (lambda: F.conv2d(leaf(*IMAGE), leaf(3, 2, 2, 2), groups=0), ValueError, ("groups=0", "(3, 2, 2, 2)")),
+    (lambda: F.conv2d(leaf(*IMAGE), leaf(3, 1, 2, 2), groups=2), ValueError, ("groups=2", "(3, 1, 2, 2)")),
+    (lambda: F.conv2d(leaf(*IMAGE), leaf(3, 2, 2)), ValueError, ("(3, 2, 2)", "(out channels, 2 / 1, kernel)")),
     (lambda: F.conv2d(leaf(*IMAGE), leaf(3, 2, 2, 2), leaf(1)), ValueError, ("bias", "(1,)", "3 channels")),
+    (lambda: F.conv2d(leaf(*IMAGE), leaf(3, 2, 2, 2), padding="same", stride=0), ValueError, ("stride", "got 0")),
+    (lambda: F.conv2d(leaf(*IMAGE), leaf(3, 2, 2, 2), padding="same", dilation=0), ValueError, ("dilation", "got 0")),
     (lambda: F.conv2d(leaf(*IMAGE), leaf(3, 2, 5, 2)), ValueError, ("conv2d", "window of (5, 2)", "larger", "(4, 4)")),
     (lambda: nn.Conv2d(0, 3, 2), ValueError, ("Conv2d", "in_channels", "got 0")),
+    (lambda: nn.Conv2d(2, 0, 3), ValueError, ("Conv2d", "out_channels", "got 0")),
+    (lambda: nn.Conv2d(4, 3, 2, groups=2), ValueError, ("4 and 3 channels", "2 equal groups")),
+    (lambda: nn.Conv2d(4, 4, 2, groups=0), ValueError, ("4 and 4 channels", "0 equal groups")),
     (lambda: nn.Conv2d(2, 3, 0), ValueError, ("Conv2d: kernel_size", "at least 1", "got 0")),
     (lambda: nn.Conv2d(2, 3, 2, stride=0), ValueError, ("Conv2d: stride", "at least 1", "got 0")),
     (lambda: nn.Conv1d(2, 3, 2, dilation=0), ValueError, ("Conv1d: dilation", "at least 1", "got 0")),
@@ -266,22 +307,45 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: F.conv3d(leaf(1, 2, 3, 3, 3), leaf(3, 2, 2, 2, 2), stride=2, padding="same"), ValueError,
      ("conv3d", "stride 1")),
     (lambda: F.conv_transpose2d(leaf(*IMAGE), leaf(3, 2, 2, 2)), ValueError, ("(3, 2, 2, 2)", "(2, out channels")),
+    (lambda: F.conv_transpose2d(leaf(2, 4, 4), leaf(2, 3, 2, 2)), ValueError, ("(2, 4, 4)", "height, width")),
+    (lambda: F.conv_transpose2d(leaf(*IMAGE), leaf(2, 3, 2)), ValueError, ("weight has shape (2, 3, 2)", "kernel")),
+    (lambda: F.conv_transpose2d(leaf(*IMAGE), leaf(2, 3, 2, 2), groups=0), ValueError, ("groups=0", "(2, 3, 2, 2)")),
+    (lambda: F.conv_transpose2d(leaf(1, 3, 4, 4), leaf(3, 1, 2, 2), groups=2), ValueError, ("3 a multiple of groups",)),
+    (lambda: F.conv_transpose2d(leaf(*IMAGE), leaf(2, 3, 2, 2), leaf(1)), ValueError, ("bias", "(1,)", "3 channels")),
+    *[(lambda name=name, least=least: F.conv_transpose2d(leaf(*IMAGE), leaf(2, 3, 2, 2), **{name: least - 1}),
+       ValueError, (name, f"at least {least}"))
+      for name, least in (("stride", 1), ("dilation", 1), ("padding", 0), ("output_padding", 0))],
+    *[(lambda name=name, least=least: F.fold(leaf(1, 8, 9), **{"output_size": 4, "kernel_size": 2, name: least - 1}),
+       ValueError, ("fold", name, f"at least {least}"))
+      for name, least in (("output_size", 1), ("kernel_size", 1), ("stride", 1), ("dilation", 1), ("padding", 0))],
+    (lambda: F.fold(leaf(8, 9), 4, 2), ValueError, ("(8, 9)", "channels * 4, 9")),
+    (lambda: F.fold(leaf(1, 7, 9), 4, 2), ValueError, ("(1, 7, 9)", "channels * 4, 9")),
+    (lambda: F.unfold(leaf(*IMAGE), 0), ValueError, ("unfold", "kernel_size", "at least 1")),
     (lambda: F.conv_transpose2d(leaf(*IMAGE), leaf(2, 3, 2, 2), output_padding=1), ValueError,
      ("output_padding 1", "smaller than stride or dilation")),
-    (lambda: F.max_pool1d(leaf(*LINE), 2, padding=2), ValueError, ("max_pool1d", "more than half")),
+    *[(lambda pool=pool: pool(leaf(*LINE), 2, padding=2), ValueError,
+       (pool.__name__, "padding 2 is more than half of the window (2,)"))
+      for pool in (F.max_pool1d, F.avg_pool1d)],
     (lambda: F.max_pool1d(leaf(*LINE), 2, stride=0), ValueError, ("max_pool1d", "stride", "at least 1", "got 0")),
     (lambda: F.avg_pool1d(leaf(*LINE), 20, ceil_mode=True, stride=2), ValueError, ("avg_pool1d", "window of (20,)")),
     (lambda: F.max_pool2d(leaf(*IMAGE), 0), ValueError, ("kernel_size", "at least 1", "got 0")),
     (lambda: F.avg_pool2d(leaf(*IMAGE), (2, 5)), ValueError, ("avg_pool2d", "window of (2, 5)", "larger", "(4, 4)")),
     (lambda: F.avg_pool1d(leaf(2, 5), 2), ValueError, ("avg_pool1d", "(2, 5)", "channels")),
+    (lambda: F.adaptive_avg_pool1d(leaf(2, 5), 2), ValueError, ("adaptive_avg_pool1d", "(2, 5)", "channels")),
+    (lambda: F.adaptive_avg_pool2d(leaf(2, 5), 2), ValueError, ("adaptive_avg_pool2d", "(2, 5)", "height, width")),
     (lambda: F.interpolate(leaf(*IMAGE), 3, mode="cubic"), ValueError, ("'bilinear'", "'cubic'")),
     (lambda: F.interpolate(leaf(*IMAGE)), ValueError, ("either size or scale_factor",)),
     (lambda: F.interpolate(leaf(*IMAGE), 3, align_corners=True), ValueError, ("align_corners", "bilinear")),
     (lambda: mg.resample(leaf(5), length=0), ValueError, ("resample", "length=0", "at least 1")),
     (lambda: mg.resample(leaf(5), length=2, mode="cubic"), ValueError, ("'nearest'", "'average'", "'cubic'")),
     (lambda: F.pixel_shuffle(leaf(1, 6, 2, 2), 2), ValueError, ("6 channels", "2 * 2")),
-    (lambda: F.interpolate(leaf(*IMAGE), scale_factor=-1), ValueError, ("scale_factor", "positive", "-1")),
+    (lambda: F.interpolate(leaf(*IMAGE), scale_factor=0), ValueError, ("scale_factor", "positive", "got 0")),
+    (lambda: F.interpolate(leaf(2, 3), 3), ValueError, ("interpolate", "(2, 3)", "height, width")),
+    (lambda: F.pixel_shuffle(leaf(2, 3), 1), ValueError, ("pixel_shuffle", "(2, 3)", "height, width")),
+    (lambda: F.pixel_unshuffle(leaf(2, 3), 1), ValueError, ("pixel_unshuffle", "(2, 3)", "height, width")),
     (lambda: F.pixel_shuffle(leaf(1, 6, 2, 2), 0), ValueError, ("6 channels", "0 * 0")),
+    (lambda: F.pixel_unshuffle(leaf(1, 1, 4, 4), 0), ValueError, ("(4, 4)", "multiples of 0")),
+    (lambda: F.pad(leaf(3), (1, 1, 1, 1)), ValueError, ("a pair (before, after)", "(3,)")),
     (lambda: F.pixel_unshuffle(leaf(1, 1, 3, 4), 2), ValueError, ("(3, 4)", "multiples of 2")),
     (lambda: F.group_norm(leaf(2, 5), 2), ValueError, ("5 channels", "2 equal groups")),
     (lambda: nn.GroupNorm(2, 5), ValueError, ("5 channels", "2 equal groups")),
@@ -291,6 +355,10 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: nn.Unflatten(2, (2, 2))(leaf(2, 4)), IndexError, ("Unflatten", "axis 2", "(2, 4)")),
     (lambda: nn.Dropout2d(1.5), ValueError, ("Dropout2d", "between 0 and 1", "1.5")),
     (lambda: F.dropout1d(leaf(2, 3)), ValueError, ("dropout1d", "(2, 3)", "channels, length")),
+    (lambda: F.dropout2d(leaf(2, 3)), ValueError, ("dropout2d", "(2, 3)", "height, width")),
+    (lambda: F.smooth_l1_loss(leaf(2), leaf(2), beta=-1), ValueError, ("smooth_l1_loss: beta", "got -1")),
+    (lambda: F.hinge_embedding_loss(leaf(2), mg.tensor([1, 0])), ValueError, ("every target must be 1 (alike) or -1",)),
+    (lambda: F.instance_norm(leaf(3, 2)), ValueError, ("instance_norm", "(3, 2)", "no variance")),
     (lambda: F.rms_norm(leaf(2, 3), 4), ValueError, ("(2, 3)", "(4,)")),
     (lambda: nn.BatchNorm1d(3)(leaf(1, 3)), ValueError, ("batch_norm", "(1, 3)", "no variance")),
     (lambda: nn.BatchNorm2d(3)(leaf(2, 3)), ValueError, ("BatchNorm2d", "(2, 3)", "(N, C, H, W)")),
@@ -317,9 +385,14 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: nn.BatchNorm1d(0), ValueError, ("BatchNorm1d", "num_features", "got 0")),
     (lambda: nn.Embedding(-1, 3), ValueError, ("Embedding", "num_embeddings", "got -1")),
     (lambda: nn.Embedding(2, 2.5), TypeError, ("Embedding", "embedding_dim", "whole number", "got 2.5")),
+    (lambda: nn.Embedding(3, 2, padding_idx=3), ValueError, ("Embedding: padding_idx 3", "3 rows")),
+    (lambda: nn.Embedding(3, 2, padding_idx=-4), ValueError, ("Embedding: padding_idx -4", "3 rows")),
     (lambda: nn.Embedding.from_pretrained([1.0, 2.0]), ValueError, ("from_pretrained", "(words, width)", "got (2,)")),
     (lambda: nn.MultiheadAttention(4, 2, dropout=-1), ValueError, ("MultiheadAttention: dropout", "got -1")),
+    (lambda: nn.MultiheadAttention(0, 2), ValueError, ("MultiheadAttention", "embed_dim", "got 0")),
+    (lambda: nn.MultiheadAttention(4, 0), ValueError, ("MultiheadAttention", "num_heads", "got 0")),
     (lambda: nn.MultiheadAttention(4, 2, kdim=0), ValueError, ("MultiheadAttention", "kdim", "got 0")),
+    (lambda: nn.MultiheadAttention(4, 2, vdim=0), ValueError, ("MultiheadAttention", "vdim", "got 0")),
     (lambda: nn.MultiheadAttention(4, 2, kdim=3)(leaf(5, 4), leaf(5, 4), leaf(5, 4)), ValueError,
      ("key (5, 4)", "(length, N, 3)")),
     (lambda: nn.TransformerEncoderLayer(4, 2, activation="sin"), ValueError, ("'relu'", "'gelu'", "'sin'")),

@@ -332,6 +332,7 @@ def test_containers_index_slice_and_name_their_modules():
     assert net[:1][0] is net.first
     net[1] = nn.Tanh()
     assert isinstance(net.bend, nn.Tanh)
+    assert net[-2] is net.first
     with pytest.raises(IndexError, match="Sequential holds 2, there is no number 2"):
         net[2]
     with pytest.raises(TypeError, match="Sequential holds modules, got function"):
@@ -344,11 +345,17 @@ def test_modules_are_put_into_a_list_and_taken_out_and_numbered_anew():
     assert list(net) == [first, second, third]
     assert list(net.state_dict()) == ["0.weight", "0.bias", "2.weight", "2.bias"]
     assert net.pop(1) is second
+    assert net.append(second).pop() is second
     assert list(net.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
     del net[:1]
     assert list(net) == [third]
     with pytest.raises(IndexError, match="Sequential holds 1, there is no number 1"):
         del net[1]
+
+
+@pytest.mark.parametrize("kind", [nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList])
+def test_a_container_may_begin_empty(kind):
+    assert len(kind()) == 0
 
 
 def test_a_dict_of_modules_is_filled_and_emptied():
@@ -387,6 +394,8 @@ def test_a_list_of_parameters_is_searched_and_takes_nothing_else():
 
     net = Steps()
     assert [name for name, _ in net.named_parameters()] == ["scales.0", "scales.1", "scales.2"]
+    assert len(net.scales.append(nn.Parameter(3.0)).extend([nn.Parameter(4.0)])) == 5
+    net.scales = nn.ParameterList(list(net.scales)[:3])
     net.scales[1] = nn.Parameter(7.0)
     assert [each.item() for each in net.scales] == [0.0, 7.0, 2.0]
     assert list(net.state_dict()) == ["scales.0", "scales.1", "scales.2"]

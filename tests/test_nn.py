@@ -122,6 +122,8 @@ def test_multihead_attention_that_may_only_look_back_does_not_see_what_comes_lat
     [
         (((2, 3, 4), (2, 3, 4), (1, 3, 4)), {}, r"value \(1, 3, 4\), expected \(N, length, 4\)"),
         (((2, 3, 4), (1, 3, 4), (1, 3, 4)), {}, "all the same N"),
+        (((2, 3, 4), (2, 3, 4), (2, 5, 4)), {}, r"key \(2, 3, 4\) and value \(2, 5, 4\).* have one length"),
+        (((1, 2, 3, 4),) * 3, {}, r"query \(1, 2, 3, 4\).*or all of them without N"),
         (((3, 4), (2, 3, 4), (2, 3, 4)), {}, r"query \(3, 4\), key \(2, 3, 4\)"),
         (((2, 3, 5),) * 3, {}, r"query \(2, 3, 5\).*expected \(N, length, 4\)"),
         (((2, 3, 4),) * 3, {"attn_mask": (3, 4)}, r"attn_mask has shape \(3, 4\), expected \(3, 3\) or \(4, 3, 3\)"),
@@ -145,6 +147,75 @@ def test_attention_of_one_item_without_a_batch_agrees_with_a_batch_of_one(draw):
     assert own_weights.tolist() == weights[0].tolist()
 
 
+def test_queries_and_keys_without_a_batch_may_be_of_other_lengths_and_widths_and_ask_for_no_weights(draw):
+    layer = nn.MultiheadAttention(4, 2, kdim=3, vdim=5)
+    q, k, v = (mg.tensor(draw.normal(size=shape)) for shape in ((2, 4), (6, 3), (6, 5)))
+    gathered, weights = layer(q, k, v)
+    assert (gathered.shape, weights.shape) == ((2, 4), (2, 6))
+    again, none = layer(q, k, v, need_weights=False)
+    np.testing.assert_allclose(again.numpy(), gathered.numpy())
+    assert none is None
+
+
+def test_a_mask_of_multihead_attention_says_the_same_in_every_form(draw):
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
+    q, k = (mg.tensor(draw.normal(size=(2, length, 4))) for length in (3, 5))
+    hidden, padding = draw.random((3, 5)) < 0.4, np.array([[0, 0, 0, 1, 1], [0, 0, 0, 0, 1]], bool)
+    hidden[:, 0] = False
+    expected, _ = layer(q, k, k, mg.tensor(padding), attn_mask=mg.tensor(hidden))
+    numbers, numbered_padding = (mg.tensor(np.where(mask, -np.inf, 0.0)) for mask in (hidden, padding))
+    forms = {
+        "lists": (padding.tolist(), {"attn_mask": hidden.tolist()}),
+        "numbers": (numbered_padding, {"attn_mask": numbers}),
+        "with a hint": (mg.tensor(padding), {"attn_mask": mg.tensor(hidden), "is_causal": True}),
+        "for every head": (mg.tensor(padding), {"attn_mask": mg.tensor(np.stack([hidden] * 4))}),
+    }
+    for name, (keys, rest) in forms.items():
+        gathered, _ = layer(q, k, k, keys, **rest)
+        np.testing.assert_allclose(gathered.numpy(), expected.numpy(), rtol=1e-12, err_msg=name)
+
+
+def test_each_head_of_each_example_may_have_a_mask_of_its_own(draw):
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
+    x = mg.tensor(draw.normal(size=(3, 5, 4)))
+    hidden = draw.random((6, 5, 5)) < 0.4
+    hidden[:, :, 0] = False
+    _, weights = layer(x, x, x, attn_mask=mg.tensor(hidden), average_attn_weights=False)
+    np.testing.assert_array_equal(weights.numpy().reshape(6, 5, 5) == 0, hidden)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_attention_is_dropped_while_training_by_draws_of_the_layers_own(need_weights, draw):
+    x = mg.tensor(draw.normal(size=(2, 3, 4)))
+
+    def gathered(rate, training=True):
+        layer = nn.MultiheadAttention(4, 2, rate, rng=np.random.default_rng(1))
+        return layer.train(training)(x, x, x, need_weights=need_weights)[0].numpy()
+
+    assert not gathered(1.0).any()
+    assert gathered(1.0, training=False).all()
+    np.testing.assert_array_equal(gathered(0.5), gathered(0.5))
+    assert not np.allclose(gathered(0.5), gathered(0.0))
+
+
+def test_attention_drops_weights_after_the_softmax_and_before_the_values(draw):
+    q, k, v = (draw.normal(size=(2, 3, 4)) for _ in range(3))
+    out = F.scaled_dot_product_attention(
+        *map(mg.tensor, (q, k, v)), dropout_p=0.5, scale=0.7, rng=np.random.default_rng(1)
+    )
+    kept = F.dropout(mg.tensor(np.ones((2, 3, 3))), 0.5, rng=np.random.default_rng(1)).numpy()
+    scores = np.exp(0.7 * q @ k.mT)
+    np.testing.assert_allclose(out.numpy(), kept * scores / scores.sum(-1, keepdims=True) @ v)
+
+
+def test_a_mask_of_numbers_takes_the_precision_of_the_queries(draw):
+    x, mask = mg.tensor(draw.normal(size=(3, 4)).astype(np.float32)), draw.normal(size=(3, 3))
+    out = F.scaled_dot_product_attention(x, x, x, mg.tensor(mask))
+    same = F.scaled_dot_product_attention(x, x, x, mg.tensor(mask.astype(np.float32)))
+    assert out.dtype == np.float32
+    assert out.tolist() == same.tolist()
+
+
 def test_a_query_that_may_look_nowhere_gathers_nothing_and_sends_no_nan_back(draw):
     q, k, v = (nn.Parameter(draw.normal(size=(2, 3))) for _ in range(3))
     mask = mg.tensor(np.array([[False, False], [True, False]]))
@@ -159,6 +230,10 @@ def test_attention_explains_masks_and_shapes_that_do_not_fit(draw):
     q, k = mg.tensor(draw.normal(size=(2, 3))), mg.tensor(draw.normal(size=(4, 5)))
     with pytest.raises(ValueError, match=r"query \(2, 3\) and key \(4, 5\) must agree in their last axis"):
         F.scaled_dot_product_attention(q, k, k)
+    with pytest.raises(ValueError, match=r"query \(3,\) and key \(3,\) must agree"):
+        F.scaled_dot_product_attention(q[0], q[0], q[0])
+    with pytest.raises(ValueError, match=r"key and value \(4, 5\) in the one before it"):
+        F.scaled_dot_product_attention(q, q, k)
     with pytest.raises(ValueError, match="give attn_mask or is_causal=True, not both"):
         F.scaled_dot_product_attention(q, q, q, attn_mask=mg.tensor(np.ones((2, 2), bool)), is_causal=True)
     heads = [mg.tensor(draw.normal(size=(n, 2, 3))) for n in (3, 2, 2)]

@@ -79,6 +79,21 @@ def test_an_optimiser_that_is_stored_goes_on_as_if_nothing_had_happened(make, x)
     assert x.tolist() == y.tolist()
 
 
+@EVERY_KIND
+def test_a_step_leaves_the_gradient_as_it_was(make, x):
+    x.grad = [1.0, -2.0]
+    optimizer = make([x])
+    for _ in range(3):
+        optimizer.step()
+    assert x.grad.tolist() == [1.0, -2.0]
+
+
+def test_there_is_no_state_where_nothing_is_remembered(x):
+    optimizer = optim.SGD([x])
+    downhill(optimizer, x)
+    assert optimizer.state_dict()["state"] == {}
+
+
 def test_a_state_is_a_copy(x):
     optimizer = optim.SGD([x], momentum=0.9)
     downhill(optimizer, x)
@@ -113,7 +128,9 @@ def test_groups_have_their_own_settings(x):
     optimizer = optim.SGD([{"params": [x]}, {"params": slow, "lr": 0.0}], lr=0.5)
     downhill(optimizer, x, slow)
     assert (x.tolist(), slow.tolist()) == ([0.0, 0.0], [1.0])
-    assert repr(optimizer).startswith("SGD(2 parameters, lr=0.5")
+    assert repr(optimizer) == (
+        "SGD(2 parameters, lr=0.5, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False)"
+    )
 
 
 def test_a_model_that_the_user_writes_into_is_stepped_from_what_was_written(x):
@@ -180,13 +197,25 @@ def test_zero_grad_forgets_or_fills_with_0(x):
         ),
         (lambda x: optim.SGD([{"lr": 1.0}]), ValueError, "SGD: a group is a dict with .params., and any of lr"),
         (lambda x: optim.SGD([x], lr=-1), ValueError, "SGD: lr must be a number that is not negative, got -1"),
-        (lambda x: optim.Adagrad([x], lr_decay=-1), ValueError, "lr_decay must be a number that is not negative"),
+        *[
+            (lambda x, k=kind, n=name: k([x], **{n: -1}), ValueError, f"{name} must be a number that is not negative")
+            for kind, name in [
+                (optim.Adagrad, "lr_decay"), (optim.Adagrad, "initial_accumulator_value"), (optim.Adam, "eps"),
+                (optim.SGD, "momentum"), (optim.SGD, "weight_decay"),
+            ]
+        ],
         (
             lambda x: optim.SGD([x]).load_state_dict({"weight": x}),
             ValueError,
             "an optimiser's state holds state and param_groups, this one weight",
         ),
         (lambda x: optim.SGD([x], nesterov=True), ValueError, "nesterov=True needs a momentum"),
+        (
+            lambda x: optim.SGD([x], nesterov=True, momentum=0.9, dampening=0.1),
+            ValueError,
+            "nesterov=True needs a momentum above 0 and a dampening of 0",
+        ),
+        (lambda x: optim.Adam([x], betas=(0.9, 0.99, 0.999)), ValueError, "Adam: betas are two numbers"),
         (
             lambda x: optim.Adam([x], betas=(0.9, 1.0)),
             ValueError,
@@ -225,6 +254,19 @@ def test_optimisers_explain_what_they_cannot_train(make, kind, sentence, x):
         make(x)
 
 
+@pytest.mark.parametrize(
+    "make", [lambda p: optim.Adam(p, lr=0.5, betas=(0.0, 0.0)), lambda p: optim.RMSprop(p, lr=0.5, alpha=0)]
+)
+def test_a_mean_that_forgets_at_once_leaves_the_sign_of_the_gradient(make, x):
+    downhill(make([x]), x, steps=2)
+    np.testing.assert_allclose(x.numpy(), [2.0, -1.0], rtol=1e-7)
+
+
+def test_a_mean_that_never_forgets_stays_where_it_began(x):
+    downhill(optim.RMSprop([x], lr=1e-8, alpha=1), x)
+    np.testing.assert_allclose(x.numpy(), [3.0 - 6.0, -2.0 + 4.0])
+
+
 # Schedules --------------------------------------------------------------------------------------------------
 
 
@@ -242,6 +284,14 @@ def test_a_schedule_multiplies_what_each_group_started_with(x):
     schedule = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
     assert rates(optimizer, schedule, 5) == [1.0, 1.0, 0.5, 0.5, 0.25]
     assert schedule.get_last_lr() == [0.25, 0.5]
+
+
+def test_each_group_may_have_a_function_of_its_own(x):
+    optimizer = optim.SGD([{"params": [x]}, {"params": mg.tensor(1.0, requires_grad=True)}], lr=1.0)
+    schedule = optim.lr_scheduler.LambdaLR(optimizer, [lambda n: 0.5**n, lambda n: 1 / (1 + n)])
+    schedule.step()
+    schedule.step()
+    assert schedule.get_last_lr() == [0.25, 1 / 3]
 
 
 @pytest.mark.parametrize(
@@ -265,11 +315,20 @@ def test_a_schedule_that_is_stored_goes_on_at_its_step(x):
     first = optim.lr_scheduler.CosineAnnealingLR(optim.SGD([x], lr=1.0), T_max=7)
     for _ in range(3):
         first.step()
-    optimizer = optim.SGD([x], lr=1.0)
+    optimizer = optim.SGD([x], lr=5.0)
     second = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=7)
     second.load_state_dict(first.state_dict())
     assert optimizer.param_groups[0]["lr"] == first.get_last_lr()[0]
     assert rates(optimizer, second, 4) == rates(first.optimizer, first, 4)
+
+
+def test_an_optimiser_that_is_stored_knows_what_its_schedule_started_from(x):
+    first, second = optim.SGD([x], lr=1.0), optim.SGD([x], lr=5.0)
+    schedule = optim.lr_scheduler.ExponentialLR(first, 0.5)
+    schedule.step()
+    second.load_state_dict(first.state_dict())
+    assert second.param_groups[0]["lr"] == 0.5
+    assert optim.lr_scheduler.ExponentialLR(second, 0.5).base_lrs == [1.0]
 
 
 def test_a_plateau_is_found_again_after_it_was_stored(x):
@@ -280,6 +339,26 @@ def test_a_plateau_is_found_again_after_it_was_stored(x):
     first.step(mg.tensor(0.9))
     second.step(mg.tensor(0.9))
     assert first.get_last_lr() == second.get_last_lr() == [0.1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "figures", "expected"),
+    [
+        ({"threshold_mode": "abs", "threshold": 0.5}, [4.0, 3.0, 2.5, 1.9], [1.0, 1.0, 0.1, 0.1]),
+        ({"threshold_mode": "rel", "threshold": 0.5}, [4.0, 1.9, 1.0, 0.96], [1.0, 1.0, 0.1, 0.01]),
+        ({"eps": 0.5, "factor": 0.5}, [1.0, 1.0], [1.0, 1.0]),
+        ({"eps": 0.49, "factor": 0.5}, [1.0, 1.0, 1.0], [1.0, 0.5, 0.5]),
+    ],
+)
+def test_better_is_better_by_more_than_the_threshold_and_lower_lower_by_more_than_eps(settings, figures, expected, x):
+    optimizer = optim.SGD([x], lr=1.0)
+    schedule = optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, **settings)
+    found = []
+    for figure in figures:
+        schedule.step(figure)
+        found.append(optimizer.param_groups[0]["lr"])
+    np.testing.assert_allclose(found, expected)
+    assert schedule.state_dict()["last_epoch"] == len(figures)
 
 
 def test_a_loss_below_0_that_gets_worse_is_no_progress(x):
@@ -310,7 +389,8 @@ def test_a_warm_up_ends_and_the_next_schedule_starts(x):
         (lambda o, s: s.CosineAnnealingWarmRestarts(o, 0), "T_0 is a whole number of at least 1"),
         (lambda o, s: s.CosineAnnealingWarmRestarts(o, 2, 0), "T_mult is a whole number of at least 1"),
         (lambda o, s: s.ReduceLROnPlateau(o, "low"), "mode is 'min' or 'max' .* got 'low' and 'rel'"),
-        (lambda o, s: s.ReduceLROnPlateau(o, factor=2), "factor must be below 1, got 2"),
+        (lambda o, s: s.ReduceLROnPlateau(o, threshold_mode="by"), "threshold_mode 'rel' or 'abs', got 'min' and 'by'"),
+        (lambda o, s: s.ReduceLROnPlateau(o, factor=1), "factor must be below 1, got 1"),
         (lambda o, s: s.LambdaLR(o, [abs, abs]), "LambdaLR: 2 times lr_lambda for 1 groups of parameters"),
         (
             lambda o, s: s.SequentialLR(o, [s.ExponentialLR(o, 0.5)], [3]),
@@ -330,9 +410,14 @@ def test_a_warm_up_ends_and_the_next_schedule_starts(x):
             "ReduceLROnPlateau keeps best, .*; this state holds step",
         ),
         (lambda o, s: s.OneCycleLR(o, 0.1), "total_steps, or epochs . steps_per_epoch, is a whole number .* got 0"),
+        (lambda o, s: s.OneCycleLR(o, 0.1, epochs=3), "epochs . steps_per_epoch, is a whole number .* got 0"),
+        (lambda o, s: s.OneCycleLR(o, 0.1, steps_per_epoch=3), "epochs . steps_per_epoch, is a whole number .* got 0"),
         (lambda o, s: s.OneCycleLR(o, 0.1, 9, pct_start=2), "pct_start is a share between 0 and 1, got 2"),
         (lambda o, s: s.OneCycleLR(o, 0.1, 9, anneal_strategy="sin"), "'cos' or 'linear', got 'sin'"),
-        (lambda o, s: s.OneCycleLR(o, [0.1, 0.2], 9), "OneCycleLR: 2 times max_lr for 1 groups"),
+        *[
+            (lambda o, s, n=name: s.OneCycleLR(o, **{"max_lr": 0.1, "total_steps": 9, n: [0.1] * 2}), f"2 times {name}")
+            for name in ("max_lr", "base_momentum", "max_momentum")
+        ],
         (
             lambda o, s: s.OneCycleLR(optim.Adagrad(o.param_groups[0]["params"]), 0.1, 9),
             "OneCycleLR: Adagrad has no momentum; pass cycle_momentum=False",
@@ -350,6 +435,7 @@ def test_schedules_explain_what_makes_no_sense(make, sentence, x):
         (lambda s, x: s.StepLR(x, 2), "StepLR sets the rates of an optimiser, got Tensor in its place"),
         (lambda s, x: s.OneCycleLR(x, 0.1, 9), "OneCycleLR sets the rates of an optimiser, got Tensor in its place"),
         (lambda s, x: s.ReduceLROnPlateau(x), "ReduceLROnPlateau sets the rates of an optimiser"),
+        (lambda s, x: s.LambdaLR(x, abs), "LambdaLR sets the rates of an optimiser, got Tensor in its place"),
         (lambda s, x: s.StepLR(optim.SGD([x]), 2.5), "StepLR: step_size is a whole number of at least 1, got 2.5"),
         (lambda s, x: s.LambdaLR(optim.SGD([x]), 3), "LambdaLR wants a function, got 3"),
         (lambda s, x: s.ExponentialLR(optim.SGD([x]), 0.5).load_state_dict(3), "load_state_dict wants a dict"),
@@ -374,6 +460,22 @@ def test_one_cycle_goes_up_and_down_stays_at_its_end_and_takes_the_momentum_the_
     np.testing.assert_allclose(seen, expected)
     schedule = optim.lr_scheduler.OneCycleLR(optimizer, 1.0, 10, pct_start=0.1)
     assert [rate < 1.0 for rate in rates(optimizer, schedule, 3)] == [False, True, True]
+
+
+@pytest.mark.parametrize(("pct_start", "expected"), [(0, [0.775, 0.55, 0.325, 0.1]), (1, [0.7, 0.8, 0.9, 1.0])])
+def test_one_cycle_may_be_all_on_the_way_up_or_all_on_the_way_down_and_have_no_momentum(pct_start, expected, x):
+    optimizer = optim.Adagrad([x])
+    schedule = optim.lr_scheduler.OneCycleLR(
+        optimizer, 1.0, epochs=2, steps_per_epoch=2, pct_start=pct_start, anneal_strategy="linear", div_factor=1 / 0.7,
+        final_div_factor=7.0, cycle_momentum=False,
+    )  # fmt: skip
+    np.testing.assert_allclose(rates(optimizer, schedule, 4), expected)
+
+
+def test_one_cycle_of_one_step_is_all_end(x):
+    optimizer = optim.SGD([x])
+    optim.lr_scheduler.OneCycleLR(optimizer, 1.0, 1, div_factor=2.0, final_div_factor=5.0)
+    assert optimizer.param_groups[0]["lr"] == 0.1
 
 
 def test_one_cycle_takes_its_turn_among_other_schedules_with_its_momentum(x):

@@ -128,6 +128,9 @@ def test_whole_numbers_count_as_floats_and_a_list_is_a_structure():
     assert mg.grad(lambda x: x * x)(3).item() == 6.0
     first, second = mg.grad(lambda pair: pair[0] * pair[1])([2, 5])
     assert (first.item(), second.item()) == (5.0, 2.0)
+    for whole in (np.array([1, 2]), mg.tensor([1, 2])):
+        with pytest.raises(TypeError, match=r"argument 0 of <lambda> is of int64; a gradient needs floats"):
+            mg.grad(lambda x: x.sum())(whole)
 
 
 def test_single_precision_stays_single_precision():
@@ -147,6 +150,19 @@ def test_vjp_takes_an_upstream_back_to_every_argument():
     close(to_a, np.outer(upstream, POINT))
     close(to_b, upstream @ MATRIX)
     close(pull(2 * upstream)[1], 2 * upstream @ MATRIX)
+
+
+def test_what_vjp_gives_back_has_a_graph_where_its_arguments_or_its_upstream_have_one():
+    out, pull = mg.vjp(lambda x: x * x, mg.tensor(3.0))
+    assert not pull(None)[0].requires_grad
+    upstream = mg.tensor(5.0, requires_grad=True)
+    pull(upstream)[0].backward()
+    assert upstream.grad.item() == 6.0
+    x = mg.tensor(3.0, requires_grad=True)
+    _, pull = mg.vjp(lambda x: x * x * x, x)
+    pull(out.detach() / 9)[0].backward()
+    assert x.grad.item() == 18.0
+    assert mg.grad(lambda w: mg.vjp(lambda y: y * y * w, 3.0)[1](None)[0])(2.0).item() == 6.0
 
 
 def test_vjp_of_a_structure_takes_a_structure_of_upstreams():
@@ -200,6 +216,28 @@ def test_a_number_among_the_inputs_of_a_linear_operation_does_not_move():
     x = np.array([1.0, -2.0])
     _, moved = mg.jvp(lambda x: mg.where(x > 0, x, 1.0), (x,), (np.array([3.0, 5.0]),))
     assert moved.tolist() == [3.0, 0.0]
+
+
+def test_a_tangent_has_the_shape_and_the_precision_of_its_result():
+    moved = mg.jvp(lambda x: x + np.array([1.0, 2.0]), (3.0,), (7.0,))[1]
+    assert moved.tolist() == [7.0, 7.0]
+    narrow = mg.tensor([1.0, -2.0], dtype="float32")
+    assert mg.jvp(mg.relu, (narrow,), (mg.tensor([1.0, 1.0]),))[1].dtype == np.float32
+    assert mg.jacobian(mg.relu)(narrow).dtype == np.float32
+    assert mg.jvp(mg.absolute, (np.array([3 + 4j]),), (np.array([1j]),))[1].tolist() == [0.8]
+
+
+def test_a_result_whose_rule_reads_no_upstream_does_not_move(own_operations):
+    @mg.op
+    def still(xp, x):
+        """A constant in disguise."""
+        return x * 1
+
+    @still.rule("x")
+    def _(xp, x):
+        return xp.where(x > 0, 0.0, 0.0)
+
+    assert mg.jvp(still, (POINT,), (POINT,))[1].tolist() == [0.0, 0.0, 0.0]
 
 
 def test_jvp_goes_through_joins_several_outputs_and_products():

@@ -30,7 +30,7 @@ class Adagrad(Optimizer):
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values
         if not state:
-            state.update(step=0, sum=vocabulary.zeros_like(values) + group["initial_accumulator_value"])
+            state.update(step=0, sum=group["initial_accumulator_value"])
         state["step"] += 1
         state["sum"] += gradient * gradient
         rate = group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"])

@@ -64,9 +64,7 @@ def attention_bias(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any
         return None
     if attn_mask.dtype.kind == "b":
         return constant_like(library.where(plain(attn_mask), 0.0, -inf), query)
-    if attn_mask.dtype != query.dtype:
-        return attn_mask.astype(query.dtype)
-    return attn_mask
+    return attn_mask if attn_mask.dtype == query.dtype else attn_mask.astype(query.dtype)
 
 
 def _shared_heads(query: Any, shared: Any) -> Any:
@@ -74,7 +72,7 @@ def _shared_heads(query: Any, shared: Any) -> Any:
     heads, given = query.shape[-3], shared.shape[-3]
     if heads % given:
         raise ValueError(f"attention: {heads} heads of queries cannot share {given} of keys, no divisor")
-    return shared if heads == given else ops.repeat(shared, repeats=heads // given, axis=-3)
+    return ops.repeat(shared, repeats=heads // given, axis=-3)
 
 
 def _refuse_shapes(query: Any, key: Any, value: Any) -> None:
