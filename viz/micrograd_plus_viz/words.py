@@ -198,7 +198,12 @@ def summary(trace: Trace) -> str:
     end = (
         "" if root is None else f", {names(trace)[root]} = {in_brief(trace, trace['nodes'][root]['value'])}"
     )
-    return f"{kind} walk: {len(trace['nodes'])} nodes, {len(trace['steps'])} steps{end}"
+    return f"{kind} walk: {counted(trace['nodes'], 'node')}, {counted(trace['steps'], 'step')}{end}"
+
+
+def counted(things: list[Any], word: str) -> str:
+    """How many there are: `1 node`, `2 nodes`."""
+    return f"{len(things)} {word}{'s' * (len(things) != 1)}"
 
 
 def started(trace: Trace, travelled: list[tuple[int, int, int]] | None = None) -> dict[int, int | None]:
