@@ -133,7 +133,7 @@ def broad() -> dict:
     """Names in letters that are wider than digits."""
     p = Program()
     last = p.leaf("Wärme", 1.5)
-    for name in ("梯度" * 15, "ＷＩＤＥ", "MMMMWWWW@%", "🙂🙃🙂🙃🙂🙃", "ΩΣΦΨ ЩЖЮШ", "mmmwww" * 5, "FULLY_CAPITAL_LETTERS"):
+    for name in ("梯度" * 15, "ＷＩＤＥ", "MMMMWWWW@%", "🙂🙃🙂🙃🙂🙃", "ΩΣΦΨ ЩЖЮШ", "mmmwww" * 5, "ALL_CAPITALS"):
         last = p.apply("mul", last, p.leaf(name, 0.5))
     return p.walk(last)
 

@@ -17,8 +17,8 @@ GRAPH = {"rankdir": "LR", "nodesep": "0.22", "ranksep": "0.42", "pad": "0.15"}
 NODE = {"fontname": "Arial", "fontsize": "13", "margin": "0.16,0.07", "height": "0.3"}
 """A point larger than text is drawn: names are bold, and Graphviz measures letters that are not."""
 INCHES_A_DIGIT = 0.085
-"""The width of a digit at 12 points. No node is narrower than its broadest line so measured: Graphviz does not see those
-that come and go, and takes letters of other alphabets for narrow ones."""
+"""The width of a digit at 12 points. No node is narrower than its broadest line so measured: Graphviz does not see
+those that come and go, and takes letters of other alphabets for narrow ones."""
 SHAPES = {
     "leaf": {"shape": "box"},
     "application": {"shape": "box", "style": "rounded"},
