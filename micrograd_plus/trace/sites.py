@@ -62,12 +62,13 @@ def site_at(code: CodeType, names: dict[str, Any], instruction: int) -> Site:
     line = line or code.co_firstlineno
     text = linecache.getline(code.co_filename, line, names).rstrip("\n")
     end_text = text if end_line in (None, line) else linecache.getline(code.co_filename, end_line, names)
+    shift = _shift(code)
     return Site(
         file=(file_name_of_rule if is_ours(code)[0] else file_name)(code.co_filename),
         line=line,
         end_line=end_line,
-        column=_characters(text, column),
-        end_column=_characters(end_text, end_column),
+        column=_characters(text, column, shift),
+        end_column=_characters(end_text, end_column, shift),
         text=text or None,
         function=None if code.co_name == "<module>" else code.co_name,
     )
@@ -82,11 +83,19 @@ def _position(code: CodeType, instruction: int) -> tuple[int | None, int | None,
     return None, None, None, None
 
 
-def _characters(text: str, column: int | None) -> int | None:
+@lru_cache(maxsize=4096)
+def _shift(code: CodeType) -> int:
+    """How much further in a program stands than what was compiled of it, as a cell in marimo's file does. Nothing begins
+    left of its line's indentation."""
+    begun = [(linecache.getline(code.co_filename, line or 0), at) for line, _, at, end in code.co_positions() if end]
+    return max([0, *(len(text) - len(text.lstrip()) - (at or 0) for text, at in begun)])
+
+
+def _characters(text: str, column: int | None, shift: int) -> int | None:
     """A column counted in characters."""
     if column is None or not text:
         return None
-    return len(text.encode()[:column].decode(errors="ignore"))
+    return len(text.encode()[: column + shift].decode(errors="ignore"))
 
 
 def file_name(path: str) -> str:
