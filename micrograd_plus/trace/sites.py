@@ -85,8 +85,8 @@ def _position(code: CodeType, instruction: int) -> tuple[int | None, int | None,
 
 @lru_cache(maxsize=4096)
 def _shift(code: CodeType) -> int:
-    """How much further in a program stands than what was compiled of it, as a cell in marimo's file does. Nothing begins
-    left of its line's indentation."""
+    """How much further in a program stands than what was compiled of it, as marimo's cells do in their file. Nothing
+    begins left of its line's indentation."""
     begun = [(linecache.getline(code.co_filename, line or 0), at) for line, _, at, end in code.co_positions() if end]
     return max([0, *(len(text) - len(text.lstrip()) - (at or 0) for text, at in begun)])
 
@@ -116,34 +116,24 @@ def _notebook_cells() -> dict[str, int]:
     return getattr(getattr(shell, "compile", None), "_filename_map", {})
 
 
-def values_in(scopes: tuple[dict[str, object], ...]) -> Iterator[object]:
-    """What the user's program holds in its variables, models by their parameters."""
+def held_in(scopes: tuple[dict[str, object], ...]) -> Iterator[tuple[str, bool, object]]:
+    """What the user's program holds in its variables: a name, whether it is a parameter's path, and the value."""
     for names in scopes:
-        for held in names.values():
+        for name, held in names.items():
             if hasattr(type(held), "named_parameters"):
-                yield from (parameter for _, parameter in cast("Any", held).named_parameters())
+                start = "" if name == "self" else f"{name}."
+                yield from ((start + path, True, parameter) for path, parameter in cast("Any", held).named_parameters())
             else:
-                yield held
+                yield name, False, held
 
 
-def name_in(scopes: tuple[dict[str, Any], ...], value: Any) -> str | None:
-    """The variable in which the user's program holds a value."""
-    for names in scopes:
-        for name, held in names.items():
-            if held is value and not name.startswith("_"):
-                return name
-    return None
-
-
-def path_in(scopes: tuple[dict[str, object], ...], value: Any) -> str | None:
-    """The path of a parameter from the variable that holds its model, as in `net.0.weight`."""
-    for names in scopes:
-        for name, held in names.items():
-            if hasattr(type(held), "named_parameters"):
-                for path, parameter in cast("Any", held).named_parameters():
-                    if parameter is value:
-                        return f"{name}.{path}" if name != "self" else path
-    return None
+def label_of(value: Any, scopes: tuple[dict[str, Any], ...]) -> str | None:
+    """What the user calls a value: by its path in a model, as in `net.0.weight`, by its label, or by a variable; they
+    come last, since one left over from a loop may hold any parameter."""
+    found = [(name, is_path) for name, is_path, held in held_in(scopes) if held is value]
+    path = next((name for name, is_path in found if is_path), None)
+    variable = next((name for name, is_path in found if not is_path and not name.startswith("_")), None)
+    return path or getattr(value, "label", None) or variable
 
 
 # The source of a rule -------------------------------------
