@@ -15,7 +15,21 @@ from typing import Any, cast
 _PACKAGE = __name__.partition(".")[0]
 
 
-class Site:
+class Fields:
+    """What consists of fields that its slots name; those that are not given are None."""
+
+    __slots__ = ()
+
+    def __init__(self, **fields: Any):
+        for name in self.__slots__:
+            setattr(self, name, fields.get(name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, as plain data."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class Site(Fields):
     """A place in the user's program: file, line and columns of the expression, the line's text, the function's name.
 
     Lines count from 1, columns from 0 in characters. `file` is the path from here, or `cell 3` in a notebook.
@@ -30,14 +44,6 @@ class Site:
     end_column: int | None
     text: str | None
     function: str | None
-
-    def __init__(self, **fields: Any):
-        for name in self.__slots__:
-            setattr(self, name, fields.get(name))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields, as plain data."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
     def __repr__(self) -> str:
         return f"{self.file}:{self.line}: {(self.text or '').strip()}"
