@@ -266,10 +266,8 @@ def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) ->
     for name, value in list(names.items()):
         if isinstance(value, (list, tuple)):
             names.update({f"{name}[{i}]": part for i, part in enumerate(value)})
-    value = symbols.evaluate(formula, words, names)
-    if not is_complex(up):  # the formula is of the real case; where upstream is complex the engine conjugates
-        value, raw = at_home(value), at_home(contribution.raw)
-        must_equal(np.broadcast_to(value, raw.shape), raw, f"{sample}: the formula of {rule.name}")
+    value, raw = at_home(symbols.evaluate(formula, words, names)), at_home(contribution.raw)
+    must_equal(np.broadcast_to(value, raw.shape), raw, f"{sample}: the formula of {rule.name}")
 
 
 def steps_inside_hold(sample: Sample, step: tuple[Any, ...], listener: _Listener) -> None:

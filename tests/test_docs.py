@@ -38,7 +38,7 @@ CONVENTIONS = re.findall(
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 RUN = [
     pytest.param(program, id=f"{name}-{number}", marks=[pytest.mark.cuda] if "cuda" in program else [])
-    for name in ("trace.md", "devices.md")
+    for name in ("trace.md", "player.md", "devices.md")
     for number, program in enumerate(PYTHON.findall((DOCS / name).read_text(encoding="utf-8")))
 ]
 HOUSE_WORDS = [page for page in PAGES if page.parent != DOCS / "reference"]

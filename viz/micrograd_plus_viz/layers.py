@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from .dot import labels, longest_lines
+from .dot import broadest_lines, labels
 from .picture import LINE, Box, Placing, near
 from .words import edges
 
@@ -24,8 +24,8 @@ def place(trace: Trace) -> Placing:
     """Every node and edge of a trace in layers from left to right."""
     links = [(start, end) for start, end, _ in edges(trace)]
     written = labels(trace)
-    told = zip(trace["nodes"], written, longest_lines(trace, written), strict=True)
-    sizes = [_size(node["kind"], longest, len(label.lines())) for node, label, longest in told]
+    told = zip(trace["nodes"], written, broadest_lines(trace, written), strict=True)
+    sizes = [_size(node["kind"], broadest, len(label.lines())) for node, label, broadest in told]
     layers = _layers(len(sizes), links)
     before, after = _neighbours(len(sizes), links)
     for sweep in range(SWEEPS):
@@ -46,12 +46,12 @@ def place(trace: Trace) -> Placing:
     return Placing(width, height, boxes, [_curve(*pair) for pair in ends], [_head(end) for _, end in ends])
 
 
-def _size(kind: str, longest: int, lines: int) -> tuple[float, float]:
-    """The width and height of a node with so many lines, the longest of so many letters.
+def _size(kind: str, broadest: float, lines: int) -> tuple[float, float]:
+    """The width and height of a node with so many lines, the broadest as wide as so many digits.
 
     The slanted ends of a hexagon leave its first and last line less than two thirds of its width.
     """
-    width = 6.6 * longest + 20
+    width = 6.6 * broadest + 20
     return width * 1.6 if kind == "output" else width, LINE * lines + 12
 
 

@@ -7,7 +7,6 @@ const ICONS = {
 const SPEEDS = [0.5, 1, 2, 4, 8];
 const STEP_MS = 1600;
 const QUIET_SPEED = 4;
-let mounted = 0;
 
 export function mount(host, data, opts = {}) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -19,7 +18,6 @@ export function mount(host, data, opts = {}) {
   const forget = followTheme(host);
   const walk = walkOf(data);
   const count = data.steps.length;
-  mounted += 1;
 
   const graph = drawGraph(data, onNode);
   const buttons = Object.fromEntries([["first", "To the start (Home)", () => seek(0)],
@@ -41,7 +39,7 @@ export function mount(host, data, opts = {}) {
     graph.frame, legend(data), said, panel, told);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
-  player.setAttribute("aria-label", `Walk ${mounted}. ${data.summary}`);
+  player.setAttribute("aria-label", `Walk ${nextNumber()}. ${data.summary}`);
   if (data.note) player.insertBefore(make("p", "note", data.note), graph.frame);
   const nested = make("div", "nested");
   root.replaceChildren(player, nested);
@@ -61,13 +59,17 @@ export function mount(host, data, opts = {}) {
     while (index > target) { index -= 1; apply(index, false); }
     const step = data.steps[index - 1];
     graph.light(step, true);
-    if (step) graph.follow(step.from, step.to);
-    else graph.follow(count ? data.steps[0].from : data.root);
+    follow(step);
     if (step && moving && !still.matches) graph.sendBeads(step, 0.8 * STEP_MS / Number(speed.value));
     const focused = root.activeElement;
     tell(step);
     if (focused && (!focused.isConnected || focused.disabled)) player.focus({ preventScroll: true });
     opts.onIndex?.(index);
+  }
+
+  function follow(step) {
+    if (step) graph.follow(step.from, step.to);
+    else graph.follow(data.steps[0]?.from ?? data.root);
   }
 
   function apply(i, on) {
@@ -82,9 +84,10 @@ export function mount(host, data, opts = {}) {
     slider.setAttribute("aria-valuetext", `Step ${index} of ${count}`);
     counter.textContent = `${index} / ${count}`;
     buttons.first.disabled = buttons.back.disabled = index === 0;
+    buttons.play.disabled = count === 0;
     buttons.next.disabled = buttons.last.disabled = index === count;
     said.setAttribute("aria-live", playing && Number(speed.value) >= QUIET_SPEED ? "off" : "polite");
-    said.textContent = step ? step.say : `${data.summary}. The walk has not begun.`;
+    said.textContent = step ? step.say : `${data.summary}. ${notBegun(data)}`;
     panel.replaceChildren(...(step ? stepPanel(data, step) : startPanel(data)),
       ...(index === count ? endPanel(data) : []));
     tellNode();
@@ -92,7 +95,8 @@ export function mount(host, data, opts = {}) {
 
   function tellNode() {
     const step = data.steps[index - 1];
-    if (selected !== null) told.replaceChildren(nodePanel(data, selected, walk.held(selected, index), enter));
+    if (selected !== null) told.replaceChildren(nodePanel(data, selected, walk.held(selected, index), enter),
+      visits(walk.arrivals[selected], walk.departures[selected], (i) => { setPlay(false); seek(i + 1); }));
     else if (step && data.insides[step.node]) {
       told.replaceChildren(insideButton(data.names[step.node], () => enter(step.node)));
     } else told.replaceChildren(make("p", "hint", "In a heat map blue is positive, orange with a "
@@ -122,7 +126,7 @@ export function mount(host, data, opts = {}) {
   }
 
   function beat() {
-    if (index === count) { setPlay(false); return; }
+    if (index === count || !host.isConnected) { setPlay(false); return; }
     stepOn();
     timer = setTimeout(beat, STEP_MS / Number(speed.value));
   }
@@ -139,7 +143,7 @@ export function mount(host, data, opts = {}) {
         child = null;
         inner.remove();
         player.hidden = false;
-        graph.fit();
+        fit();
         player.focus();
       } });
     child.focus();
@@ -154,25 +158,29 @@ export function mount(host, data, opts = {}) {
   const keys = {
     ArrowRight: () => { setPlay(false); stepOn(); }, ArrowLeft: () => { setPlay(false); seek(index - 1); },
     Home: () => { setPlay(false); seek(0); }, End: () => { setPlay(false); seek(count); }, " ": () => setPlay(!playing),
-    ArrowDown: (i) => i >= 0 && roveTo(i + 1), ArrowUp: (i) => i >= 0 && roveTo(i - 1),
-    Enter: (i) => i >= 0 && enter(i),
     Escape: () => { if (selected !== null) { selected = null; graph.select(null); tellNode(); } else opts.leave?.(); },
   };
+  const keysOnNode = { ArrowDown: (i) => roveTo(i + 1), ArrowUp: (i) => roveTo(i - 1), Enter: enter };
 
   player.addEventListener("keydown", (event) => {
-    event.stopPropagation();
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    event.stopPropagation();
     if (event.target === speed || event.target === slider && event.key !== " ") return;
     if (event.target.closest("button") && [" ", "Enter"].includes(event.key)) return;
-    const press = keys[event.key];
+    const node = graph.nodes.indexOf(event.target.closest(".node"));
+    const press = keys[event.key] ?? (node >= 0 ? keysOnNode[event.key] : null);
     if (!press || event.target.closest(".scroller") && event.key.startsWith("Arrow")) return;
     event.preventDefault();
-    press(graph.nodes.indexOf(event.target.closest(".node")));
+    press(node);
   });
 
-  const sizes = new ResizeObserver(() => { graph.fit(); settle(player); });
+  function fit() {
+    if (graph.fit()) follow(data.steps[index - 1]);
+  }
+
+  const sizes = new ResizeObserver(() => { fit(); settle(player); });
   sizes.observe(graph.frame);
-  graph.fit();
+  fit();
   graph.rove(data.nodes.length - 1);
   data.nodes.forEach((_, i) => graph.hold(i, data.started[i]));
   seek(opts.index ?? 0);
@@ -182,20 +190,33 @@ export function mount(host, data, opts = {}) {
   };
 }
 
-// The nodes a step concerns, which step is the last to concern a node, and what every node holds after k steps.
+function notBegun(data) {
+  if (data.root === null) return "No walk was recorded: that takes a call of backward() inside the recorded block.";
+  return data.steps.length ? "The walk has not begun." : "No rule is applied.";
+}
+
+// The nodes a step concerns, which step is the last to concern a node, the steps in which a node receives and sends, and
+// what it holds after k steps.
 function walkOf(data) {
   const concerned = (step) => edgesOf(step).flatMap((edge) => data.edges[edge]);
   const lastOf = {};
-  const arrivals = data.nodes.map(() => []);
+  const [arrivals, departures] = [data.nodes.map(() => []), data.nodes.map(() => [])];
   data.steps.forEach((step, i) => {
     for (const node of concerned(step)) lastOf[node] = i;
     arrivals[step.to].push(i);
+    departures[step.from].push(i);
   });
   const held = (node, k) => {
     const latest = arrivals[node].filter((i) => i < k).pop();
     return latest === undefined ? data.started[node] : data.steps[latest].after;
   };
-  return { concerned, lastOf, held };
+  return { concerned, lastOf, arrivals, departures, held };
+}
+
+// Every output of a notebook has a module of its own: walks are counted where all of them are.
+function nextNumber() {
+  window.walksShown = (window.walksShown ?? 0) + 1;
+  return window.walksShown;
 }
 
 function iconButton(name, label, press) {
@@ -228,16 +249,23 @@ function legend(data) {
 }
 
 // Light or dark as the notebook says it; elsewhere as the reader's system says.
+function takeTheme(host) {
+  const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
+  const dark = jpThemeLight === "false" || /dark|high-contrast$/.test(vscodeThemeKind ?? "");
+  const known = jpThemeLight !== undefined || vscodeThemeKind !== undefined;
+  host.style.colorScheme = known ? (dark ? "dark" : "light") : "";
+}
+
+// The page outlives the output of a cell that is run again, so what watches the page must not hold the player.
 function followTheme(host) {
-  const read = () => {
-    const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
-    const dark = jpThemeLight === "false" || /dark|high-contrast$/.test(vscodeThemeKind ?? "");
-    const known = jpThemeLight !== undefined || vscodeThemeKind !== undefined;
-    host.style.colorScheme = known ? (dark ? "dark" : "light") : "";
-  };
-  const watch = new MutationObserver(read);
+  const shown = new WeakRef(host);
+  const watch = new MutationObserver(() => {
+    const alive = shown.deref();
+    if (alive) takeTheme(alive);
+    else watch.disconnect();
+  });
   watch.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });
-  read();
+  takeTheme(host);
   return () => watch.disconnect();
 }
 
