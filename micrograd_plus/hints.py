@@ -166,8 +166,10 @@ def about_kinds(error: Exception, data: list[Any]) -> str | None:
     """What is wrong with numbers of a kind that the operation has no meaning for, if any are."""
     if "negative integer powers" in str(error):
         return "whole numbers to a negative power are not whole any more; write x.astype(float)"
-    if isinstance(error, TypeError) and re.search(r"ufunc|numpy boolean", str(error)):
-        kinds = {value.dtype.kind for value in data if hasattr(value, "dtype")}
+    if isinstance(error, TypeError) and re.search(r"ufunc|numpy boolean|real numbers", str(error)):
+        kinds = {value.dtype.kind if hasattr(value, "dtype") else type(value).__name__[0] for value in data}
+        if "c" in kinds and "Cannot cast" in str(error):
+            return "real numbers cannot take in complex ones; write x.astype(complex)"
         if "c" in kinds:
             return "it takes real numbers, and these are complex; x.real, x.imag and mg.abs(x) are real"
         if "b" in kinds:

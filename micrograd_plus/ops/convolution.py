@@ -5,7 +5,7 @@ A pair such as `stride` is (along the height, along the width).
 
 from __future__ import annotations
 
-from ..op import constant, linear, op
+from ..op import constant, linear, op, real_only
 
 
 @linear(
@@ -100,6 +100,7 @@ def channels(xp, x):
 
 
 @op(keeps=("chosen",), constants=("chosen",))
+@real_only
 def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
     """The largest entry of each window; a border of padding never wins. Of several the first, as in PyTorch."""
     return xp.max_pool2d_with_chosen(x, kernel_size, stride, padding, dilation)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..op import constant, face, linear, op
+from ..op import constant, face, linear, op, real_only
 
 
 @linear(x=lambda xp, upstream, indices, x_shape, axis: xp.put_take(upstream, indices, shape=x_shape, axis=axis))
@@ -76,6 +76,7 @@ def one_hot(xp, indices, *, num_classes):
 
 
 @constant
+@real_only
 def searchsorted(xp, a, v, *, side="left"):
     """Where each entry of `v` would be inserted into the ordered row `a`: left or right of those equal to it."""
     return xp.searchsorted(a, v, side=side)

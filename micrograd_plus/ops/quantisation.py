@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from ..composites import composite
 from ..hints import names_itself
-from ..op import constant, elementwise, face, op
+from ..op import constant, elementwise, face, op, real_only
 from .convolution import conv2d
 from .elementwise import astype
 from .shape import reshape
 
 
 @constant
+@real_only
 def fits(xp, x, scale, zero_point, *, low, high):
     """Whether a number is rounded to one between `low` and `high`, so that nothing of it is cut off."""
     nearest = xp.round(x / scale + zero_point)
