@@ -5,6 +5,7 @@ import pytest
 
 import micrograd_plus as mg
 import stand_in
+from micrograd_plus import ops
 from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTorch's users know
 from micrograd_plus.readings import vocabulary
 
@@ -88,6 +89,20 @@ CASES = {
         (lambda: mg.diagonal(leaf(3)), ValueError, "diagonal", "(3,)", "two axes"),
         (lambda: leaf(2, 3).sum(axis="rows"), TypeError, "sum", "axis='rows'", "a whole number"),
         (lambda: leaf(2, 3).sum(axis=1.0), TypeError, "sum", "axis=1.0", "a whole number"),
+    ],
+    "what is put back in another shape than it was picked in": [
+        (lambda: ops.put_take(leaf(2, 3), [0, 2, 2], shape=(4,), axis=0), ValueError, "put_take", "(2, 3) and (3,)",
+         "x has that of what `take` picks of an array of `shape`"),
+        (lambda: ops.put_take(leaf(1), [0, 2, 2], shape=(4,), axis=0), ValueError, "put_take", "(1,) and (3,)"),
+        (lambda: ops.put_add(leaf(1, 3), shape=(4,), index=slice(3)), ValueError, "put_add", "(1, 3) and (3,)",
+         "what `index` picks"),
+        (lambda: ops.put_add(leaf(1, 3), shape=(4,), index=([0, 1, 1],)), ValueError, "put_add", "(1, 3) and (3,)"),
+        (lambda: ops.put_along_axis_add(leaf(2), [0, 1], shape=(3, 4), axis=1), ValueError, "put_along_axis_add",
+         "what `take_along_axis` picks"),
+        (lambda: ops.sum_repeats(leaf(2, 6), shape=(5, 3), repeats=2, axis=1), ValueError, "(2, 6) and (5, 6)"),
+        (lambda: ops.unresample(leaf(2, 7), shape=(3, 5)), ValueError, "unresample", "(2, 7) and (3, 7)"),
+        (lambda: mg.scatter_add(leaf(3, 4), 0, [0, 1], leaf(2)), ValueError, "scatter_add", "index has shape (2,)",
+         "as many axes as x"),
     ],
     "parts that do not join": [
         (lambda: mg.stack([leaf(2), leaf(3)]), ValueError, "stack", "(2,)", "(3,)", "mg.concatenate"),

@@ -146,7 +146,8 @@ def resample(xp, x, *, length, axis=-1, mode="nearest", step=None):
 def unresample(xp, x, *, shape, axis=-1, mode="nearest", step=None):
     """The reverse of `resample` of an array of `shape`: each new entry hands itself back to the old ones, by the same
     weights."""
-    return xp.unresample(x, shape, axis, mode, step)
+    resampled = xp.resample(xp.zeros_beside(x, shape), xp.shape(x)[axis], axis, mode, step)
+    return xp.unresample(xp.shaped_like(x, resampled), shape, axis, mode, step)
 
 
 @linear(x=lambda xp, upstream, upscale_factor: xp.pixel_unshuffle(upstream, downscale_factor=upscale_factor))

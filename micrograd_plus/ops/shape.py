@@ -118,7 +118,8 @@ def repeat(x, repeats, axis=None):
 @linear(x=lambda xp, upstream, repeats, axis: xp.repeat(upstream, repeats, axis))
 def sum_repeats(xp, x, *, shape, repeats, axis=None):
     """The copies that `repeat` made of each entry of an array of `shape`, added up."""
-    return xp.sum_repeats(x, shape, repeats, axis)
+    repeated = xp.repeat(xp.zeros_beside(x, shape), repeats, axis=axis)
+    return xp.sum_repeats(xp.shaped_like(x, repeated), shape, repeats, axis)
 
 
 @linear(x=lambda xp, upstream, x_shape, reps: xp.sum_tiles(upstream, x_shape, reps))
@@ -144,8 +145,11 @@ def getitem(xp, x, *, index):
 
 @linear(x=lambda upstream, index: upstream[index])
 def put_add(xp, x, *, shape, index):
-    """Zeros of `shape` with `x` added at `index`: the reverse of `getitem`."""
-    return xp.put_add(x, shape=shape, index=index)
+    """Zeros of `shape` with `x` added at `index`: the reverse of `getitem`.
+
+    Shapes: x has that of what `index` picks of an array of `shape`.
+    """
+    return xp.put_add(xp.shaped_like(x, xp.zeros_beside(x, shape)[index]), shape=shape, index=index)
 
 
 @joining(parts=lambda xp, upstream, parts_shape, axis: xp.split(upstream, xp.cuts(parts_shape, axis), axis=axis))
