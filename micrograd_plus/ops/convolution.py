@@ -38,7 +38,7 @@ def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=
     product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.grouped(columns, groups=groups))
     size = xp.windows_along(xp.shape(x), xp.shape(weight), stride, padding, dilation)
     out = xp.as_images(product, size=size, images=xp.shape(x)[0])
-    return out if bias is None else out + xp.channels(bias)
+    return out if bias is None else out + xp.by_channel(bias, xp.shape(out))
 
 
 @conv2d.rule("x")

@@ -56,7 +56,7 @@ def conv_transpose2d(
     columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.grouped_images(x, groups=groups))
     columns = xp.ungrouped(columns, images=xp.shape(x)[0])
     out = xp.fold(columns, size, xp.image_size(xp.shape(weight)), stride, padding, dilation)
-    return out if bias is None else out + xp.channels(bias)
+    return out if bias is None else out + xp.by_channel(bias, xp.shape(out))
 
 
 @conv_transpose2d.rule("x")

@@ -52,11 +52,15 @@ def on_a_line(settings: dict[str, tuple[int, ...]]) -> dict[str, int]:
     return {name: value for name, (value,) in settings.items()}
 
 
-def last_lengths(name: str, input: Any, normalized_shape: Any) -> tuple[int, ...]:
-    """The lengths of the last axes as a tuple; refuses an input that does not end in them."""
+def last_lengths(name: str, input: Any, normalized_shape: Any, weight: Any, bias: Any = None) -> tuple[int, ...]:
+    """The lengths of the last axes as a tuple; refuses an input that does not end in them, and a weight or a bias of
+    another shape, which might broadcast."""
     lengths = each_length(normalized_shape)
     if not lengths or input.shape[-len(lengths) :] != lengths:
         raise ValueError(f"{name}: input has shape {input.shape}, which does not end in {lengths}")
+    for each in (weight, bias):
+        if each is not None and shape_of(each) != lengths:
+            raise ValueError(f"{name}: weight and bias have the shape {lengths}, got {shape_of(each)}")
     return lengths
 
 
