@@ -97,15 +97,22 @@ ELSEWHERE = {
     "cat": "mg.concatenate(parts, axis=0)", "permute": "mg.transpose(x, axes)", "unsqueeze": "mg.expand_dims(x, axis)",
     "gather": "mg.take_along_axis(x, indices, axis)", "clamp": "mg.clip(x, low, high)", "t": "x.T", "numel": "x.size",
     "mm": "a @ b", "bmm": "a @ b", "mul": "a * b", "sub": "a - b", "div": "a / b", "neg": "-x", "pow": "a**b",
+    "view": "x.reshape(...)", "dim": "x.ndim", "expand": "mg.broadcast_to(x, shape)", "copy": "x.clone()",
+    "float": 'x.astype("float32")', "double": "x.astype(float)", "long": "x.astype(int)", "cpu": 'x.to("cpu")',
+    "masked_fill": "mg.where(mask, value, x)", "index_select": "mg.take(x, indices, axis)", "amax": "mg.max(x, axis)",
+    "chunk": "mg.split(x, number, axis)", "unbind": "mg.unstack(x, axis)", "inverse": "mg.linalg.inv(x)",
 }  # fmt: skip
 """What is written here for the names of NumPy's and PyTorch's that this engine has not."""
 
 
-def no_such(owner: str, name: str, names: Iterable[str] = ()) -> AttributeError:
-    """The error for a name that `owner` has not: what to write for it, or which of `names` are near."""
+def no_such(owner: str, name: str, names: Iterable[str] = (), room: Any = None) -> AttributeError:
+    """The error for a name that `owner` has not: what to write for it, which function of `room` it is, or which of
+    `names` are near."""
     said = f"{owner} has no {name!r}"
     if name in ELSEWHERE:
         return AttributeError(f"{said}: write {ELSEWHERE[name]}")
+    if callable(getattr(room, name, None)):
+        return AttributeError(f"{said}: write mg.{name}(x, ...)")
     if name.startswith("_"):  # what only a program asks for
         return AttributeError(said)
     from difflib import get_close_matches  # most programs need it never
