@@ -97,10 +97,10 @@ ELSEWHERE = {
     "cat": "mg.concatenate(parts, axis=0)", "permute": "mg.transpose(x, axes)", "unsqueeze": "mg.expand_dims(x, axis)",
     "gather": "mg.take_along_axis(x, indices, axis)", "clamp": "mg.clip(x, low, high)", "t": "x.T", "numel": "x.size",
     "mm": "a @ b", "bmm": "a @ b", "mul": "a * b", "sub": "a - b", "div": "a / b", "neg": "-x", "pow": "a**b",
-    "view": "x.reshape(...)", "dim": "x.ndim", "expand": "mg.broadcast_to(x, shape)", "copy": "x.clone()",
+    "view": "x.reshape(shape)", "dim": "x.ndim", "expand": "mg.broadcast_to(x, shape)", "copy": "x.clone()",
     "float": 'x.astype("float32")', "double": "x.astype(float)", "long": "x.astype(int)", "cpu": 'x.to("cpu")',
     "masked_fill": "mg.where(mask, value, x)", "index_select": "mg.take(x, indices, axis)", "amax": "mg.max(x, axis)",
-    "chunk": "mg.split(x, number, axis)", "unbind": "mg.unstack(x, axis)", "inverse": "mg.linalg.inv(x)",
+    "chunk": "mg.split(x, sections, axis)", "unbind": "mg.unstack(x, axis)", "inverse": "mg.linalg.inv(x)",
 }  # fmt: skip
 """What is written here for the names of NumPy's and PyTorch's that this engine has not."""
 
@@ -119,6 +119,11 @@ def no_such(owner: str, name: str, names: Iterable[str] = (), room: Any = None) 
 
     near = get_close_matches(name, names, n=2)
     return AttributeError(f"{said}; did you mean {' or '.join(near)}?" if near else said)
+
+
+def wants_tensor(name: str, given: Any) -> TypeError:
+    """The error for something else where a tensor is wanted."""
+    return TypeError(f"{name}: a tensor is wanted, got {type(given).__name__}; write mg.tensor(...)")
 
 
 def hint(op: Any, error: Exception, shapes: list[tuple[int, ...]], params: dict[str, Any]) -> str:

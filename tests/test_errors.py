@@ -5,7 +5,7 @@ import pytest
 
 import micrograd_plus as mg
 import stand_in
-from micrograd_plus import ops
+from micrograd_plus import nn, ops
 from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTorch's users know
 from micrograd_plus.readings import vocabulary
 
@@ -199,6 +199,21 @@ CASES = {
         (lambda: mg.tanh.rule("x")(3), TypeError, "the rule tanh.x is a function of what it reads", "3"),
         (lambda: mg.tanh.rule("y")(lambda upstream: upstream), TypeError, "tanh has no input 'y'", "it has x"),
         (lambda: mg.tanh.rule("x")(lambda uptream: uptream), TypeError, "tanh.x reads 'uptream'", "upstream"),
+    ],
+    "what is no tensor, given to a layer": [
+        (lambda: nn.Flatten()([[1.0, 2.0]]), TypeError, "Flatten: a tensor is wanted, got list", "mg.tensor(...)"),
+        (lambda: nn.BatchNorm1d(2)([[1.0, 2.0]]), TypeError, "BatchNorm1d: a tensor is wanted, got list"),
+        (lambda: nn.Sequential(nn.LSTM(2, 3))(None), TypeError, "LSTM: a tensor is wanted, got NoneType"),
+        (lambda: nn.MultiheadAttention(2, 1)("a", "b", "c"), TypeError, "MultiheadAttention: a tensor", "got str"),
+        (lambda: nn.GRUCell(2, 3)((1.0, 2.0)), TypeError, "GRUCell: a tensor is wanted, got tuple", "mg.tensor(...)"),
+        (lambda: F.conv2d([[[[1.0]]]], leaf(1, 1, 1, 1)), TypeError, "conv2d: a tensor is wanted, got list"),
+        (lambda: F.max_pool1d(2.0, 1), TypeError, "max_pool1d: a tensor is wanted, got float"),
+    ],
+    "names of another library": [
+        (lambda: leaf(2).view(2), AttributeError, "a tensor has no 'view': write x.reshape(shape)"),
+        (lambda: leaf(2).topk(1), AttributeError, "a tensor has no 'topk': write mg.topk(x, ...)"),
+        (lambda: leaf(2, 3).permute(1, 0), AttributeError, "a tensor has no 'permute': write mg.transpose(x, axes)"),
+        (lambda: leaf(2).shap, AttributeError, "a tensor has no 'shap'"),
     ],
     "networks and losses": [
         (lambda: F.cross_entropy(leaf(3, 4), whole(0, 1, 4)), IndexError, "cross_entropy", "class 4", "0 to"),

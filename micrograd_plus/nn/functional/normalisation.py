@@ -32,7 +32,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     """The last axes, of lengths `normalized_shape`, divided by the root of their mean square, `* weight`. `eps` is the
     smallest step of the dtype unless given."""
     lengths = last_lengths("rms_norm", input, normalized_shape, weight)
-    smallest = float(np.finfo(input.dtype).eps) if eps is None else eps
+    smallest = float(np.finfo(np.result_type(input.dtype, np.float16)).eps) if eps is None else eps
     return ops.rms_norm(input, weight, axes=len(lengths), eps=smallest)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...application import shape_of
+from ...hints import wants_tensor
 from ...readings import vocabulary
 from ...tensor import Tensor
 
@@ -25,9 +26,12 @@ def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tup
 
 def refuse_places(name: str, axes: int, input: Any) -> None:
     """Refuse what is not a batch of lines, images or volumes."""
-    if len(shape_of(input)) != axes + 2:
+    shape = getattr(input, "shape", None)
+    if shape is None:
+        raise wants_tensor(name, input)
+    if len(shape) != axes + 2:
         wanted = f"({EXAMPLES[axes]}, channels, {PLACES[axes]})"
-        raise ValueError(f"{name}: input has shape {shape_of(input)}, expected {wanted}")
+        raise ValueError(f"{name}: input has shape {tuple(shape)}, expected {wanted}")
 
 
 def windows(
