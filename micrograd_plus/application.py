@@ -230,6 +230,8 @@ class Op:
     def read(self, xp: Any, inputs: list[Any], params: dict[str, Any]) -> Any:
         """The forward in a reading; an error says which operation and which shapes."""
         try:
+            if self.real_only and any(map(is_complex, inputs)):
+                raise TypeError("it takes real numbers")
             return self.forward(xp, *([inputs] if self.kind == "joining" else inputs), **params)
         except Exception as error:
             raise explained(self, error, inputs, params) from error
@@ -294,6 +296,13 @@ class Op:
         """True when the forward is a decomposition into other operations."""
         words = self.forward.__code__.co_names
         return self.kind == "general" and words != (self.name,) and all(hasattr(vocabulary.tensors, w) for w in words)
+
+    @cached_property
+    def real_only(self) -> bool:
+        """True when complex numbers are refused: the forward is marked so, or speaks of an operation that is."""
+        words = [word for word in self.forward.__code__.co_names if word != self.name]
+        spoken = [getattr(getattr(vocabulary.tensors, word, None), "op", None) for word in words]
+        return hasattr(self.forward, "real_only") or any(op.real_only for op in spoken if op is not None)
 
     @cached_property
     def pull_by_name(self) -> Callable[..., None]:

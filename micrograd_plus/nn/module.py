@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 from ..arguments import wants_dict, wants_function
+from ..hints import wants_tensor
 from ..tensor import Tensor, forget_gradient, tensor
 from ..variable import Handle, no_grad
 
@@ -66,8 +67,17 @@ class Module:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What `forward` computes, and what the hooks make of it."""
-        if not self._before and not self._after:
-            return self.forward(*args, **kwargs)
+        try:
+            if not self._before and not self._after:
+                return self.forward(*args, **kwargs)
+            return self._with_hooks(args, kwargs)
+        except AttributeError as error:
+            given = error.obj
+            if isinstance(given, (list, *PLAIN)) and any(given is each for each in (*args, *kwargs.values())):
+                raise wants_tensor(type(self).__name__, given) from error
+            raise
+
+    def _with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook in list(self._before.values()):
             changed = hook(self, args)
             if changed is not None:

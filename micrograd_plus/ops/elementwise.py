@@ -9,7 +9,7 @@ from math import inf, log as ln, pi, sqrt as root
 
 from ..composites import composite
 from ..hints import names_itself
-from ..op import constant, elementwise, face, linear, mask, op, phrase
+from ..op import constant, elementwise, face, linear, mask, op, phrase, real_only
 from ..readings import vocabulary
 
 # Arithmetic -----------------------------------------------
@@ -53,7 +53,7 @@ def divide(xp, a, b):
 
 @elementwise(
     base=lambda base, exponent: exponent * base ** (exponent - (exponent != 0)),
-    exponent=lambda xp, base, exponent, out: out * xp.log(base + ((base == 0) & (exponent >= 0))),
+    exponent=lambda xp, base, out: out * xp.log(base + ((base == 0) & (abs(out) < inf))),
 )
 def power(xp, base, exponent):
     """`base` raised to `exponent`.
@@ -87,12 +87,14 @@ def addcmul(xp, x, a, b, *, value=1.0):
 
 
 @elementwise(a=lambda a, b: (a > b) + 0.5 * (a == b), b=lambda a, b: (b > a) + 0.5 * (a == b))
+@real_only
 def maximum(xp, a, b):
     """The larger of two. At a tie both could move the result, and each receives half."""
     return xp.maximum(a, b)
 
 
 @elementwise(a=lambda a, b: (a < b) + 0.5 * (a == b), b=lambda a, b: (b < a) + 0.5 * (a == b))
+@real_only
 def minimum(xp, a, b):
     """The smaller of two. At a tie both could move the result, and each receives half."""
     return xp.minimum(a, b)
@@ -113,6 +115,7 @@ def where(xp, condition, a, b):
     min=mask(lambda x, min, max: (x < min) & (min < (inf if max is None else max))),
     max=mask(lambda x, min, max: (x > max) | ((-inf if min is None else min) > max)),
 )
+@real_only
 def clip(xp, x, min=None, max=None):
     """The nearest number between `min` and `max`; it is `max` where the two are the wrong way round. At a bound itself
     the gradient passes to `x`, as in PyTorch; beyond it, to the bound."""
@@ -434,24 +437,28 @@ def not_equal(xp, a, b):
 
 
 @constant
+@real_only
 def less(xp, a, b):
     """Whether the first is smaller."""
     return xp.less(a, b)
 
 
 @constant
+@real_only
 def less_equal(xp, a, b):
     """Whether the first is smaller or equal."""
     return xp.less_equal(a, b)
 
 
 @constant
+@real_only
 def greater(xp, a, b):
     """Whether the first is larger."""
     return xp.greater(a, b)
 
 
 @constant
+@real_only
 def greater_equal(xp, a, b):
     """Whether the first is larger or equal."""
     return xp.greater_equal(a, b)

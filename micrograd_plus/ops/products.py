@@ -55,7 +55,7 @@ def sum_outer(xp, a, b):
 @op
 def linear_layer(xp, x, weight, bias=None):
     """`x @ weightᵀ + bias`: rows of `weight` are compared with the last axis of `x` (PyTorch's layout: out, in)."""
-    out = xp.matmul(x, xp.mT(weight))
+    out = xp.matmul(x, xp.turned(weight))
     if bias is not None:
         out += bias
     return out

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from ..composites import composite
 from ..hints import names_itself
-from ..op import constant, elementwise, face, op
+from ..op import constant, elementwise, face, op, real_only
 from .convolution import conv2d
 from .elementwise import astype
 from .shape import reshape
 
 
 @constant
+@real_only
 def fits(xp, x, scale, zero_point, *, low, high):
     """Whether a number is rounded to one between `low` and `high`, so that nothing of it is cut off."""
     nearest = xp.round(x / scale + zero_point)
@@ -169,7 +170,7 @@ def _quantized_conv2d(
     kernel = xp.quantize(weight, xp.expand_dims(xp.channels(weight_scale), axis=1), 0, low=low, high=high)
     whole = xp.conv2d(image, kernel, stride=stride, padding=padding, dilation=dilation, groups=groups)
     out = whole * xp.stop_gradient(x_scale) * xp.stop_gradient(xp.channels(weight_scale))
-    return out if bias is None else out + xp.channels(bias)
+    return out if bias is None else out + xp.by_channel(bias, xp.shape(out))
 
 
 _to_image, _to_weight, _to_bias = (rule.function for rule in conv2d.op.rules)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..op import op
+from ..op import op, real_only
 
 # Recurrent networks ---------------------------------------
 
@@ -50,6 +50,7 @@ def _(xp, upstream, gate, drive, weight, out, reverse):
 
 
 @op(outputs=("hidden", "cell_after"), keeps=("enter", "forget", "candidate", "show", "squashed"))
+@real_only
 def lstm_cell(xp, gates, cell):
     """One step of a long short-term memory (Hochreiter and Schmidhuber 1997): the cell forgets a part of itself and
     takes a candidate in, and the hidden state shows a part of it.
@@ -78,6 +79,7 @@ def _(xp, upstream, cell, enter, forget, candidate, show, squashed):
 
 
 @op(keeps=("reset", "keep", "candidate", "recalled"))
+@real_only
 def gru_cell(xp, drive, recall, hidden):
     """One step of a gated recurrent unit (Cho et al. 2014): a part of the hidden state is kept, the rest replaced.
 

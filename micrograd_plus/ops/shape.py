@@ -144,8 +144,11 @@ def getitem(xp, x, *, index):
 
 @linear(x=lambda upstream, index: upstream[index])
 def put_add(xp, x, *, shape, index):
-    """Zeros of `shape` with `x` added at `index`: the reverse of `getitem`."""
-    return xp.put_add(x, shape=shape, index=index)
+    """Zeros of `shape` with `x` added at `index`: the reverse of `getitem`.
+
+    Shapes: x has that of what `index` picks of an array of `shape`.
+    """
+    return xp.put_add(xp.shaped_like(x, xp.zeros_beside(x, shape)[index]), shape=shape, index=index)
 
 
 @joining(parts=lambda xp, upstream, parts_shape, axis: xp.split(upstream, xp.cuts(parts_shape, axis), axis=axis))

@@ -17,7 +17,10 @@ def rnn(np: Any, drive: Any, weight: Any, start: Any = None, nonlinearity: str =
     if nonlinearity not in NONLINEARITIES:
         raise ValueError(f"nonlinearity is 'tanh' or 'relu', got {nonlinearity!r}")
     refuse_other_width(weight, drive.shape[-1])
-    out, turned, state = np.empty(drive.shape, np.result_type(drive, weight)), weight.T, start
+    kind = np.result_type(drive, weight, drive if start is None else start)
+    out, turned, state = np.empty(drive.shape, kind), weight.T, start
+    if nonlinearity == "relu" and out.dtype.kind == "c":
+        raise TypeError("relu takes real numbers")
     for i in range(len(drive)):
         total = drive[i] if state is None else state.dot(turned) + drive[i]
         state = out[i]

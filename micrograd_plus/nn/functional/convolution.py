@@ -70,16 +70,9 @@ def _convolution(
             f"{name}: weight has shape {weight.shape}; for input {input.shape} and groups={groups} it is "
             f"(out channels, {input.shape[1]} / {groups}, kernel), with out channels a multiple of groups"
         )
-    _refuse_bias(name, bias, weight.shape[0])
     if padding == "same":
         input, padding = _bordered(name, input, weight, stride, dilation), 0
     return input, windows(name, input, weight.shape[2:], stride, plain_padding(name, padding), dilation)
-
-
-def _refuse_bias(name: str, bias: Any, channels: int) -> None:
-    """Refuse a bias that is not one number for each channel: it might broadcast."""
-    if bias is not None and bias.shape != (channels,):
-        raise ValueError(f"{name}: bias has shape {bias.shape}, expected one number for each of {channels} channels")
 
 
 def plain_padding(name: str, padding: Any) -> Any:
@@ -142,7 +135,6 @@ def _transposed(
             f"{name}: weight has shape {weight.shape}; for input {input.shape} and groups={groups} it is "
             f"({input.shape[1]}, out channels / groups, kernel), with {input.shape[1]} a multiple of groups"
         )
-    _refuse_bias(name, bias, weight.shape[1] * groups)
     steps, apart = each_axis(stride, axes, "stride", 1), each_axis(dilation, axes, "dilation", 1)
     borders, more = each_axis(padding, axes, "padding", 0), each_axis(output_padding, axes, "output_padding", 0)
     if any(each >= max(step, between) for each, step, between in zip(more, steps, apart, strict=True)):

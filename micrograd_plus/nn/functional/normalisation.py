@@ -24,15 +24,15 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
     >>> F.layer_norm(mg.tensor([[1.0, 3.0], [5.0, 15.0]]), 2, eps=0.0).tolist()
     [[-1.0, 1.0], [-1.0, 1.0]]
     """
-    lengths = last_lengths("layer_norm", input, normalized_shape)
+    lengths = last_lengths("layer_norm", input, normalized_shape, weight, bias)
     return ops.layer_norm(input, weight, bias, axes=len(lengths), eps=eps)
 
 
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Tensor:
     """The last axes, of lengths `normalized_shape`, divided by the root of their mean square, `* weight`. `eps` is the
     smallest step of the dtype unless given."""
-    lengths = last_lengths("rms_norm", input, normalized_shape)
-    smallest = float(np.finfo(input.dtype).eps) if eps is None else eps
+    lengths = last_lengths("rms_norm", input, normalized_shape, weight)
+    smallest = float(np.finfo(np.result_type(input.dtype, np.float16)).eps) if eps is None else eps
     return ops.rms_norm(input, weight, axes=len(lengths), eps=smallest)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...application import shape_of
+from ...hints import wants_tensor
 from ...readings import vocabulary
 from ...tensor import Tensor
 
@@ -25,9 +26,12 @@ def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tup
 
 def refuse_places(name: str, axes: int, input: Any) -> None:
     """Refuse what is not a batch of lines, images or volumes."""
-    if len(shape_of(input)) != axes + 2:
+    shape = getattr(input, "shape", None)
+    if shape is None:
+        raise wants_tensor(name, input)
+    if len(shape) != axes + 2:
         wanted = f"({EXAMPLES[axes]}, channels, {PLACES[axes]})"
-        raise ValueError(f"{name}: input has shape {shape_of(input)}, expected {wanted}")
+        raise ValueError(f"{name}: input has shape {tuple(shape)}, expected {wanted}")
 
 
 def windows(
@@ -52,11 +56,15 @@ def on_a_line(settings: dict[str, tuple[int, ...]]) -> dict[str, int]:
     return {name: value for name, (value,) in settings.items()}
 
 
-def last_lengths(name: str, input: Any, normalized_shape: Any) -> tuple[int, ...]:
-    """The lengths of the last axes as a tuple; refuses an input that does not end in them."""
+def last_lengths(name: str, input: Any, normalized_shape: Any, weight: Any, bias: Any = None) -> tuple[int, ...]:
+    """The lengths of the last axes as a tuple; refuses an input that does not end in them, and a weight or a bias of
+    another shape, which might broadcast."""
     lengths = each_length(normalized_shape)
     if not lengths or input.shape[-len(lengths) :] != lengths:
         raise ValueError(f"{name}: input has shape {input.shape}, which does not end in {lengths}")
+    for each in (weight, bias):
+        if each is not None and shape_of(each) != lengths:
+            raise ValueError(f"{name}: weight and bias have the shape {lengths}, got {shape_of(each)}")
     return lengths
 
 
