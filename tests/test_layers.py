@@ -116,6 +116,18 @@ def test_adaptive_windows_share_an_entry_where_lengths_do_not_divide():
     )
 
 
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (nn.Flatten(-3, -2), (6, 8)), (nn.Flatten(1, 1), (2, 3, 8)), (nn.Flatten(0), (48,)),
+        (nn.Unflatten(-1, (2, -1)), (2, 3, 2, 4)), (nn.Unflatten(-3, (2, 1)), (2, 1, 3, 8)),
+    ],
+)  # fmt: skip
+def test_axes_are_joined_and_parted_also_when_counted_from_the_end(layer, shape):
+    x = mg.tensor(np.arange(48.0).reshape(2, 3, 8))
+    assert layer(x).tolist() == x.numpy().reshape(shape).tolist()
+
+
 # Another size ---------------------------------------------------------------------------------------------------------
 
 
@@ -350,7 +362,9 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: F.group_norm(leaf(2, 5), 2), ValueError, ("5 channels", "2 equal groups")),
     (lambda: nn.GroupNorm(2, 5), ValueError, ("5 channels", "2 equal groups")),
     (lambda: nn.GroupNorm(0, 5), ValueError, ("GroupNorm", "num_groups", "at least 1", "got 0")),
-    (lambda: nn.Flatten(3)(leaf(2, 3)), IndexError, ("Flatten", "axis 3", "(2, 3)")),
+    (lambda: nn.Flatten(2)(leaf(2, 3)), IndexError, ("Flatten", "axis 2", "(2, 3)")),
+    (lambda: nn.Flatten(-3)(leaf(2, 3)), IndexError, ("Flatten", "axis -3", "(2, 3)")),
+    (lambda: nn.Unflatten(-3, (2, 2))(leaf(2, 4)), IndexError, ("Unflatten", "axis -3", "(2, 4)")),
     (lambda: nn.Flatten(2, 1)(leaf(2, 3, 4)), ValueError, ("start_dim 2", "end_dim 1")),
     (lambda: nn.Unflatten(2, (2, 2))(leaf(2, 4)), IndexError, ("Unflatten", "axis 2", "(2, 4)")),
     (lambda: nn.Dropout2d(1.5), ValueError, ("Dropout2d", "between 0 and 1", "1.5")),
