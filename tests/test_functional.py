@@ -36,6 +36,36 @@ def test_losses_refuse_shapes_that_would_silently_broadcast(name):
         getattr(F, name)(mg.tensor(np.ones((3, 1))), mg.tensor(np.ones(3)))
 
 
+WEIGHT = mg.tensor([1.0, 2.0, 4.0])
+LOSSES = [
+    (nn.CrossEntropyLoss, F.cross_entropy, {"weight": WEIGHT, "ignore_index": 1, "label_smoothing": 0.2}),
+    (nn.NLLLoss, F.nll_loss, {"weight": WEIGHT, "ignore_index": 1}),
+    (nn.MSELoss, F.mse_loss, {}),
+    (nn.L1Loss, F.l1_loss, {}),
+    (nn.HuberLoss, F.huber_loss, {"delta": 0.3}),
+    (nn.SmoothL1Loss, F.smooth_l1_loss, {"beta": 0.3}),
+    (nn.BCELoss, F.binary_cross_entropy, {"weight": WEIGHT}),
+    (nn.BCEWithLogitsLoss, F.binary_cross_entropy_with_logits, {"weight": WEIGHT, "pos_weight": WEIGHT}),
+    (nn.KLDivLoss, F.kl_div, {"log_target": True}),
+    (nn.HingeEmbeddingLoss, F.hinge_embedding_loss, {"margin": 0.9}),
+]
+
+
+@pytest.mark.parametrize(
+    ("layer", "function", "setting"),
+    [(layer, function, {name: value}) for layer, function, settings in LOSSES
+     for name, value in [*settings.items(), ("reduction", "sum")]],
+)  # fmt: skip
+def test_each_setting_of_a_loss_reaches_its_function(layer, function, setting, draw):
+    scores = mg.tensor(draw.uniform(0.1, 0.9, (4, 3)))
+    numbered = function in (F.cross_entropy, F.nll_loss)
+    target = np.array([0, 1, 2, 0]) if numbered else draw.uniform(0.1, 0.9, (4, 3))
+    target = mg.tensor(np.sign(target - 0.5) if function is F.hinge_embedding_loss else target)
+    expected = function(scores, target, **setting).item()
+    assert layer(**setting)(scores, target).item() == expected
+    assert function(scores, target).item() != pytest.approx(expected)
+
+
 def test_losses_name_the_reductions_there_are():
     with pytest.raises(ValueError, match="mse_loss: reduction is 'none', 'mean' or 'sum', got 'average'"):
         F.mse_loss(mg.tensor([1.0]), mg.tensor([1.0]), reduction="average")
