@@ -76,7 +76,7 @@ class Builder:
             place = id(key_of(value))
             if value is not None and place not in self.values and place not in self.made:
                 self.values[place] = data
-                if hasattr(value, "_data") and (label := label_of(value, told.scope)):
+                if label := label_of(value, told.scope):
                     self.labels[place] = label
         for output in told.outputs:
             key = key_of(output)
