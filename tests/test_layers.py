@@ -422,6 +422,8 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: nn.RNNCell(2, 0), ValueError, ("RNNCell", "hidden_size", "got 0")),
     (lambda: nn.LSTM(2, 3, dropout=2), ValueError, ("LSTM: dropout", "between 0 and 1", "got 2")),
     (lambda: nn.GRU(2, 0), ValueError, ("GRU", "at least 1")),
+    (lambda: nn.GRU(0, 2), ValueError, ("GRU", "input_size", "got 0")),
+    (lambda: nn.GRU(2, 2, num_layers=0), ValueError, ("GRU", "num_layers", "got 0")),
     (lambda: nn.LSTM(2, 3)(leaf(0, 1, 2)), ValueError, ("LSTM", "(0, 1, 2)", "no steps")),
     (lambda: nn.BatchNorm1d(0), ValueError, ("BatchNorm1d", "num_features", "got 0")),
     (lambda: nn.Embedding(-1, 3), ValueError, ("Embedding", "num_embeddings", "got -1")),
