@@ -36,6 +36,36 @@ def test_losses_refuse_shapes_that_would_silently_broadcast(name):
         getattr(F, name)(mg.tensor(np.ones((3, 1))), mg.tensor(np.ones(3)))
 
 
+WEIGHT = mg.tensor([1.0, 2.0, 4.0])
+LOSSES = [
+    (nn.CrossEntropyLoss, F.cross_entropy, {"weight": WEIGHT, "ignore_index": 1, "label_smoothing": 0.2}),
+    (nn.NLLLoss, F.nll_loss, {"weight": WEIGHT, "ignore_index": 1}),
+    (nn.MSELoss, F.mse_loss, {}),
+    (nn.L1Loss, F.l1_loss, {}),
+    (nn.HuberLoss, F.huber_loss, {"delta": 0.3}),
+    (nn.SmoothL1Loss, F.smooth_l1_loss, {"beta": 0.3}),
+    (nn.BCELoss, F.binary_cross_entropy, {"weight": WEIGHT}),
+    (nn.BCEWithLogitsLoss, F.binary_cross_entropy_with_logits, {"weight": WEIGHT, "pos_weight": WEIGHT}),
+    (nn.KLDivLoss, F.kl_div, {"log_target": True}),
+    (nn.HingeEmbeddingLoss, F.hinge_embedding_loss, {"margin": 0.9}),
+]
+
+
+@pytest.mark.parametrize(
+    ("layer", "function", "setting"),
+    [(layer, function, {name: value}) for layer, function, settings in LOSSES
+     for name, value in [*settings.items(), ("reduction", "sum")]],
+)  # fmt: skip
+def test_each_setting_of_a_loss_reaches_its_function(layer, function, setting, draw):
+    scores = mg.tensor(draw.uniform(0.1, 0.9, (4, 3)))
+    numbered = function in (F.cross_entropy, F.nll_loss)
+    target = np.array([0, 1, 2, 0]) if numbered else draw.uniform(0.1, 0.9, (4, 3))
+    target = mg.tensor(np.sign(target - 0.5) if function is F.hinge_embedding_loss else target)
+    expected = function(scores, target, **setting).item()
+    assert layer(**setting)(scores, target).item() == expected
+    assert function(scores, target).item() != pytest.approx(expected)
+
+
 def test_losses_name_the_reductions_there_are():
     with pytest.raises(ValueError, match="mse_loss: reduction is 'none', 'mean' or 'sum', got 'average'"):
         F.mse_loss(mg.tensor([1.0]), mg.tensor([1.0]), reduction="average")
@@ -207,6 +237,16 @@ def test_gumbel_draws_fall_on_classes_as_often_as_their_softmax_says_and_are_sha
     np.testing.assert_allclose(across.sum(axis=0), 1.0)
 
 
+def test_a_number_as_large_as_the_table_is_out_of_range_and_no_numbers_have_no_classes(draw):
+    table = nn.Parameter(draw.normal(size=(2, 3)))
+    for call in (lambda: F.embedding([0, 2], table), lambda: F.one_hot([0, 2], 2)):
+        with pytest.raises(IndexError, match="2 is out of range: numbers run from 0 to 1"):
+            call()
+    F.embedding([0, 1], table, padding_idx=-2).sum().backward()
+    assert table.grad.tolist() == [[0.0] * 3, [1.0] * 3]
+    assert F.one_hot(np.zeros(0, int)).shape == (0, 0)
+
+
 def test_the_divergence_of_a_single_number_is_its_own_mean():
     p, q = mg.tensor(0.5), mg.tensor(-1.0)
     assert F.kl_div(q, p, reduction="batchmean").item() == pytest.approx(0.5 * (np.log(0.5) + 1))
@@ -255,9 +295,12 @@ def test_a_hard_gumbel_draw_is_a_single_1_and_its_gradient_is_the_soft_one(draw)
         (lambda x: F.pad(x, (1, 2, 3)), "expected a pair"),
         (lambda x: F.pad(x, (1, 2), mode="edge"), "mode is one of 'constant', 'replicate'"),
         (lambda x: nn.Conv2d(3, 4, 2, groups=2), "3 and 4 channels do not part into 2 equal groups"),
+        (lambda x: nn.Linear(2, 0), "Linear: out_features is a whole number of at least 1, got 0"),
         (lambda x: nn.Linear(0, 2), "Linear: in_features is a whole number of at least 1, got 0"),
         (lambda x: F.gumbel_softmax(x, tau=0), "gumbel_softmax: tau must be above 0, got 0"),
         (lambda x: F.embedding([0], x[0]), r"embedding: weight has shape \(3,\), expected \(words, width\)"),
+        (lambda x: F.embedding([0], x, padding_idx=2), "embedding: padding_idx 2 is not one of the 2 rows"),
+        (lambda x: F.embedding([0], x, padding_idx=-3), "embedding: padding_idx -3 is not one of the 2 rows"),
     ],
 )
 def test_functions_explain_what_does_not_fit(call, sentence):
@@ -266,6 +309,47 @@ def test_functions_explain_what_does_not_fit(call, sentence):
 
 
 # Starts -----------------------------------------------------------------------------------------------------
+
+
+START = nn.init
+STARTS = [
+    (START.uniform_, {}, 0.5, 12**-0.5),
+    (START.uniform_, {"a": -3.0, "b": 1.0}, -1.0, 4 * 12**-0.5),
+    (START.normal_, {}, 0.0, 1.0),
+    (START.normal_, {"mean": 2.0, "std": 3.0}, 2.0, 3.0),
+    (START.trunc_normal_, {}, 0.0, 0.8796),
+    (START.trunc_normal_, {"mean": 1.0, "std": 2.0, "a": 0.0, "b": 2.0}, 1.0, 0.5677),
+    (START.xavier_uniform_, {"gain": 2.0}, 0.0, 2 * (2 / 1400) ** 0.5),
+    (START.xavier_normal_, {"gain": 2.0}, 0.0, 2 * (2 / 1400) ** 0.5),
+    *[
+        (start, settings, 0.0, variance**0.5)
+        for start in (START.kaiming_uniform_, START.kaiming_normal_)
+        for settings, variance in [
+            ({}, 2 / 600), ({"mode": "fan_out"}, 2 / 800), ({"a": 1.0}, 1 / 600), ({"nonlinearity": "tanh"}, 25 / 5400),
+        ]
+    ],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("start", "settings", "mean", "spread"), STARTS)
+def test_a_start_has_the_mean_and_the_spread_that_it_says(start, settings, mean, spread, draw):
+    weight = start(nn.Parameter(np.zeros((400, 300, 2))), **settings, rng=draw).numpy()
+    assert weight.mean() == pytest.approx(mean, abs=0.02 * spread)
+    assert weight.std() == pytest.approx(spread, rel=0.01)
+
+
+@pytest.mark.parametrize(("near", "far"), [((5.3, 9.0), (5.7, 9.0)), ((-9.0, -3.3), (-9.0, -3.7))])
+def test_a_tail_may_be_drawn_from_down_to_a_hundredth(near, far):
+    weight = nn.Parameter(np.zeros(3))
+    values = START.trunc_normal_(weight, 1.0, 2.0, *near).numpy()
+    assert ((near[0] <= values) & (values <= near[1])).all()
+    with pytest.raises(ValueError, match=r"less than 1 in 100 draws of mean 1\.0 "):
+        START.trunc_normal_(weight, 1.0, 2.0, *far)
+
+
+def test_an_orthogonal_start_has_either_sign_and_the_gain_it_was_given(draw):
+    drawn = {START.orthogonal_(nn.Parameter([[0.0]]), gain=3.0, rng=draw).item() for _ in range(50)}
+    assert drawn == {-3.0, 3.0}
 
 
 def test_an_orthogonal_start_turns_without_stretching(draw):
@@ -297,6 +381,7 @@ def test_a_start_keeps_tensor_and_dtype_and_returns_it():
             "'fan_in' or 'fan_out', got 'in'",
         ),
         (lambda: nn.init.eye_(nn.Parameter(np.zeros(3))), r"eye_ needs a matrix, got shape \(3,\)"),
+        (lambda: nn.init.orthogonal_(nn.Parameter(np.zeros(3))), r"orthogonal_ needs a matrix, got shape \(3,\)"),
         (lambda: nn.init.normal_(nn.Parameter(np.zeros(2)), std=-1), r"normal_.*std=-1\): scale < 0"),
         (lambda: nn.init.uniform_(nn.Parameter(np.zeros(2)), 3, 1), r"uniform_.*a=3, b=1\)"),
         (lambda: nn.init.trunc_normal_(nn.Parameter(np.zeros(2)), std=0), r"trunc_normal_.*std=0\)"),

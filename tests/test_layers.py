@@ -116,6 +116,18 @@ def test_adaptive_windows_share_an_entry_where_lengths_do_not_divide():
     )
 
 
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (nn.Flatten(-3, -2), (6, 8)), (nn.Flatten(1, 1), (2, 3, 8)), (nn.Flatten(0), (48,)),
+        (nn.Unflatten(-1, (2, -1)), (2, 3, 2, 4)), (nn.Unflatten(-3, (2, 1)), (2, 1, 3, 8)),
+    ],
+)  # fmt: skip
+def test_axes_are_joined_and_parted_also_when_counted_from_the_end(layer, shape):
+    x = mg.tensor(np.arange(48.0).reshape(2, 3, 8))
+    assert layer(x).tolist() == x.numpy().reshape(shape).tolist()
+
+
 # Another size ---------------------------------------------------------------------------------------------------------
 
 
@@ -198,11 +210,35 @@ def test_running_statistics_of_instances_count_a_batch_once_under_a_checkpoint()
     assert saved.running_mean.tolist() == plain.running_mean.tolist()
 
 
-def test_without_running_statistics_the_batch_is_used_after_training_too():
-    layer = nn.BatchNorm1d(1, track_running_stats=False).eval()
-    out = layer(mg.tensor([[1.0], [3.0]]))
-    np.testing.assert_allclose(out.numpy(), [[-1.0], [1.0]], atol=1e-4)
+@pytest.mark.parametrize("make", [nn.BatchNorm1d, nn.InstanceNorm1d])
+def test_without_running_statistics_the_batch_is_used_after_training_too(make):
+    layer = make(1, affine=True, track_running_stats=False)
+    for training in (True, False):
+        out = layer.train(training)(mg.tensor([[[1.0, 3.0]]]))
+        np.testing.assert_allclose(out.numpy(), [[[-1.0, 1.0]]], atol=1e-4)
     assert list(layer.state_dict()) == ["weight", "bias"]
+
+
+def test_batches_are_counted_while_training_alone_and_in_the_precision_of_the_layer():
+    layer = nn.BatchNorm1d(1, dtype="float32")
+    for training in (True, False, True):
+        layer.train(training)(mg.tensor([[1.0], [3.0]], dtype="float32"))
+    assert layer.num_batches_tracked.item() == 2
+    assert layer.running_mean.dtype == layer.running_var.dtype == np.float32
+    assert nn.BatchNorm1d(1).running_mean.dtype == np.float64
+
+
+def test_a_recurrent_layer_starts_within_the_root_of_its_width():
+    for layer in (nn.GRU(3, 64), nn.GRUCell(3, 64)):
+        weights = np.concatenate([parameter.numpy().ravel() for parameter in layer.parameters()])
+        assert -0.125 < weights.min() < -0.124
+        assert 0.124 < weights.max() < 0.125
+
+
+@pytest.mark.parametrize("make", [nn.MaxPool1d, nn.AvgPool1d])
+def test_windows_stand_side_by_side_or_go_on_by_the_stride(make):
+    x = mg.tensor(np.zeros((1, 1, 6)))
+    assert [make(2)(x).shape[2], make(2, stride=1)(x).shape[2]] == [3, 5]
 
 
 def test_one_group_of_a_row_is_a_layer_norm_and_groups_of_one_channel_are_instances():
@@ -350,7 +386,9 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: F.group_norm(leaf(2, 5), 2), ValueError, ("5 channels", "2 equal groups")),
     (lambda: nn.GroupNorm(2, 5), ValueError, ("5 channels", "2 equal groups")),
     (lambda: nn.GroupNorm(0, 5), ValueError, ("GroupNorm", "num_groups", "at least 1", "got 0")),
-    (lambda: nn.Flatten(3)(leaf(2, 3)), IndexError, ("Flatten", "axis 3", "(2, 3)")),
+    (lambda: nn.Flatten(2)(leaf(2, 3)), IndexError, ("Flatten", "axis 2", "(2, 3)")),
+    (lambda: nn.Flatten(-3)(leaf(2, 3)), IndexError, ("Flatten", "axis -3", "(2, 3)")),
+    (lambda: nn.Unflatten(-3, (2, 2))(leaf(2, 4)), IndexError, ("Unflatten", "axis -3", "(2, 4)")),
     (lambda: nn.Flatten(2, 1)(leaf(2, 3, 4)), ValueError, ("start_dim 2", "end_dim 1")),
     (lambda: nn.Unflatten(2, (2, 2))(leaf(2, 4)), IndexError, ("Unflatten", "axis 2", "(2, 4)")),
     (lambda: nn.Dropout2d(1.5), ValueError, ("Dropout2d", "between 0 and 1", "1.5")),
@@ -361,6 +399,9 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: F.instance_norm(leaf(3, 2)), ValueError, ("instance_norm", "(3, 2)", "no variance")),
     (lambda: F.rms_norm(leaf(2, 3), 4), ValueError, ("(2, 3)", "(4,)")),
     (lambda: nn.BatchNorm1d(3)(leaf(1, 3)), ValueError, ("batch_norm", "(1, 3)", "no variance")),
+    (lambda: nn.BatchNorm1d(3)(leaf(4, 2)), ValueError, ("BatchNorm1d", "(4, 2)", "3 channels")),
+    (lambda: nn.InstanceNorm1d(3)(leaf(2, 2, 4)), ValueError, ("InstanceNorm1d", "(2, 2, 4)", "3 channels")),
+    (lambda: nn.GroupNorm(2, 0), ValueError, ("GroupNorm", "num_channels", "at least 1", "got 0")),
     (lambda: nn.BatchNorm2d(3)(leaf(2, 3)), ValueError, ("BatchNorm2d", "(2, 3)", "(N, C, H, W)")),
     (lambda: nn.InstanceNorm1d(3)(leaf(2, 3, 1)), ValueError, ("instance_norm", "(2, 3, 1)", "no variance")),
     (lambda: mg.rope(leaf(2, 3), leaf(2, 2)), ValueError, ("2 angles", "4 features", "x has 3")),
@@ -381,6 +422,8 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: nn.RNNCell(2, 0), ValueError, ("RNNCell", "hidden_size", "got 0")),
     (lambda: nn.LSTM(2, 3, dropout=2), ValueError, ("LSTM: dropout", "between 0 and 1", "got 2")),
     (lambda: nn.GRU(2, 0), ValueError, ("GRU", "at least 1")),
+    (lambda: nn.GRU(0, 2), ValueError, ("GRU", "input_size", "got 0")),
+    (lambda: nn.GRU(2, 2, num_layers=0), ValueError, ("GRU", "num_layers", "got 0")),
     (lambda: nn.LSTM(2, 3)(leaf(0, 1, 2)), ValueError, ("LSTM", "(0, 1, 2)", "no steps")),
     (lambda: nn.BatchNorm1d(0), ValueError, ("BatchNorm1d", "num_features", "got 0")),
     (lambda: nn.Embedding(-1, 3), ValueError, ("Embedding", "num_embeddings", "got -1")),

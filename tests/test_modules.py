@@ -68,6 +68,18 @@ def test_a_result_cannot_take_the_place_of_a_parameter():
     assert [name for name, _ in layer.named_parameters()] == ["weight"]
 
 
+def test_what_is_no_parameter_is_kept_as_it_is_and_a_frozen_one_is_registered():
+    block = Block()
+    block.scale = nn.Parameter(3.0)
+    block.twice = block.scale * 2
+    block.register_parameter("frozen", mg.tensor(1.0))
+    assert block.scale.label == "scale"
+    assert [name for name, _ in block.named_parameters(recurse=False)] == ["scale", "frozen"]
+    del block.scale
+    block.scale = 3.0
+    assert [name for name, _ in block.named_parameters(recurse=False)] == ["frozen"]
+
+
 def test_a_buffer_wants_no_gradient():
     with pytest.raises(ValueError, match="buffer 'x' wants a gradient"):
         nn.Module().register_buffer("x", nn.Parameter(1.0))
@@ -87,6 +99,13 @@ def test_training_and_freezing_reach_every_module():
     net.requires_grad_(False)
     assert not any(parameter.requires_grad for parameter in net.parameters())
     assert len(list(net.parameters())) == 3
+
+
+def test_what_is_said_to_a_whole_network_hands_it_back():
+    net = Block()
+    assert net.train(False) is net.eval() is net.requires_grad_(False) is net.apply(lambda module: None) is net
+    assert not any(parameter.requires_grad for parameter in net.parameters())
+    assert all(parameter.requires_grad for parameter in net.requires_grad_().parameters())
 
 
 def test_zero_grad_forgets_all_gradients():
@@ -176,6 +195,16 @@ def test_hooks_see_what_a_module_receives_and_returns_and_may_change_it():
     assert len(seen) == 2
 
 
+def test_a_hook_may_give_several_arguments_in_a_tuple():
+    class Minus(nn.Module):
+        def forward(self, a, b):
+            return a - b
+
+    layer = Minus()
+    layer.register_forward_pre_hook(lambda module, args: args[::-1])
+    assert layer(1.0, 3.0) == 2.0
+
+
 def test_a_hook_stays_for_a_block_and_a_second_one_of_the_same_function_stays_on():
     layer, seen = nn.Identity(), []
     note = lambda module, args, output: seen.append(output)
@@ -216,6 +245,8 @@ def test_a_part_is_found_by_its_dotted_name():
         net.get_parameter("1.seen")
     with pytest.raises(AttributeError, match=r"Linear has no buffer 'x'; there is none"):
         net[0].get_buffer("x")
+    with pytest.raises(AttributeError, match=r"Sequential has no module '2'; there is 0, 1, 1.inner"):
+        net.get_submodule("2")
 
 
 def test_without_recurse_a_module_names_only_what_is_its_own():
@@ -223,7 +254,8 @@ def test_without_recurse_a_module_names_only_what_is_its_own():
     assert [name for name, _ in block.named_parameters(recurse=False)] == ["scale"]
     assert list(block.parameters(recurse=False)) == [block.scale]
     net = nn.Sequential(block)
-    assert list(net.named_buffers(recurse=False)) == []
+    assert list(net.named_buffers(recurse=False)) == list(net.buffers(recurse=False)) == []
+    assert list(net.buffers()) == [block.seen, block.passing]
     assert [name for name, _ in net.named_buffers(prefix="net")] == ["net.0.seen", "net.0.passing"]
 
 
@@ -273,7 +305,9 @@ def test_gradients_are_forgotten_or_made_0():
 
 @pytest.mark.parametrize(("name", "dtype"), [("half", "float16"), ("float", "float32"), ("double", "float64")])
 def test_floats_change_their_precision_and_whole_numbers_do_not(name, dtype):
-    layer = getattr(nn.BatchNorm1d(2), name)()
+    layer = getattr(nn.Sequential(nn.BatchNorm1d(2)).float().half(), name)()
+    assert not any("." in attribute for attribute in vars(layer))
+    layer = layer[0]
     kinds = {name: str(value.dtype) for name, value in layer.state_dict().items()}
     assert kinds == dict.fromkeys(["weight", "bias", "running_mean", "running_var"], dtype) | {
         "num_batches_tracked": "int64"

@@ -3,6 +3,7 @@
 import io
 import json
 import stat
+import warnings
 import zipfile
 
 import numpy as np
@@ -104,6 +105,7 @@ def test_what_the_safetensors_package_saves_is_read(tmp_path):
 def test_numpy_reads_what_is_saved_and_what_numpy_saves_is_read(tmp_path):
     mg.save({"a": {"b": mg.tensor([1.0, 2.0])}}, tmp_path / "ours.npz")
     with np.load(tmp_path / "ours.npz", allow_pickle=False) as read:
+        assert read.files == ["a/b"]
         assert read["a/b"].tolist() == [1.0, 2.0]
     np.savez(tmp_path / "theirs.npz", x=np.eye(2), y=np.float32(3))
     assert equal(mg.load(tmp_path / "theirs.npz"), {"x": np.eye(2), "y": np.float32(3)})
@@ -208,10 +210,12 @@ def npy(header, data=b"", version=(1, 0)):
     return b"\x93NUMPY" + bytes(version) + len(text).to_bytes(2, "little") + text + data
 
 
-def zipped(name, content, method=zipfile.ZIP_STORED):
+def zipped(name, content, method=zipfile.ZIP_STORED, *, twice=False):
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as archive:
-        archive.writestr(name, content)
+    with zipfile.ZipFile(file, "w", method) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(1 + twice):
+            archive.writestr(name, content)
     return file.getvalue()
 
 
@@ -227,6 +231,7 @@ def flipped(content, mark):
     return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
 
 
+DIGITS = np.random.default_rng(0).bytes(200)
 FLOATS = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }"
 
 
@@ -250,12 +255,15 @@ FLOATS = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }"
             zipped("x.npy", npy(FLOATS % "(125000,)", bytes(1_000_000)), zipfile.ZIP_DEFLATED),
             "claim more bytes than it has",
         ),
+        (zipped("x.npy", DIGITS, zipfile.ZIP_DEFLATED), "'x.npy' is compressed; what is kept here is not"),
+        (zipped("x.npy", npy(FLOATS % "(1,)", bytes(8)), twice=True), "it holds 'x' twice"),
         (flipped(zipped("x.npy", npy(FLOATS % "(1,)", bytes(8))), b"PK\x01\x02"), "Bad CRC-32"),
         (zipped("readme.txt", "hello"), ""),
     ],
     ids=[  # the bytes hold the time of day, and every process must find the same names
         "no zip file", "pickled", "too short", "an expression for a length", "more than memory", "a negative length",
         "half an entry", "a call for a dtype", "a later version", "a version without a header", "unpacks to more",
+        "packed", "one name twice",
         "a flipped bit", "no array",
     ],
 )  # fmt: skip
@@ -265,6 +273,13 @@ def test_a_hostile_npz_file_is_refused_with_the_reason(tmp_path, content, senten
         mg.load(tmp_path / "x.npz")
 
 
+def test_the_second_version_of_an_npy_header_is_read_too(tmp_path):
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.array([[1.0, 2.0]]), version=(2, 0))
+    (tmp_path / "x.npz").write_bytes(zipped("x.npy", file.getvalue()))
+    assert mg.load(tmp_path / "x.npz")["x"].tolist() == [[1.0, 2.0]]
+
+
 def test_values_that_are_no_numbers_and_names_that_collide_are_refused(tmp_path):
     np.savez(tmp_path / "text.npz", x=np.array(["a"]))
     with pytest.raises(ValueError, match="the file holds 'x' of dtype <U1: a tensor is made of numbers"):
@@ -272,6 +287,7 @@ def test_values_that_are_no_numbers_and_names_that_collide_are_refused(tmp_path)
     np.savez(tmp_path / "twice.npz", **{"x": np.zeros(1), "x/y": np.zeros(1)})
     with pytest.raises(ValueError, match="holds a value 'x' and values below it, as in 'x/y'"):
         mg.load(tmp_path / "twice.npz")
-    np.savez(tmp_path / "remarks.npz", __metadata__=np.array('{"a": 1}'))
-    with pytest.raises(ValueError, match="its remarks are not a dict of text"):
-        mg.load(tmp_path / "remarks.npz")
+    for remarks in ('{"a": 1}', '["a"]', "{"):
+        np.savez(tmp_path / "remarks.npz", __metadata__=np.array(remarks))
+        with pytest.raises(ValueError, match="its remarks are not a dict of text"):
+            mg.load(tmp_path / "remarks.npz")

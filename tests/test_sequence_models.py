@@ -203,6 +203,20 @@ def test_dropout_between_layers_is_off_after_training():
     np.testing.assert_array_equal(layer(x)[0].numpy(), layer(x)[0].numpy())
 
 
+def test_dropout_falls_between_layers_alone_and_is_drawn_by_the_layers_own_rng():
+    x = mg.tensor(np.random.default_rng(0).normal(size=(4, 1, 2)))
+
+    def outputs(layers, dropout):
+        layer = nn.GRU(2, 3, num_layers=layers, dropout=dropout, rng=np.random.default_rng(1))
+        return layer(x)[0].numpy(), layer.eval()(x)[0].numpy()
+
+    np.testing.assert_array_equal(*outputs(1, 1.0))
+    silenced, whole = outputs(2, 1.0)
+    assert silenced.all()
+    assert not np.allclose(silenced, whole)
+    np.testing.assert_array_equal(outputs(2, 0.5)[0], outputs(2, 0.5)[0])
+
+
 def test_a_causal_transformer_layer_never_looks_ahead():
     mg.random.seed(0)
     layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True)

@@ -306,3 +306,42 @@ def test_where_nothing_that_draws_was_imported_a_notebook_shows_the_walk_in_word
     words = f"{trace.summary()}\n(import micrograd_plus_viz to see it played)"
     assert trace._repr_mimebundle_() == {"text/plain": words}
     assert trace._mime_() == ("text/plain", words)
+
+
+def constants_in_a_row(x, c):
+    return x * (((c * 2) * 3) * 4)
+
+
+def without_a_gradient_for_a_while(x, c):
+    with mg.no_grad():
+        scale = x * 2
+    return x * scale
+
+
+def several_results_of_a_constant(x, c):
+    values, places = mg.topk(c * 3.0, 2)
+    return x * values * mg.astype(places, float)
+
+
+def several_results_and_a_constant(x, c):
+    hidden, cell = mg.lstm_cell(mg.concatenate([x] * 4), c)
+    return hidden + cell
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        constants_in_a_row, without_a_gradient_for_a_while, several_results_of_a_constant,
+        several_results_and_a_constant,
+    ],
+)  # fmt: skip
+def test_what_has_no_gradient_stands_after_what_it_was_made_from_and_keeps_all_its_inputs(program):
+    x = leaf([1.0, 2.0])
+    with mg.record() as trace:
+        program(x, mg.tensor([3.0, 5.0])).sum().backward()
+    wanted = {"multiply": ["a", "b"], "add": ["a", "b"], "topk": ["x"], "lstm_cell": ["gates", "cell"]}
+    known = [node for node in trace.nodes if node.op in wanted]
+    assert known
+    for node in known:
+        assert [name for name, _ in node.inputs] == wanted[node.op], node
+        assert all(place < node.id for _, place in node.inputs), node

@@ -50,6 +50,11 @@ def key_of(value: Any) -> Any:
     return value if node is None else node
 
 
+def application_of(key: Any) -> Any:
+    """The application that one of several results is of; any other value is known by its application."""
+    return key.parents[0] if isinstance(key, Part) else key
+
+
 class Builder:
     """Makes a trace of what a recorder was told."""
 
@@ -71,7 +76,7 @@ class Builder:
             place = id(key_of(value))
             if value is not None and place not in self.values and place not in self.made:
                 self.values[place] = data
-                if hasattr(value, "_data") and (label := label_of(value, told.scope)):
+                if label := label_of(value, told.scope):
                     self.labels[place] = label
         for output in told.outputs:
             key = key_of(output)
@@ -129,23 +134,23 @@ class Builder:
         return self.places[id(root)]
 
     def _born(self, key: Any) -> tuple[int, int]:
-        """When a value came to be. Constants, and numbers that can be given another value, come just before the first
-        application that uses them."""
-        if isinstance(key, Node) or (id(key) in self.made and hasattr(key, "serial")):
-            return (key.serial, 1)
-        return self._first_uses.get(id(key), (getattr(key, "serial", 0), 1))
+        """When a value came to be: by the clock, and by turns where the clock stood still. Constants, and numbers that
+        can be given another value, come just before the first application that uses them."""
+        last, turn = self._first_seen.get(id(key), (getattr(key, "serial", 0), 0))
+        return (key.serial if isinstance(key, Node) else last), turn
 
     @cached_property
-    def _first_uses(self) -> dict[int, tuple[int, int]]:
-        uses: dict[int, tuple[int, int]] = {}
+    def _first_seen(self) -> dict[int, tuple[int, int]]:
+        seen: dict[int, tuple[int, int]] = {}
         last = 0
-        for told in self.applications:
-            last = max(last, *(getattr(key_of(out), "serial", 0) for out in told.outputs))
-            for value in told.inputs:
-                uses.setdefault(id(key_of(value)), (last, 0))
-            for value in told.outputs:
-                uses.setdefault(id(key_of(value)), (last, 2))
-        return uses
+        for turn, told in enumerate(self.applications):
+            inputs, results = ([key_of(value) for value in values] for values in (told.inputs, told.outputs))
+            makers = [application_of(key) for key in results]
+            last = max(last, *(getattr(key, "serial", 0) for key in (*inputs, *makers)))
+            for moment, keys in ((2 * turn, inputs), (2 * turn + 1, makers + results)):
+                for key in keys:
+                    seen.setdefault(id(key), (last, moment))
+        return seen
 
     def _inputs(self, key: Any) -> list[tuple[str, Any]]:
         """The inputs of a node, by name."""
@@ -174,7 +179,7 @@ class Builder:
                 kind=kind,
                 op=op.name if kind == "application" and op else None,
                 summary=first_line(op) if kind == "application" else None,
-                inputs=[(name, self.places[id(parent)]) for name, parent in inputs if id(parent) in self.places],
+                inputs=[(name, self.places[id(parent)]) for name, parent in inputs],
                 params=params if kind == "application" else {},
                 label=self.labels.get(id(key)) or (output_name(key) if isinstance(key, Part) else None),
                 requires_grad=not isinstance(key, (Number, Variable)),
