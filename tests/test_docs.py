@@ -106,6 +106,14 @@ def test_every_operation_has_its_row_in_the_reference():
     assert not {op.name for op in OURS} - rows
 
 
+def test_the_guide_to_the_house_names_every_room():
+    guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
+    drawing, table = guide[: guide.index("| room |")], guide[guide.index("| room |") :]
+    rooms = {path.stem for path in (HOUSE / "micrograd_plus").glob("*") if path.suffix in ("", ".py")}
+    rooms -= {"__init__", "__pycache__"}
+    assert not [room for room in sorted(rooms) if f"`{room}" not in table and not re.search(rf"\b{room}\b", drawing)]
+
+
 def test_every_rule_has_a_formula():
     without = [f"{op.name}.{rule.input}" for op in OURS for rule in reference.rules(op) if rule.text is None]
     assert not without

@@ -13,7 +13,7 @@ export function mount(host, data, opts = {}) {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(PLAYER_CSS);
   root.adoptedStyleSheets = [sheet];
-  host.setAttribute("data-lm-suppress-shortcuts", "true");
+  keepKeys(host);
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const forget = followTheme(host);
   const walk = walkOf(data);
@@ -163,7 +163,7 @@ export function mount(host, data, opts = {}) {
   const keysOnNode = { ArrowDown: (i) => roveTo(i + 1), ArrowUp: (i) => roveTo(i - 1), Enter: enter };
 
   player.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isForThePage(event)) return;
     event.stopPropagation();
     if (event.target === speed || event.target === slider && event.key !== " ") return;
     if (event.target.closest("button") && [" ", "Enter"].includes(event.key)) return;
@@ -246,6 +246,19 @@ function legend(data) {
     entry("leaf", "leaf"), entry("application", "application"),
     data.nodes.some((node) => node.kind === "output") ? entry("output", "one of several outputs") : null,
     Object.keys(data.insides).length ? entry("opens", "can be stepped into") : null);
+}
+
+// With a modifier held a key is the notebook's: Ctrl+S saves it, Shift+Enter runs a cell.
+const isForThePage = (event) => event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;
+
+// JupyterLab hears keys before the player does, and leaves them alone below an element that asks for it.
+function keepKeys(host) {
+  const ask = (event) => {
+    if (isForThePage(event)) host.removeAttribute("data-lm-suppress-shortcuts");
+    else host.setAttribute("data-lm-suppress-shortcuts", "true");
+  };
+  for (const happening of ["focusin", "keydown", "keyup"]) host.addEventListener(happening, ask, true);
+  host.setAttribute("data-lm-suppress-shortcuts", "true");
 }
 
 // Light or dark as the notebook says it; elsewhere as the reader's system says.
