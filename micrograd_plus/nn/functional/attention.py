@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import ops
 from ...readings import vocabulary
+from ...readings.shapes import floating
 from ...tensor import Tensor
 from .noise import dropout
 from .shapes import constant_like, plain
@@ -64,9 +65,7 @@ def attention_bias(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any
         return None
     if attn_mask.dtype.kind == "b":
         return constant_like(library.where(plain(attn_mask), 0.0, -inf), query)
-    if attn_mask.dtype != query.dtype:
-        return attn_mask.astype(query.dtype)
-    return attn_mask
+    return attn_mask if attn_mask.dtype == query.dtype else attn_mask.astype(floating(query))
 
 
 def _shared_heads(query: Any, shared: Any) -> Any:
