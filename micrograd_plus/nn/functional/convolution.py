@@ -99,7 +99,7 @@ def conv_transpose1d(
     """The transpose of `conv1d`: each entry writes the kernel, times itself.
 
     Shapes: input (N, C, L), weight (C, O / groups, k), bias (O,); the result is (N, O, L'). A stride leaves several
-    lengths possible; `output_padding`, smaller than stride or dilation, says how much longer than the shortest.
+    lengths possible; `output_padding`, smaller than the stride, says how much longer than the shortest.
 
     >>> import micrograd_plus as mg
     >>> from micrograd_plus.nn import functional as F
@@ -137,8 +137,8 @@ def _transposed(
         )
     steps, apart = each_axis(stride, axes, "stride", 1), each_axis(dilation, axes, "dilation", 1)
     borders, more = each_axis(padding, axes, "padding", 0), each_axis(output_padding, axes, "output_padding", 0)
-    if any(each >= max(step, between) for each, step, between in zip(more, steps, apart, strict=True)):
-        raise ValueError(f"{name}: output_padding {output_padding} must be smaller than stride or dilation")
+    if any(each >= step for each, step in zip(more, steps, strict=True)):
+        raise ValueError(f"{name}: output_padding {output_padding} must be smaller than stride {stride}")
     return {"stride": steps, "padding": borders, "output_padding": more, "dilation": apart}
 
 

@@ -104,4 +104,4 @@ def length(x: Any, p: float, dim: int) -> Tensor:
         return ops.norm(x, axis=dim, keepdims=True)
     if p == inf:
         return ops.max(ops.absolute(x), axis=dim, keepdims=True)
-    return ops.sum(ops.absolute(x) ** p, axis=dim, keepdims=True) ** (1 / p)
+    return ops.linalg.p_norm(x, ord=p, axis=dim, keepdims=True)
