@@ -60,8 +60,7 @@ class ReLU(Activation):
     """x where it is positive, else 0.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> nn.ReLU()(mg.tensor([-1.0, 2.0])).tolist()
+    >>> mg.nn.ReLU()(mg.tensor([-1.0, 2.0])).tolist()
     [0.0, 2.0]
     """
 
@@ -220,8 +219,7 @@ class Softmax(Activation):
     """Positive weights along `dim` that add up to one; the last axis unless told otherwise.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> nn.Softmax(dim=0)(mg.tensor([0.0, 0.0])).tolist()
+    >>> mg.nn.Softmax(dim=0)(mg.tensor([0.0, 0.0])).tolist()
     [0.5, 0.5]
     """
 

@@ -36,11 +36,10 @@ class Module:
     child, and everything else is left alone. Order is always the order of assignment.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> class Line(nn.Module):
+    >>> class Line(mg.nn.Module):
     ...     def __init__(self):
-    ...         self.slope = nn.Parameter(2.0)
-    ...         self.start = nn.Parameter(1.0)
+    ...         self.slope = mg.nn.Parameter(2.0)
+    ...         self.start = mg.nn.Parameter(1.0)
     ...     def forward(self, x):
     ...         return self.slope * x + self.start
     >>> line = Line()
@@ -99,8 +98,7 @@ class Module:
         the hook away again, by `remove()` or at the end of a `with` block.
 
         >>> import micrograd_plus as mg
-        >>> from micrograd_plus import nn
-        >>> net, shapes = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, 1)), []
+        >>> net, shapes = mg.nn.Sequential(mg.nn.Linear(2, 5), mg.nn.ReLU(), mg.nn.Linear(5, 1)), []
         >>> for layer in net:
         ...     _ = layer.register_forward_hook(lambda module, args, output: shapes.append(output.shape))
         >>> _ = net(mg.tensor([[1.0, 2.0]]))

@@ -29,9 +29,8 @@ def scaled_dot_product_attention(
     -3) share one of keys and values.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
     >>> x = mg.tensor([[1.0], [1.0]])
-    >>> F.scaled_dot_product_attention(x, x, mg.tensor([[2.0], [4.0]]), is_causal=True)
+    >>> mg.nn.functional.scaled_dot_product_attention(x, x, mg.tensor([[2.0], [4.0]]), is_causal=True)
     tensor([[2.],
             [3.]])
     """

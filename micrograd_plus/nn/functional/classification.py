@@ -28,8 +28,7 @@ def cross_entropy(
     share of the target evenly over all classes.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.cross_entropy(mg.tensor([[0.0, 0.0], [0.0, 0.0]]), mg.tensor([0, 1]))
+    >>> mg.nn.functional.cross_entropy(mg.tensor([[0.0, 0.0], [0.0, 0.0]]), mg.tensor([0, 1]))
     tensor(0.69314718)
     """
     if not 0 <= label_smoothing <= 1:

@@ -26,8 +26,7 @@ def conv1d(
     "valid" (none), or "same" (the result is as long as the input; needs stride 1).
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.conv1d(mg.tensor([[[0.0, 0.0, 1.0, 0.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]]), padding="same").tolist()
+    >>> mg.nn.functional.conv1d(mg.tensor([[[0.0, 0, 1, 0]]]), mg.tensor([[[1.0, 2, 3]]]), padding="same").tolist()
     [[[0.0, 3.0, 2.0, 1.0]]]
     """
     input, settings = _convolution(1, input, weight, bias, stride, padding, dilation, groups)
@@ -102,8 +101,7 @@ def conv_transpose1d(
     lengths possible; `output_padding`, smaller than the stride, says how much longer than the shortest.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.conv_transpose1d(mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])).tolist()
+    >>> mg.nn.functional.conv_transpose1d(mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])).tolist()
     [[[1.0, 12.0, 23.0, 30.0]]]
     """
     settings = _transposed(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
@@ -146,8 +144,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     """Each window of an image as one column: (N, C, H, W) to (N, C * kernel, windows).
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.unfold(mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), kernel_size=2).tolist()
+    >>> mg.nn.functional.unfold(mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), kernel_size=2).tolist()
     [[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]]
     """
     refuse_places("unfold", 2, input)

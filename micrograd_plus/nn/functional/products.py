@@ -17,8 +17,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:
     """`input @ weightᵀ + bias`. Shapes: input (..., in), weight (out, in), bias (out,); the result is (..., out).
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.linear(mg.tensor([1.0, 2.0]), mg.tensor([[1.0, 1.0], [1.0, -1.0]]), mg.tensor([0.0, 10.0])).tolist()
+    >>> mg.nn.functional.linear(mg.tensor([1.0, 2.0]), mg.tensor([[1.0, 1], [1, -1]]), mg.tensor([0.0, 10])).tolist()
     [3.0, 9.0]
     """
     return ops.linear_layer(input, weight, bias)
