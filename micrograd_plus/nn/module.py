@@ -108,7 +108,7 @@ class Module:
         wants_function("register_forward_hook", hook)
         return Handle(self._after, hook)
 
-    # Attributes -------------------------------------------
+    # Attributes -------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         role = self._roles.get(name)
@@ -166,7 +166,7 @@ class Module:
         self._roles[name] = BUFFER if persistent else PASSING
         setattr(self, name, tensor)
 
-    # Looking ----------------------------------------------
+    # Looking ----------------
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules that are attributes of this one, each once, by name."""
@@ -245,7 +245,7 @@ class Module:
             raise AttributeError(f"{type(self).__name__} has no {what} {target!r}; there is {there}")
         return known[target]
 
-    # Changing all at once ---------------------------------
+    # Changing all at once ----
 
     def train(self, mode: bool = True) -> Self:
         """Say that the network is being trained: dropout, say, is on."""
@@ -318,7 +318,7 @@ class Module:
         """All floats in double precision, float64."""
         return self.to(dtype="float64")
 
-    # State ------------------------------------------------
+    # State ------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
         """The values of all parameters and persistent buffers by dotted name: copies, which training does not
@@ -349,7 +349,7 @@ class Module:
             own[name].assign(values.to(own[name].device))
         return Keys(missing, unexpected)
 
-    # In print ---------------------------------------------
+    # In print ---------------
 
     def extra_repr(self) -> str:
         """What to print between the brackets of a module without children: what it was made with, where it keeps that

@@ -172,7 +172,7 @@ class GRU(_Recurrent):
         return ops.stack(every, axis=0), [hidden]
 
 
-# Single steps ---------------------------------------------
+# Single steps ---------------
 
 
 class _Cell(Module):

@@ -110,7 +110,7 @@ class Optimizer:
         """The new values of one parameter, in an array of their own. `state` may be written, nothing else."""
         raise NotImplementedError(f"{type(self).__name__} has no updated(values, gradient, state, group)")
 
-    # State ------------------------------------------------
+    # State ------------------
 
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on later: {"state": {"0": {...}}, "param_groups": [...]}.

@@ -158,7 +158,7 @@ def _largest(np: Any, sizes: Any, axis: int) -> Any:
     return (np.max if sizes.shape[axis] else np.sum)(sizes, axis=axis, keepdims=True)
 
 
-# Functions of matrices ------------------------------------
+# Functions of matrices ------
 
 
 def block_triangle(np: Any, a: Any, b: Any) -> Any:

@@ -137,7 +137,7 @@ def path_in(scopes: tuple[dict[str, object], ...], value: Any) -> str | None:
     return None
 
 
-# The source of a rule -------------------------------------
+# The source of a rule -------
 
 
 def rule_source(function: FunctionType) -> tuple[str | None, str, int]:
