@@ -74,7 +74,7 @@ def broken(call: Any) -> dict[str, str]:
     return told
 
 
-# Calling --------------------------------------------------
+# Calling --------------------
 
 
 def moving(sample: Sample) -> list[int]:
@@ -191,7 +191,7 @@ def slope(sample: Sample) -> Callable[..., Any]:
     return call
 
 
-# The promises ---------------------------------------------
+# The promises ---------------
 
 
 @promise("the gradient equals differences")

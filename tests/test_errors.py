@@ -104,6 +104,9 @@ CASES = {
          "as many axes as x"),
     ],
     "a weight or a bias that would broadcast": [
+        (lambda: mg.inner(leaf(3, 2), leaf(1)), ValueError, "inner", "axis 1 of a (3, 2)", "axis 0 of b (1,)"),
+        (lambda: mg.dot(leaf(2, 1), leaf(2, 3, 4)), ValueError, "dot", "axis 1 of a (2, 1)", "axis 1 of b (2, 3, 4)"),
+        (lambda: mg.tensordot(leaf(2, 1), leaf(3, 4), 1), ValueError, "tensordot", "axis 1 of a (2, 1)"),
         (lambda: F.linear(leaf(4, 3), leaf(1, 2, 3)), ValueError, "linear_layer", "weight (1, 2, 3)", "last axis"),
         (lambda: mg.conv2d(leaf(1, 2, 4, 4), leaf(3, 2, 2, 2), leaf(1, 3)), ValueError, "conv2d", "3 channels",
          "(1, 3)"),

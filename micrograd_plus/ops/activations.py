@@ -1,7 +1,5 @@
 """The bends of neural networks, entry by entry. At a kink the convention is PyTorch's."""
 
-from __future__ import annotations
-
 from math import pi, sqrt
 
 from ..op import elementwise, mask, real_only

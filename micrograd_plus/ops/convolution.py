@@ -3,8 +3,6 @@
 A pair such as `stride` is (along the height, along the width).
 """
 
-from __future__ import annotations
-
 from ..op import constant, linear, op, real_only
 
 

@@ -3,8 +3,6 @@
 A rule here is a local derivative. The engine multiplies it by upstream, and undoes broadcasting.
 """
 
-from __future__ import annotations
-
 from math import inf, log as ln, pi, sqrt as root
 
 from ..composites import composite
@@ -12,7 +10,7 @@ from ..hints import names_itself
 from ..op import constant, elementwise, face, linear, mask, op, phrase, real_only
 from ..readings import vocabulary
 
-# Arithmetic -----------------------------------------------
+# Arithmetic -----------------
 
 
 @elementwise(x=lambda: -1)
@@ -158,7 +156,7 @@ def remainder(xp, a, b):
     return xp.remainder(a, b)
 
 
-# Powers, exponentials, logarithms -------------------------
+# Powers, exponentials, logarithms ----
 
 
 @elementwise(x=lambda xp, x: xp.sign(x))
@@ -233,7 +231,7 @@ def log10(xp, x):
     return xp.log10(x)
 
 
-# Circular and hyperbolic functions ------------------------
+# Circular and hyperbolic functions ----
 
 
 @elementwise(x=lambda xp, x: xp.cos(x))
@@ -323,7 +321,7 @@ def erfc(xp, x):
     return xp.erfc(x)
 
 
-# Steps: flat everywhere but where they jump ---------------
+# Steps: flat everywhere but where they jump ----
 
 
 @elementwise(x=lambda: 0)
@@ -364,7 +362,7 @@ def _(xp, upstream, x, out):
     return across / xp.where(x == 0, inf, abs(x))
 
 
-# Complex numbers: the gradient of a real loss is dL/d(re) + i dL/d(im) --------
+# Complex numbers: the gradient of a real loss is dL/d(re) + i dL/d(im) ----
 
 
 @elementwise(x=lambda: 1)
@@ -421,7 +419,7 @@ def cast(x, dtype):
     return astype(real(x) if x.dtype.kind == "c" and dtype.kind != "c" else x, dtype)
 
 
-# Questions: yes or no, and no graph -----------------------
+# Questions: yes or no, and no graph ----
 
 
 @constant
@@ -518,7 +516,7 @@ def stop_gradient(xp, x):
     return xp.stop_gradient(x)
 
 
-# New arrays, where another one lives ----------------------
+# New arrays, where another one lives ----
 
 
 @constant

@@ -4,12 +4,10 @@ Shapes are (images, channels, *places): a line has one axis of places, an image 
 says of images is not said again here: a line is an image of height 1, and a volume a stack of images.
 """
 
-from __future__ import annotations
-
 from ..composites import composite
 from ..op import linear, op
 
-# Convolution ----------------------------------------------
+# Convolution ----------------
 
 
 @composite
@@ -88,7 +86,7 @@ def conv_transpose1d(xp, x, weight, bias=None, *, stride=1, padding=0, output_pa
     return xp.squeeze(out, -2)
 
 
-# Pooling --------------------------------------------------
+# Pooling --------------------
 
 
 @composite
@@ -119,7 +117,7 @@ def adaptive_avg_pool2d(xp, x, *, output_size):
     return xp.resample(xp.resample(x, length=high, axis=-2, mode="average"), length=wide, axis=-1, mode="average")
 
 
-# Another size ---------------------------------------------
+# Another size ---------------
 
 
 @composite

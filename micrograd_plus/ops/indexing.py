@@ -1,7 +1,5 @@
 """Operations that look entries up by number. An entry that is looked up twice receives both gradients."""
 
-from __future__ import annotations
-
 from ..op import constant, face, linear, op, real_only
 
 

@@ -4,8 +4,6 @@
 number for each channel.
 """
 
-from __future__ import annotations
-
 from ..composites import composite
 from ..op import op
 

@@ -8,8 +8,6 @@ points are constants unless an operation says that it learns them.
 `quantize(x, ...).astype("int8")` stores whole numbers, and carries no graph.
 """
 
-from __future__ import annotations
-
 from ..composites import composite
 from ..hints import names_itself
 from ..op import constant, elementwise, face, op, real_only
@@ -126,7 +124,7 @@ def fake_quantize_lsq(x, step, *, low=-128, high=127, axis=None, grad_factor=1.0
     return _fake_quantize_lsq(x, _beside(step, x, axis), low=low, high=high, grad_factor=grad_factor)
 
 
-# Products of whole numbers --------------------------------
+# Products of whole numbers ----
 
 
 @op
@@ -218,7 +216,7 @@ def quantized_conv2d(
     )
 
 
-# Stored weights, each block of them with a scale of its own --------
+# Stored weights, each block of them with a scale of its own ----
 
 
 @op

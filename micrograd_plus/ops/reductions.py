@@ -3,8 +3,6 @@
 `axis` is None (all), one axis or several, and may count from the end; `keepdims` keeps the reduced axes with length 1.
 """
 
-from __future__ import annotations
-
 from ..op import constant, linear, op, real_only
 
 
@@ -145,7 +143,7 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
     return xp.spread(upstream, x_shape, axis, keepdims) * xp.exp(x - xp.spread(out, x_shape, axis, keepdims))
 
 
-# Answers without a graph ----------------------------------
+# Answers without a graph ----
 
 
 @constant

@@ -1,7 +1,5 @@
 """Operations along an axis whose every result depends on what came before: running sums, recurrences, sorting."""
 
-from __future__ import annotations
-
 from ..composites import composite
 from ..hints import names_itself
 from ..op import constant, face, linear, op, real_only

@@ -1,10 +1,8 @@
 """Models that carry a state along a sequence. Going back, what the states receive is carried from the other end."""
 
-from __future__ import annotations
-
 from ..op import op, real_only
 
-# Recurrent networks ---------------------------------------
+# Recurrent networks ---------
 
 
 @op
@@ -106,7 +104,7 @@ def _(xp, upstream, hidden, reset, keep, candidate, recalled):
     )
 
 
-# State spaces and linear attention ------------------------
+# State spaces and linear attention ----
 
 
 @op(keeps=("decay", "state"))

@@ -3,8 +3,6 @@
 Kerbl, Kopanas, Leimkühler and Drettakis, "3D Gaussian splatting for real-time radiance field rendering", 2023.
 """
 
-from __future__ import annotations
-
 from ..op import op, real_only
 
 

@@ -17,7 +17,7 @@ import numpy  # noqa: ICN001 - np is the library that this file is read with, wh
 
 from . import matrices, placing, resampling, scans, sequences, special, waves, windows
 from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
-from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced, whole
+from .shapes import axes_of, count_along, floating, inverse_order, is_sequence, reduced, whole
 
 np: Any = globals().get("library", numpy)
 
@@ -398,7 +398,7 @@ def ones_beside(x: Any, shape: tuple[int, ...]) -> Any:
 
 def numbers_beside(x: Any, numbers: Any) -> Any:
     """Plain numbers as an array where `x` lives."""
-    return np.asarray(numbers, x.dtype)
+    return np.asarray(numbers, floating(x))
 
 
 def eye_beside(x: Any, n: int) -> Any:

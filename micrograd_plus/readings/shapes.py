@@ -136,6 +136,11 @@ def turned(weight: Any) -> Any:
     return weight.T
 
 
+def floating(x: Any) -> Any:
+    """The dtype of fractions beside an array: its own, or double precision beside whole numbers."""
+    return x.dtype if x.dtype.kind in "fc" else "float64"
+
+
 def attention_scale(query: Any, scale: float | None) -> float:
     """The scale that was asked for, or one over the root of the length of a query."""
     return 1 / sqrt(max(query.shape[-1], 1)) if scale is None else scale

@@ -117,7 +117,7 @@ class Builder:
         for told in walk.steps:
             self._step(*told)
 
-    # Nodes ------------------------------------------------
+    # Nodes ------------------
 
     def _node(self, root: Any) -> int:
         """The number of a node; it and all it depends on are added in order of birth."""
@@ -203,7 +203,7 @@ class Builder:
         saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
         return saved.get("out", self.values.get(id(key)))
 
-    # Steps ------------------------------------------------
+    # Steps ------------------
 
     def _step(self, node: Any, contribution: Contribution, upstream: Any, before: Any, after: Any) -> None:
         rule = contribution.rule

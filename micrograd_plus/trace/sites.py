@@ -142,7 +142,7 @@ def label_of(value: Any, scopes: tuple[dict[str, Any], ...]) -> str | None:
     return path or getattr(value, "label", None) or variable
 
 
-# The source of a rule -------------------------------------
+# The source of a rule -------
 
 
 def rule_source(function: FunctionType) -> tuple[str | None, str, int]:

@@ -124,7 +124,7 @@ class Trace:
         self._builder(self)
         return getattr(self, name)
 
-    # Looking ----------------------------------------------
+    # Looking ----------------
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -163,7 +163,7 @@ class Trace:
         node = self.nodes[step.node] if isinstance(step, Step) else step
         return node.inside if isinstance(node.inside, Trace | None) else node.inside()
 
-    # Being shown ------------------------------------------
+    # Being shown ------------
 
     @classmethod
     def shown_by(
@@ -183,7 +183,7 @@ class Trace:
     def _mime_(self) -> tuple[str, str]:
         return Trace._marimo(self) if Trace._marimo else ("text/plain", self._repr_mimebundle_()["text/plain"])
 
-    # Plain data -------------------------------------------
+    # Plain data -------------
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as plain data, in the published format."""

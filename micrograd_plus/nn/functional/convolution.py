@@ -26,8 +26,7 @@ def conv1d(
     "valid" (none), or "same" (the result is as long as the input; needs stride 1).
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.conv1d(mg.tensor([[[0.0, 0.0, 1.0, 0.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]]), padding="same").tolist()
+    >>> mg.nn.functional.conv1d(mg.tensor([[[0.0, 0, 1, 0]]]), mg.tensor([[[1.0, 2, 3]]]), padding="same").tolist()
     [[[0.0, 3.0, 2.0, 1.0]]]
     """
     input, settings = _convolution(1, input, weight, bias, stride, padding, dilation, groups)
@@ -99,11 +98,10 @@ def conv_transpose1d(
     """The transpose of `conv1d`: each entry writes the kernel, times itself.
 
     Shapes: input (N, C, L), weight (C, O / groups, k), bias (O,); the result is (N, O, L'). A stride leaves several
-    lengths possible; `output_padding`, smaller than stride or dilation, says how much longer than the shortest.
+    lengths possible; `output_padding`, smaller than the stride, says how much longer than the shortest.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.conv_transpose1d(mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])).tolist()
+    >>> mg.nn.functional.conv_transpose1d(mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])).tolist()
     [[[1.0, 12.0, 23.0, 30.0]]]
     """
     settings = _transposed(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
@@ -137,8 +135,8 @@ def _transposed(
         )
     steps, apart = each_axis(stride, axes, "stride", 1), each_axis(dilation, axes, "dilation", 1)
     borders, more = each_axis(padding, axes, "padding", 0), each_axis(output_padding, axes, "output_padding", 0)
-    if any(each >= max(step, between) for each, step, between in zip(more, steps, apart, strict=True)):
-        raise ValueError(f"{name}: output_padding {output_padding} must be smaller than stride or dilation")
+    if any(each >= step for each, step in zip(more, steps, strict=True)):
+        raise ValueError(f"{name}: output_padding {output_padding} must be smaller than stride {stride}")
     return {"stride": steps, "padding": borders, "output_padding": more, "dilation": apart}
 
 
@@ -146,8 +144,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     """Each window of an image as one column: (N, C, H, W) to (N, C * kernel, windows).
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.unfold(mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), kernel_size=2).tolist()
+    >>> mg.nn.functional.unfold(mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), kernel_size=2).tolist()
     [[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]]
     """
     refuse_places("unfold", 2, input)

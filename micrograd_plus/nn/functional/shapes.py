@@ -7,6 +7,7 @@ from typing import Any
 from ...application import shape_of
 from ...hints import wants_tensor
 from ...readings import vocabulary
+from ...readings.shapes import floating
 from ...tensor import Tensor
 
 PLACES = {1: "length", 2: "height, width", 3: "depth, height, width"}
@@ -91,9 +92,9 @@ def same_shape(name: str, input: Any, target: Any) -> None:
 
 
 def constant_like(values: Any, x: Any) -> Tensor:
-    """An array as a tensor without graph, with the dtype of `x` and on its device."""
+    """An array as a tensor without graph, in the dtype of fractions beside `x` and on its device."""
     library = vocabulary.device_of(getattr(x, "_data", x)).library
-    return Tensor.of(library.asarray(values).astype(x.dtype, copy=False))
+    return Tensor.of(library.asarray(values).astype(floating(x), copy=False))
 
 
 def plain(x: Any) -> Any:
