@@ -413,6 +413,7 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: mg.rnn(leaf(3, 2), leaf(2, 2), nonlinearity="sin"), ValueError, ("'tanh' or 'relu'", "'sin'")),
     (lambda: nn.RNN(2, 3, nonlinearity="sin"), ValueError, ("'tanh' or 'relu'", "'sin'")),
     (lambda: nn.LSTM(2, 3)(leaf(4, 1, 3)), ValueError, ("LSTM", "(4, 1, 3)", "batch_first")),
+    (lambda: nn.LSTM(2, 3)(leaf(1, 4, 1, 2)), ValueError, ("LSTM", "(1, 4, 1, 2)", "(time, examples, 2)")),
     (lambda: nn.LSTM(2, 3)(leaf(4, 1, 2), (leaf(1, 3), leaf(1, 3))), ValueError,
      ("LSTM starts from 2 state(s) of shape (1, 1, 3)", "got (1, 3), (1, 3)")),
     (lambda: nn.LSTMCell(2, 3)(leaf(4, 2), leaf(2, 3)), ValueError, ("LSTMCell", "2 state(s) of shape (4, 3)", "(3,)")),

@@ -203,6 +203,16 @@ def test_dropout_between_layers_is_off_after_training():
     np.testing.assert_array_equal(layer(x)[0].numpy(), layer(x)[0].numpy())
 
 
+def test_a_single_sequence_has_its_time_first_also_where_batches_come_first():
+    layer = nn.GRU(2, 3)
+    x = mg.tensor(np.random.default_rng(0).normal(size=(4, 2)))
+    alone, last = layer(x)
+    layer.batch_first = True
+    assert layer(x)[0].tolist() == alone.tolist()
+    in_batch, last_in_batch = layer(x[None])
+    assert (in_batch[0].tolist(), last_in_batch[:, 0].tolist()) == (alone.tolist(), last.tolist())
+
+
 def test_dropout_falls_between_layers_alone_and_is_drawn_by_the_layers_own_rng():
     x = mg.tensor(np.random.default_rng(0).normal(size=(4, 1, 2)))
 
