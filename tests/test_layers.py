@@ -412,6 +412,8 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: mg.grouped_matmul(leaf(1, 3), leaf(2, 3, 2), mg.tensor([-1])), IndexError, ("expert -1",)),
     (lambda: mg.rnn(leaf(3, 2), leaf(2, 2), nonlinearity="sin"), ValueError, ("'tanh' or 'relu'", "'sin'")),
     (lambda: nn.RNN(2, 3, nonlinearity="sin"), ValueError, ("'tanh' or 'relu'", "'sin'")),
+    (lambda: nn.RNNCell(2, 3, nonlinearity="sin"), ValueError, ("RNNCell", "'tanh' or 'relu'", "'sin'")),
+    (lambda: nn.RNNCell(0, 3), ValueError, ("RNNCell", "input_size", "got 0")),
     (lambda: nn.LSTM(2, 3)(leaf(4, 1, 3)), ValueError, ("LSTM", "(4, 1, 3)", "batch_first")),
     (lambda: nn.LSTM(2, 3)(leaf(1, 4, 1, 2)), ValueError, ("LSTM", "(1, 4, 1, 2)", "(time, examples, 2)")),
     (lambda: nn.LSTM(2, 3)(leaf(4, 1, 2), (leaf(1, 3), leaf(1, 3))), ValueError,

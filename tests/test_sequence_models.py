@@ -236,6 +236,17 @@ def test_a_causal_transformer_layer_never_looks_ahead():
     assert not x.grad.numpy()[0, 3:].any()
 
 
+def test_a_transformer_layer_draws_by_its_own_rng_alone_and_takes_any_function():
+    x = mg.tensor(np.random.default_rng(0).normal(size=(2, 5, 4)))
+
+    def layer(activation):
+        return nn.TransformerEncoderLayer(4, 2, 8, 0.5, activation, rng=np.random.default_rng(1))
+
+    expected = layer("relu")(x).tolist()
+    assert layer(F.relu)(x).tolist() == expected
+    assert layer(mg.tanh)(x).tolist() != expected
+
+
 def test_the_transformer_layer_as_an_operation_and_as_a_module_agree():
     mg.random.seed(0)
     x = mg.tensor(np.random.default_rng(0).normal(size=(2, 5, 4)))
