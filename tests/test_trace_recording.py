@@ -274,6 +274,9 @@ def test_the_summary_tells_each_step_in_a_sentence():
     assert "multiply adds 2 to x (a)" in text
     assert "multiply sends 3 to w (b)" in text
     assert len(trace) == len(list(trace)) == 4
+    assert [repr(node) for node in trace.nodes[:3]] == ["<node 0: x>", "<node 1: w>", "<node 2: multiply>"]
+    assert repr(trace.steps[1]) == "<step 1: add.b from node 3 to node 0>"
+    assert repr(trace.rules["multiply.a"]) == "<rule multiply.a: contribution = upstream · b>"
 
 
 def test_a_long_walk_is_told_in_part():
