@@ -12,6 +12,7 @@ import pytest
 import micrograd_plus as mg
 from micrograd_plus.engine import Value
 from micrograd_plus.nn import functional
+from micrograd_plus.samples import samples
 from micrograd_plus.variable import modes
 
 SCHEMA = json.loads((Path(mg.__file__).parent / "trace.schema.json").read_text(encoding="utf-8"))
@@ -84,6 +85,37 @@ def test_with_backward_alone_inside_the_trace_is_built_from_what_rules_had_saved
     received = {each["node"]: entries(data, each["value"]) for each in data["gradients"]}
     assert list(received.values()) == [x.grad.tolist(), w.grad.tolist()]
     assert mg.load_trace(trace.to_json()).to_dict() == data
+
+
+def told_in_part():
+    """Operations that take a mask as they are applied, and those with results that may not have mattered: with which of
+    the results does."""
+    for name, (sample, *_) in samples.items():
+        if any(rule.at_once for rule in sample.op.rules):
+            yield name, 0
+        elif len(sample.op.outputs) > 1 and sample.op.rules:
+            results = sample.op.given(list(sample.inputs), sample.params)
+            yield from ((name, place) for place, result in enumerate(results) if result.dtype.kind in "fc")
+
+
+@pytest.mark.parametrize(("name", "place"), list(told_in_part()))
+def test_with_backward_alone_inside_each_step_is_what_it_is_with_the_forward(name, place):
+    sample = samples[name][0]
+
+    def loss():
+        inputs = [leaf(value) if isinstance(value, np.ndarray) else value for value in sample.inputs]
+        out = sample.op.given(inputs, sample.params)
+        return mg.real(out[place] if isinstance(out, tuple) else out).sum()
+
+    with mg.record() as whole:
+        loss().backward()
+    root = loss()
+    with mg.record() as alone:
+        root.backward()
+    steps = [[(step.rule, np.asarray(step.contribution).tolist()) for step in each.steps] for each in (whole, alone)]
+    assert steps[0] == steps[1]
+    assert [rule.text is None for rule in alone.rules.values()] == [rule.text is None for rule in whole.rules.values()]
+    assert mg.load_trace(alone.to_json()).to_json() == alone.to_json()
 
 
 def test_with_backward_alone_inside_leaves_have_the_names_and_the_values_that_can_be_known():

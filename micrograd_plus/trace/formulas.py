@@ -37,13 +37,15 @@ def at_hand(rule: Rule, inputs: list[Any], params: dict[str, Any], out: Any) -> 
 
 def expression(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> Any:
     """What a rule sends to its `index`-th input, as an expression: for an elementwise operation upstream times the
-    local derivative."""
-    named = {name: symbol_for(rule, name, value) for name, value in reads.items()}
+    local derivative. What was not recorded stands there by its name."""
+    op = rule.op
+    named: dict[str, Any] = {name: Symbol(name) for name in (*op.inputs, *op.params, *op.outputs, "out")}
+    named |= {name: symbol_for(rule, name, value) for name, value in reads.items()}
     named["xp"], named["upstream"] = symbols, symbol_for(rule, "upstream", upstream)
     sent = rule(named)
-    if rule.op.kind == "joining" or len(rule.inputs) > 1:
+    if op.kind == "joining" or len(rule.inputs) > 1:
         return sent[index]
-    if rule.op.kind != "elementwise":
+    if op.kind != "elementwise":
         return sent
     return named["upstream"] if isinstance(sent, (int, float)) and sent == 1 else named["upstream"] * sent
 
