@@ -508,6 +508,9 @@ def test_clipping_can_refuse_gradients_that_are_not_finite(x):
     x.grad = [np.nan, 1.0]
     with pytest.raises(RuntimeError, match="the norm of the gradients is nan"):
         nn.utils.clip_grad_norm_(x, 1.0, error_if_nonfinite=True)
+    assert np.isnan(nn.utils.clip_grad_norm_(x, 1.0).item())
+    x.grad = [3.0, 4.0]
+    assert nn.utils.clip_grad_norm_(x, 1.0, error_if_nonfinite=True).item() == 5.0
 
 
 def test_a_schedule_without_a_rate_says_what_it_lacks(x):

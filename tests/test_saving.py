@@ -2,7 +2,9 @@
 
 import io
 import json
+import os
 import stat
+import tempfile
 import warnings
 import zipfile
 
@@ -86,6 +88,11 @@ def test_the_safetensors_package_reads_what_is_saved(tmp_path):
         "none": np.zeros((0, 2)),
     }
     mg.save(state, tmp_path / "x.safetensors")
+    content = (tmp_path / "x.safetensors").read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    assert length % 8 == 0
+    for name, entry in json.loads(content[8 : 8 + length]).items():
+        assert entry["data_offsets"][0] % state[name].itemsize == 0, name
     read = safetensors.numpy.load_file(tmp_path / "x.safetensors")
     assert read.keys() == state.keys()
     for name, array in state.items():
@@ -122,9 +129,18 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, suffix
 
 
 @FORMATS
+def test_a_file_is_written_beside_its_place_whatever_lies_on_other_disks(tmp_path, suffix, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    mg.save({"x": mg.tensor([1.0])}, tmp_path / f"state{suffix}")
+    assert mg.load(tmp_path / f"state{suffix}")["x"].tolist() == [1.0]
+
+
+@FORMATS
 def test_a_file_has_the_rights_that_files_have(tmp_path, suffix):
+    usual = os.umask(0o027)
     (tmp_path / "plain").write_bytes(b"")
     mg.save({"x": mg.tensor([1.0])}, tmp_path / f"state{suffix}")
+    assert os.umask(usual) == 0o027
     assert stat.S_IMODE((tmp_path / f"state{suffix}").stat().st_mode) == stat.S_IMODE(
         (tmp_path / "plain").stat().st_mode
     )
@@ -135,6 +151,8 @@ def test_a_file_has_the_rights_that_files_have(tmp_path, suffix):
     [
         ({"a/b": 1}, ValueError, "the key 'a/b' must be text without '/'"),
         ({"a": {3: 1}}, ValueError, "the key 3 must be text"),
+        ({"": 1}, ValueError, "the key '' must be text"),
+        ([1], TypeError, r"save wants a dict of values by name, such as model.state_dict\(\)"),
         ({"a": {1, 2}}, TypeError, "'a' is set; a state holds tensors, arrays, dicts"),
         ({"a": [np.zeros(2)]}, TypeError, "'a' is list; a state holds"),
     ],

@@ -203,6 +203,16 @@ def test_dropout_between_layers_is_off_after_training():
     np.testing.assert_array_equal(layer(x)[0].numpy(), layer(x)[0].numpy())
 
 
+def test_a_single_sequence_has_its_time_first_also_where_batches_come_first():
+    layer = nn.GRU(2, 3)
+    x = mg.tensor(np.random.default_rng(0).normal(size=(4, 2)))
+    alone, last = layer(x)
+    layer.batch_first = True
+    assert layer(x)[0].tolist() == alone.tolist()
+    in_batch, last_in_batch = layer(x[None])
+    assert (in_batch[0].tolist(), last_in_batch[:, 0].tolist()) == (alone.tolist(), last.tolist())
+
+
 def test_dropout_falls_between_layers_alone_and_is_drawn_by_the_layers_own_rng():
     x = mg.tensor(np.random.default_rng(0).normal(size=(4, 1, 2)))
 
@@ -224,6 +234,17 @@ def test_a_causal_transformer_layer_never_looks_ahead():
     layer(x, is_causal=True)[0, 2].sum().backward()
     assert x.grad.numpy()[0, :3].any(axis=-1).all()
     assert not x.grad.numpy()[0, 3:].any()
+
+
+def test_a_transformer_layer_draws_by_its_own_rng_alone_and_takes_any_function():
+    x = mg.tensor(np.random.default_rng(0).normal(size=(2, 5, 4)))
+
+    def layer(activation):
+        return nn.TransformerEncoderLayer(4, 2, 8, 0.5, activation, rng=np.random.default_rng(1))
+
+    expected = layer("relu")(x).tolist()
+    assert layer(F.relu)(x).tolist() == expected
+    assert layer(mg.tanh)(x).tolist() != expected
 
 
 def test_the_transformer_layer_as_an_operation_and_as_a_module_agree():

@@ -289,6 +289,12 @@ def test_complex_numbers_are_pairs_and_their_statistics_those_of_their_sizes():
     assert value["data"] == [[3.0, 4.0], [0.0, "inf"]]
     assert value["statistics"] == {"min": 5.0, "max": 5.0, "mean": 5.0, "norm": 5.0}
     assert value["dtype"] == "complex128"
+    x = leaf([3 + 4j, complex(-np.inf, np.nan), 2.0])
+    with mg.record() as trace:
+        x.sum().backward(1j)
+    back = mg.load_trace(trace.to_json())
+    np.testing.assert_array_equal(back.nodes[0].value.numpy(), x.numpy())
+    np.testing.assert_array_equal(back.gradients[0].numpy(), [1j, 1j, 1j])
 
 
 def test_an_empty_value_has_no_entries_and_no_statistics():
@@ -316,6 +322,14 @@ def test_a_large_value_has_a_picture_of_means_and_a_short_record():
     assert means[:, 0].tolist() == pytest.approx([image[a:b].mean() for a, b in zip(
         np.linspace(0, 200, 17).astype(int)[:-1], np.linspace(0, 200, 17).astype(int)[1:], strict=True)])  # fmt: skip
     assert len(json.dumps(value)) < 10_000
+
+
+@pytest.mark.parametrize("shape", [(5, 17), (17, 17), (2, 3, 17)])
+def test_the_thumbnail_of_complex_numbers_is_one_of_their_sizes_row_by_row(shape):
+    value = stored_value(np.broadcast_to(np.arange(17) * (3 + 4j), shape))
+    assert value["thumbnail"]["shape"] == [min(np.prod(shape[:-1]), 16), 16]
+    assert value["thumbnail"]["data"][:16] == [*np.arange(0.0, 75.0, 5.0), 77.5]
+    assert value["corner"]["data"][3] == [9.0, 12.0]
 
 
 @pytest.mark.parametrize("huge", [1e308, 5e-324])

@@ -273,13 +273,25 @@ def test_a_shape_that_claims_more_than_is_there_costs_nothing(whole):
         mg.load_trace(changed(whole, "values", 0, "shape", [-1]))
 
 
-@pytest.mark.parametrize("dtype", ["object", "O", "V8", "S8", "<U4", "datetime64", "float64; import os", "", "int"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["object", "O", "V8", "S8", "<U4", "datetime64", "float64; import os", "", "int", "int3", "float99", "bool8"],
+)
 def test_only_dtypes_of_numbers_are_known(whole, dtype):
-    if dtype == "int":
-        assert mg.load_trace(changed(whole, "values", 0, "dtype", "int64"), check=False)
-        return
     with pytest.raises(TraceError, match="booleans, integers, floats or complex numbers"):
         mg.load_trace(changed(whole, "values", 0, "dtype", dtype))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "least", "most"), [("bool", 0, 1), ("int8", -128, 127), ("uint64", 0, 2**64 - 1)]
+)
+def test_truths_and_whole_numbers_are_what_an_array_of_them_can_hold(whole, dtype, least, most):
+    data = changed(whole, "values", 0, "dtype", dtype)
+    held = mg.load_trace(changed(data, "values", 0, "data", [least, most]), check=False).nodes[0].value.numpy()
+    assert (held.dtype, held.tolist()) == (np.dtype(dtype), [least, most])
+    for wrong in (least - 1, most + 1, 0.5, "nan"):
+        with pytest.raises(TraceError, match=f"an entry that is no {dtype}|an integer of 65 bits"):
+            mg.load_trace(changed(data, "values", 0, "data", [least, wrong]))
 
 
 def test_traces_inside_traces_end(whole):

@@ -12,6 +12,7 @@ import pytest
 import micrograd_plus as mg
 from micrograd_plus.engine import Value
 from micrograd_plus.nn import functional
+from micrograd_plus.samples import samples
 from micrograd_plus.variable import modes
 
 SCHEMA = json.loads((Path(mg.__file__).parent / "trace.schema.json").read_text(encoding="utf-8"))
@@ -84,6 +85,37 @@ def test_with_backward_alone_inside_the_trace_is_built_from_what_rules_had_saved
     received = {each["node"]: entries(data, each["value"]) for each in data["gradients"]}
     assert list(received.values()) == [x.grad.tolist(), w.grad.tolist()]
     assert mg.load_trace(trace.to_json()).to_dict() == data
+
+
+def told_in_part():
+    """Operations that take a mask as they are applied, and those with results that may not have mattered: with which of
+    the results does."""
+    for name, (sample, *_) in samples.items():
+        if any(rule.at_once for rule in sample.op.rules):
+            yield name, 0
+        elif len(sample.op.outputs) > 1 and sample.op.rules:
+            results = sample.op.given(list(sample.inputs), sample.params)
+            yield from ((name, place) for place, result in enumerate(results) if result.dtype.kind in "fc")
+
+
+@pytest.mark.parametrize(("name", "place"), list(told_in_part()))
+def test_with_backward_alone_inside_each_step_is_what_it_is_with_the_forward(name, place):
+    sample = samples[name][0]
+
+    def loss():
+        inputs = [leaf(value) if isinstance(value, np.ndarray) else value for value in sample.inputs]
+        out = sample.op.given(inputs, sample.params)
+        return mg.real(out[place] if isinstance(out, tuple) else out).sum()
+
+    with mg.record() as whole:
+        loss().backward()
+    root = loss()
+    with mg.record() as alone:
+        root.backward()
+    steps = [[(step.rule, np.asarray(step.contribution).tolist()) for step in each.steps] for each in (whole, alone)]
+    assert steps[0] == steps[1]
+    assert [rule.text is None for rule in alone.rules.values()] == [rule.text is None for rule in whole.rules.values()]
+    assert mg.load_trace(alone.to_json()).to_json() == alone.to_json()
 
 
 def test_with_backward_alone_inside_leaves_have_the_names_and_the_values_that_can_be_known():
@@ -269,21 +301,52 @@ def test_the_summary_tells_each_step_in_a_sentence():
     x, w = leaf(3.0), leaf(2.0)
     with mg.record() as trace:
         (x * w + x).backward()
-    text = repr(trace)
-    assert "Trace: 4 nodes, 4 steps backward" in text
-    assert "multiply adds 2 to x (a)" in text
-    assert "multiply sends 3 to w (b)" in text
+    assert repr(trace).splitlines() == [
+        "Trace: 4 nodes, 4 steps backward",
+        "  1. add sends 1 to multiply (node 2) (a)",
+        "  2. add sends 1 to x (b)",
+        "  3. multiply adds 2 to x (a)",
+        "  4. multiply sends 3 to w (b)",
+    ]
+    assert repr(mg.load_trace(trace.to_json())) == repr(trace)
     assert len(trace) == len(list(trace)) == 4
+    assert [repr(node) for node in trace.nodes[:3]] == ["<node 0: x>", "<node 1: w>", "<node 2: multiply>"]
+    assert repr(trace.steps[1]) == "<step 1: add.b from node 3 to node 0>"
+    assert repr(trace.rules["multiply.a"]) == "<rule multiply.a: contribution = upstream · b>"
 
 
-def test_a_long_walk_is_told_in_part():
+def test_arrays_are_told_by_their_shape_and_what_has_no_name_by_its_number():
+    with mg.record() as trace:
+        (leaf([1.0, 2.0]) * mg.tensor(2 + 1j, requires_grad=True)).sum().backward(1j)
+    assert repr(trace).splitlines()[1:] == [
+        "  1. sum sends an array of shape (2,) to multiply (node 2) (x)",
+        "  2. multiply sends an array of shape (2,) to node 0 (a)",
+        "  3. multiply sends 0+3j to node 1 (b)",
+    ]
+    trace.steps[0].contribution = None
+    assert "sum sends something that was not recorded to" in repr(trace)
+
+
+@pytest.mark.parametrize(("steps", "last"), [(20, "  20. multiply sends"), (21, "  ... and 1 more")])
+def test_a_long_walk_is_told_in_part(steps, last):
     x = leaf(3.0)
     with mg.record() as trace:
         y = x
-        for _ in range(30):
+        for _ in range(steps):
             y = y * 1.5
         y.backward()
-    assert "... and 10 more" in repr(trace)
+    assert len(repr(trace).splitlines()) == 1 + min(steps, 20) + (steps > 20)
+    assert repr(trace).splitlines()[-1].startswith(last)
+
+
+def test_the_text_of_a_record_is_short_keeps_its_letters_and_may_be_laid_out():
+    x = leaf(3.0)
+    with mg.record() as trace:
+        (x * x).backward()
+    trace.nodes[0].label = "∂x"
+    assert '"label":"∂x"' in trace.to_json()
+    assert '\n  "version": 1,\n' in trace.to_json(indent=2)
+    assert json.loads(trace.to_json(indent=2)) == json.loads(trace.to_json())
 
 
 def test_saving_and_loading_gives_the_same_record(tmp_path):

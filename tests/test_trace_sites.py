@@ -44,6 +44,21 @@ def test_a_site_is_the_expression_by_file_line_and_columns():
     assert power["text"][power["column"] : power["end_column"]] == "(mg.exp(x) ** 2)"[1:-1]
 
 
+def test_a_file_is_named_from_here_and_one_elsewhere_by_its_last_part(tmp_path, monkeypatch):
+    inner = tmp_path / "work" / "lessons"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner.parent)
+    for place, name in ((inner / "first.py", "lessons/first.py"), (tmp_path / "other.py", "other.py")):
+        place.write_text("y = mg.sin(x)\n", encoding="utf-8")
+        names = {"mg": mg, "x": leaf(1.0)}
+        with mg.record() as trace:
+            exec(compile(place.read_text(encoding="utf-8"), str(place), "exec"), names)  # noqa: S102 - written above
+            names["y"].backward()
+        site = trace.nodes[1].site
+        assert (site.file, site.function) == (name, None)
+        assert repr(site) == f"{name}:1: y = mg.sin(x)"
+
+
 def test_columns_count_characters_not_bytes():
     x = {"größe": leaf([1.0, 2.0])}
 
@@ -117,6 +132,12 @@ def test_a_leaf_is_called_what_the_program_calls_it():
     weight, hidden = leaf(2.0), leaf(5.0)
     trace = recorded(lambda: weight * hidden)
     assert [node["label"] for node in trace["nodes"]][:2] == ["weight", "hidden"]
+
+
+def test_a_name_that_begins_with_an_underscore_is_nobodys():
+    _, held = (both := (leaf(2.0), leaf(5.0)))
+    trace = recorded(lambda: both[0] * held)
+    assert [node["label"] for node in trace["nodes"]][:2] == [None, "held"]
 
 
 def test_a_label_may_be_given():

@@ -238,11 +238,12 @@ class Builder:
             self.trace.gradients[target] = _bare(after)
 
     def _outputs(self, node: Any, upstream: Any) -> int:
-        """How many results an application had; of one that was not recorded, as many as are known to have mattered."""
+        """How many results an application had; of one that was not recorded, as many as have names, or are known to
+        have mattered."""
         told = self.made.get(id(node))
         if told is not None:
             return len(told.outputs)
-        return max(upstream.parts) + 1 if isinstance(upstream, Upstreams) else 1
+        return max(len(node.op.outputs), max(upstream.parts) + 1) if isinstance(upstream, Upstreams) else 1
 
     def _rule(self, rule: Any, index: int, reads: dict[str, Any], upstream: Any, count: int) -> str:
         """The name under which a rule stands; applied with other parameters it may have another formula."""

@@ -38,17 +38,19 @@ def at_hand(rule: Rule, inputs: list[Any], params: dict[str, Any], out: Any) -> 
 
 def expression(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> Any:
     """What a rule sends to its `index`-th input, as an expression: for an elementwise operation upstream times the
-    local derivative. Where upstream is complex, with the conjugates that the engine takes round a rule."""
-    adjoint = is_complex(upstream)
-    named = {name: symbol_for(rule, name, value) for name, value in reads.items()}
+    local derivative. Where upstream is complex, with the conjugates that the engine takes round a rule. What was not
+    recorded stands there by its name."""
+    op, adjoint = rule.op, is_complex(upstream)
+    named: dict[str, Any] = {name: Symbol(name) for name in (*op.inputs, *op.params, *op.outputs, "out")}
+    named |= {name: symbol_for(rule, name, value) for name, value in reads.items()}
     sign = symbol_for(rule, "upstream", upstream)
-    if rule.op.kind == "elementwise":
+    if op.kind == "elementwise":
         local = rule({**named, "xp": symbols})
         if isinstance(local, (int, float)):
             return sign if local == 1 else sign * local
         return sign * (symbols.conj(local) if adjoint else local)
     sent = rule({**named, "xp": symbols, "upstream": symbols.conj(sign) if adjoint else sign})
-    sent = sent[index] if rule.op.kind == "joining" or len(rule.inputs) > 1 else sent
+    sent = sent[index] if op.kind == "joining" or len(rule.inputs) > 1 else sent
     return symbols.conj(sent) if adjoint else sent
 
 

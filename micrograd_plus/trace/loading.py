@@ -14,6 +14,7 @@ from .values import Stored, np
 MOST_BYTES = 64 * 2**20
 MOST_DIGITS = 20
 DEEPEST = 8
+DTYPES = {str(np.dtype(code)) for code in f"?{np.typecodes['AllInteger']}{np.typecodes['AllFloat']}"}
 NOT_FINITE = ("nan", "inf", "-inf")
 
 
@@ -240,12 +241,13 @@ def _value(data: Any, where: str) -> Stored:
     fields = _fields(data, where, ("shape", "dtype", "device", "data", "corner", "thumbnail", "statistics"))
     count = _count(fields["shape"], where)
     dtype = _typed(fields["dtype"], str, f"{where}: dtype")
-    if not _known_dtype(dtype):
+    if dtype not in DTYPES:
         raise TraceError(f"{where} has dtype {dtype!r}; a value is of booleans, integers, floats or complex numbers")
     _typed(fields["device"], str, f"{where}: device")
     pairs = dtype.startswith("complex")
     if fields["data"] is not None:
         _entries(fields["data"], count, pairs, where)
+        _refuse_other_than(dtype, fields["data"], where)
     for name in ("corner", "thumbnail"):
         if fields[name] is not None:
             matrix = _fields(fields[name], f"{where}: {name}", ("shape", "data"))
@@ -266,9 +268,13 @@ def _count(shape: Any, where: str) -> int:
     return count
 
 
-def _known_dtype(name: str) -> bool:
-    kind = name.rstrip("0123456789")
-    return kind in ("bool", "int", "uint", "float", "complex") and len(name) <= 10
+def _refuse_other_than(dtype: str, data: list[Any], where: str) -> None:
+    """An error where an entry is none that an array of truths or of whole numbers can hold."""
+    if np.dtype(dtype).kind in "biu":
+        limits = np.iinfo("u1" if dtype == "bool" else dtype)
+        least, most = limits.min, 1 if dtype == "bool" else limits.max
+        if not all(isinstance(entry, int) and least <= entry <= most for entry in data):
+            raise TraceError(f"{where} has an entry that is no {dtype}")
 
 
 def _entries(data: Any, count: int, pairs: bool, where: str) -> None:
