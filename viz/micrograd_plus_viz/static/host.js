@@ -44,7 +44,7 @@ function followTheme(host) {
     if (alive) takeTheme(alive);
     else watch.disconnect();
   });
-  watch.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });
+  watch.observe(document.body, { attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });
   takeTheme(host);
   return () => watch.disconnect();
 }

@@ -72,9 +72,10 @@ export function mount(host, data, opts = {}) {
 
   function tellNode() {
     const step = data.steps[index - 1];
-    if (selected !== null) told.replaceChildren(nodePanel(data, selected, walk.held(selected, index), enter),
-      visits(walk.arrivals[selected], walk.departures[selected], (i) => act.go(i + 1)));
-    else if (step && data.insides[step.node]) {
+    if (selected !== null) {
+      told.replaceChildren(nodePanel(data, selected, walk.held(selected, index), enter),
+        visits(walk.arrivals[selected], walk.departures[selected], (i) => act.go(i + 1)));
+    } else if (step && data.insides[step.node]) {
       told.replaceChildren(insideButton(data.names[step.node], () => enter(step.node)));
     } else told.replaceChildren(make("p", "hint", "In a heat map blue is positive, orange with a "
       + `${MINUS} negative, and stronger is larger. Press a node, or Tab into the graph, to see all its numbers.`));
@@ -159,10 +160,17 @@ export function mount(host, data, opts = {}) {
   graph.rove(data.nodes.length - 1);
   data.nodes.forEach((_, i) => graph.hold(i, data.started[i]));
   seek(opts.index ?? 0);
-  return {
-    seek, setPlay, focus: () => player.focus(),
-    destroy: () => { setPlay(false); graph.stopBeads(); sizes.disconnect(); forgetTheme(); child?.destroy(); root.replaceChildren(); },
-  };
+
+  function destroy() {
+    setPlay(false);
+    graph.stopBeads();
+    sizes.disconnect();
+    forgetTheme();
+    child?.destroy();
+    root.replaceChildren();
+  }
+
+  return { seek, setPlay, focus: () => player.focus(), destroy };
 }
 
 function notBegun(data) {
@@ -170,8 +178,8 @@ function notBegun(data) {
   return data.steps.length ? "The walk has not begun." : "No rule is applied.";
 }
 
-// The nodes a step concerns, which step is the last to concern a node, the steps in which a node receives and sends, and
-// what it holds after k steps.
+// The nodes a step concerns, which step is the last to concern a node, the steps in which a node receives and sends,
+// and what it holds after k steps.
 function walkOf(data) {
   const concerned = (step) => edgesOf(step).flatMap((edge) => data.edges[edge]);
   const lastOf = {};
