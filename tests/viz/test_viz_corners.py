@@ -184,3 +184,33 @@ def test_pointing_at_a_truth_tells_it_as_it_is_written(opened):
     page.locator(f"#n{mask}").focus()
     cells = page.locator(".node-told td[title]")
     assert cells.all_text_contents() == cells.evaluate_all("cells => cells.map((cell) => cell.title)")
+
+
+@pytest.mark.parametrize("way", ["button", "key", "slider"])
+def test_whoever_steps_by_hand_ends_the_playing(opened, way):
+    page = opened(sample_traces.diamond())
+    page.keyboard.press("Space")
+    expect(page.locator(".counter")).to_have_text("1 / 10")
+    if way == "button":
+        page.locator(".icon.back").click()
+    elif way == "key":
+        page.keyboard.press("ArrowLeft")
+    else:
+        page.locator(".slider").fill("0")
+    expect(page.locator(".icon.play")).to_have_attribute("aria-label", "Play (space)")
+    page.wait_for_timeout(1800)
+    expect(page.locator(".counter")).to_have_text("0 / 10")
+
+
+def test_the_style_of_the_page_around_it_does_not_reach_into_a_player(opened):
+    page = opened(sample_traces.perceptron())
+    page.keyboard.press("End")
+    places = """() => [...document.querySelector("#walk").shadowRoot.querySelectorAll("p, .card, .node, math, code")]
+        .map((e) => { const { x, width, height } = e.getBoundingClientRect(); return [x, width, height]; })
+        .map((sizes) => sizes.map(Math.round))
+    """
+    before = page.evaluate(places)
+    page.locator("#walk").evaluate("""host => Object.assign(host.parentElement.style, {
+        direction: "rtl", textAlign: "center", whiteSpace: "pre", textTransform: "uppercase", letterSpacing: "3px",
+        fontStyle: "italic", lineHeight: "3", textIndent: "40px", wordSpacing: "9px" })""")
+    assert page.evaluate(places) == before

@@ -5,13 +5,13 @@ Leaves are boxes, applications rounded boxes, one of several outputs a hexagon; 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import graphviz
 
+from .source import Trace
 from .words import breadth, clipped, edges, names, norm, not_finite, scalar, shape, spaced, started, ways
 
-Trace = dict[str, Any]
 LONGEST = 34
 GRAPH = {"rankdir": "LR", "nodesep": "0.22", "ranksep": "0.42", "pad": "0.15"}
 NODE = {"fontname": "Arial", "fontsize": "13", "margin": "0.16,0.07", "height": "0.3"}

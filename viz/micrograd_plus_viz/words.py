@@ -7,8 +7,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from .digits import number
-
-Trace = dict[str, Any]
+from .source import Trace
 
 
 def spaced(text: str) -> str:
@@ -188,9 +187,7 @@ def listed(texts: list[str]) -> str:
 
 def summed(trace: Trace, step: Trace) -> str:
     """The sentence about the axes of raw that were summed."""
-    raw, sent = (
-        shape(trace["values"][step[k]]) if step[k] is not None else "unknown" for k in ("raw", "contribution")
-    )
+    raw, sent = (shape(trace["values"][step[k]]) if step[k] is not None else "unknown" for k in ("raw", "contribution"))
     return (
         f"Broadcasting had repeated the input along {_axes(step)}, so raw, of shape {raw}, is summed there: "
         f"the contribution has shape {sent}."
@@ -201,9 +198,7 @@ def summary(trace: Trace) -> str:
     """The walk in a line: how many nodes and steps, and what the root is worth."""
     root = trace["walk"]["root"]
     kind = trace["walk"]["direction"].capitalize()
-    end = (
-        "" if root is None else f", {names(trace)[root]} = {in_brief(trace, trace['nodes'][root]['value'])}"
-    )
+    end = "" if root is None else f", {names(trace)[root]} = {in_brief(trace, trace['nodes'][root]['value'])}"
     return f"{kind} walk: {counted(trace['nodes'], 'node')}, {counted(trace['steps'], 'step')}{end}"
 
 

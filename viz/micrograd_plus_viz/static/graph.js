@@ -121,8 +121,8 @@ function drawGraph(data, onNode) {
     });
   }
 
-  // Fit the width, but never so small that it cannot be read: then the frame scrolls after the walk. True where there was
-  // no room before, because the player was hidden.
+  // Fit the width, but never so small that it cannot be read: then the frame scrolls after the walk. True where there
+  // was no room before, because the player was hidden.
   function fit() {
     const wasHidden = room <= 0;
     room = frame.clientWidth - 2;
@@ -161,7 +161,8 @@ function drawGraph(data, onNode) {
 function markInside(node) {
   const box = node.querySelector(".body");
   const [x, y, width] = ["x", "y", "width"].map((name) => Number(box.getAttribute(name)));
-  const mark = svgElement("g", { class: "opens", transform: `translate(${x + width / 2} ${y - 2})`, "aria-hidden": "true" });
+  const mark = svgElement("g", { class: "opens", "aria-hidden": "true" });
+  mark.setAttribute("transform", `translate(${x + width / 2} ${y - 2})`);
   mark.append(svgElement("circle", { r: 6.5 }), svgElement("path", { d: "M-3,0H3M0,-3V3" }));
   node.append(mark);
 }

@@ -48,7 +48,8 @@ function holding(data, step) {
   const [before, sent, after] = ["before", "contribution", "after"].map((word) => valueAt(data, step[word]));
   const largest = largestOf([...keptOf(before), ...keptOf(sent), ...keptOf(after)]);
   const first = step.accumulates ? card("before", before, largest) : framed("before", null, missing("nothing yet"));
-  return make("div", "cards", first, then("+", card("contribution", sent, largest)), then("=", card("after", after, largest)));
+  const [added, sum] = [card("contribution", sent, largest), card("after", after, largest)];
+  return make("div", "cards", first, then("+", added), then("=", sum));
 }
 
 function sourceSection(data, step, rule) {

@@ -1,46 +1,28 @@
 // The player: one recorded walk, stepped both ways. `mount` builds it in a shadow root below `host`.
 
-const ICONS = {
-  first: "M3,3V13M13,3L5,8L13,13Z", back: "M11,3L4,8L11,13Z", play: "M4,2.5L13,8L4,13.5Z",
-  pause: "M4,3H7V13H4ZM9,3H12V13H9Z", next: "M5,3L12,8L5,13Z", last: "M13,3V13M3,3L11,8L3,13Z",
-};
-const SPEEDS = [0.5, 1, 2, 4, 8];
-const STEP_MS = 1600;
-const QUIET_SPEED = 4;
-
 export function mount(host, data, opts = {}) {
-  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(PLAYER_CSS);
-  root.adoptedStyleSheets = [sheet];
+  const root = ownRoot(host);
+  const forgetTheme = followTheme(host);
   keepKeys(host);
   const still = matchMedia("(prefers-reduced-motion: reduce)");
-  const forget = followTheme(host);
   const walk = walkOf(data);
   const count = data.steps.length;
 
+  const act = {
+    go: (wanted) => { setPlay(false); seek(wanted); }, first: () => act.go(0), back: () => act.go(index - 1),
+    next: () => { setPlay(false); stepOn(); }, last: () => act.go(count), play: () => setPlay(!playing),
+  };
   const graph = drawGraph(data, onNode);
-  const buttons = Object.fromEntries([["first", "To the start (Home)", () => seek(0)],
-    ["back", "One step back (left arrow)", () => seek(index - 1)], ["play", "Play (space)", () => setPlay(!playing)],
-    ["next", "One step on (right arrow)", () => stepOn()], ["last", "To the end (End)", () => seek(count)]]
-    .map(([name, label, press]) => [name, iconButton(name, label, press)]));
-  const slider = make("input", "slider");
-  Object.assign(slider, { type: "range", min: "0", max: String(count), step: "1" });
-  slider.setAttribute("aria-label", "Step");
-  slider.addEventListener("input", () => { setPlay(false); seek(Number(slider.value)); });
-  const counter = make("span", "counter");
-  const speed = make("select", "speed", ...SPEEDS.map((s) => new Option(`${s}\u00d7`, String(s), s === 1, s === 1)));
-  speed.setAttribute("aria-label", "Speed");
+  const controlled = controls(count, act);
   const said = make("p", "said");
   said.setAttribute("aria-live", "polite");
   const panel = make("div", "panel");
   const told = make("div", "told");
-  const player = make("div", "player", trail(opts), make("div", "bar", ...Object.values(buttons), slider, counter, speed),
+  const player = make("div", "player", trail(opts), controlled.bar, data.note && make("p", "note", data.note),
     graph.frame, legend(data), said, panel, told);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
   player.setAttribute("aria-label", `Walk ${nextNumber()}. ${data.summary}`);
-  if (data.note) player.insertBefore(make("p", "note", data.note), graph.frame);
   const nested = make("div", "nested");
   root.replaceChildren(player, nested);
 
@@ -60,7 +42,7 @@ export function mount(host, data, opts = {}) {
     const step = data.steps[index - 1];
     graph.light(step, true);
     follow(step);
-    if (step && moving && !still.matches) graph.sendBeads(step, 0.8 * STEP_MS / Number(speed.value));
+    if (step && moving && !still.matches) graph.sendBeads(step, 0.8 * controlled.stepTime());
     const focused = root.activeElement;
     tell(step);
     if (focused && (!focused.isConnected || focused.disabled)) player.focus({ preventScroll: true });
@@ -80,13 +62,8 @@ export function mount(host, data, opts = {}) {
   }
 
   function tell(step) {
-    slider.value = String(index);
-    slider.setAttribute("aria-valuetext", `Step ${index} of ${count}`);
-    counter.textContent = `${index} / ${count}`;
-    buttons.first.disabled = buttons.back.disabled = index === 0;
-    buttons.play.disabled = count === 0;
-    buttons.next.disabled = buttons.last.disabled = index === count;
-    said.setAttribute("aria-live", playing && Number(speed.value) >= QUIET_SPEED ? "off" : "polite");
+    controlled.show(index, playing);
+    said.setAttribute("aria-live", playing && controlled.isFast() ? "off" : "polite");
     said.textContent = step ? step.say : `${data.summary}. ${notBegun(data)}`;
     panel.replaceChildren(...(step ? stepPanel(data, step) : startPanel(data)),
       ...(index === count ? endPanel(data) : []));
@@ -95,9 +72,10 @@ export function mount(host, data, opts = {}) {
 
   function tellNode() {
     const step = data.steps[index - 1];
-    if (selected !== null) told.replaceChildren(nodePanel(data, selected, walk.held(selected, index), enter),
-      visits(walk.arrivals[selected], walk.departures[selected], (i) => { setPlay(false); seek(i + 1); }));
-    else if (step && data.insides[step.node]) {
+    if (selected !== null) {
+      told.replaceChildren(nodePanel(data, selected, walk.held(selected, index), enter),
+        visits(walk.arrivals[selected], walk.departures[selected], (i) => act.go(i + 1)));
+    } else if (step && data.insides[step.node]) {
       told.replaceChildren(insideButton(data.names[step.node], () => enter(step.node)));
     } else told.replaceChildren(make("p", "hint", "In a heat map blue is positive, orange with a "
       + `${MINUS} negative, and stronger is larger. Press a node, or Tab into the graph, to see all its numbers.`));
@@ -119,16 +97,15 @@ export function mount(host, data, opts = {}) {
     if (on === playing) return;
     playing = on;
     clearTimeout(timer);
-    setIcon(buttons.play, on ? "pause" : "play", on ? "Pause (space)" : "Play (space)");
-    if (!on) { tell(data.steps[index - 1]); return; }
-    if (index === count) seek(0);
-    beat();
+    if (on && index === count) seek(0);
+    if (on) beat();
+    else tell(data.steps[index - 1]);
   }
 
   function beat() {
     if (index === count || !host.isConnected) { setPlay(false); return; }
     stepOn();
-    timer = setTimeout(beat, STEP_MS / Number(speed.value));
+    timer = setTimeout(beat, controlled.stepTime());
   }
 
   function enter(i) {
@@ -156,8 +133,7 @@ export function mount(host, data, opts = {}) {
   }
 
   const keys = {
-    ArrowRight: () => { setPlay(false); stepOn(); }, ArrowLeft: () => { setPlay(false); seek(index - 1); },
-    Home: () => { setPlay(false); seek(0); }, End: () => { setPlay(false); seek(count); }, " ": () => setPlay(!playing),
+    ArrowRight: act.next, ArrowLeft: act.back, Home: act.first, End: act.last, " ": act.play,
     Escape: () => { if (selected !== null) { selected = null; graph.select(null); tellNode(); } else opts.leave?.(); },
   };
   const keysOnNode = { ArrowDown: (i) => roveTo(i + 1), ArrowUp: (i) => roveTo(i - 1), Enter: enter };
@@ -165,7 +141,7 @@ export function mount(host, data, opts = {}) {
   player.addEventListener("keydown", (event) => {
     if (isForThePage(event)) return;
     event.stopPropagation();
-    if (event.target === speed || event.target === slider && event.key !== " ") return;
+    if (event.target === controlled.speed || event.target === controlled.slider && event.key !== " ") return;
     if (event.target.closest("button") && [" ", "Enter"].includes(event.key)) return;
     const node = graph.nodes.indexOf(event.target.closest(".node"));
     const press = keys[event.key] ?? (node >= 0 ? keysOnNode[event.key] : null);
@@ -184,10 +160,17 @@ export function mount(host, data, opts = {}) {
   graph.rove(data.nodes.length - 1);
   data.nodes.forEach((_, i) => graph.hold(i, data.started[i]));
   seek(opts.index ?? 0);
-  return {
-    seek, setPlay, focus: () => player.focus(),
-    destroy: () => { setPlay(false); graph.stopBeads(); sizes.disconnect(); forget(); child?.destroy(); root.replaceChildren(); },
-  };
+
+  function destroy() {
+    setPlay(false);
+    graph.stopBeads();
+    sizes.disconnect();
+    forgetTheme();
+    child?.destroy();
+    root.replaceChildren();
+  }
+
+  return { seek, setPlay, focus: () => player.focus(), destroy };
 }
 
 function notBegun(data) {
@@ -195,8 +178,8 @@ function notBegun(data) {
   return data.steps.length ? "The walk has not begun." : "No rule is applied.";
 }
 
-// The nodes a step concerns, which step is the last to concern a node, the steps in which a node receives and sends, and
-// what it holds after k steps.
+// The nodes a step concerns, which step is the last to concern a node, the steps in which a node receives and sends,
+// and what it holds after k steps.
 function walkOf(data) {
   const concerned = (step) => edgesOf(step).flatMap((edge) => data.edges[edge]);
   const lastOf = {};
@@ -213,26 +196,6 @@ function walkOf(data) {
   return { concerned, lastOf, arrivals, departures, held };
 }
 
-// Every output of a notebook has a module of its own: walks are counted where all of them are.
-function nextNumber() {
-  window.walksShown = (window.walksShown ?? 0) + 1;
-  return window.walksShown;
-}
-
-function iconButton(name, label, press) {
-  const button = makeButton(`icon ${name}`, press);
-  setIcon(button, name, label);
-  return button;
-}
-
-function setIcon(button, name, label) {
-  const icon = svgElement("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" });
-  icon.append(svgElement("path", { d: ICONS[name] }));
-  button.replaceChildren(icon);
-  button.setAttribute("aria-label", label);
-  button.title = label;
-}
-
 function trail(opts) {
   if (!opts.leave) return null;
   return make("div", "trail", makeButton("inside", opts.leave, "Back"), make("span", "", opts.trail.join(" \u203a ")));
@@ -246,40 +209,6 @@ function legend(data) {
     entry("leaf", "leaf"), entry("application", "application"),
     data.nodes.some((node) => node.kind === "output") ? entry("output", "one of several outputs") : null,
     Object.keys(data.insides).length ? entry("opens", "can be stepped into") : null);
-}
-
-// With a modifier held a key is the notebook's: Ctrl+S saves it, Shift+Enter runs a cell.
-const isForThePage = (event) => event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;
-
-// JupyterLab hears keys before the player does, and leaves them alone below an element that asks for it.
-function keepKeys(host) {
-  const ask = (event) => {
-    if (isForThePage(event)) host.removeAttribute("data-lm-suppress-shortcuts");
-    else host.setAttribute("data-lm-suppress-shortcuts", "true");
-  };
-  for (const happening of ["focusin", "keydown", "keyup"]) host.addEventListener(happening, ask, true);
-  host.setAttribute("data-lm-suppress-shortcuts", "true");
-}
-
-// Light or dark as the notebook says it; elsewhere as the reader's system says.
-function takeTheme(host) {
-  const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
-  const dark = jpThemeLight === "false" || /dark|high-contrast$/.test(vscodeThemeKind ?? "");
-  const known = jpThemeLight !== undefined || vscodeThemeKind !== undefined;
-  host.style.colorScheme = known ? (dark ? "dark" : "light") : "";
-}
-
-// The page outlives the output of a cell that is run again, so what watches the page must not hold the player.
-function followTheme(host) {
-  const shown = new WeakRef(host);
-  const watch = new MutationObserver(() => {
-    const alive = shown.deref();
-    if (alive) takeTheme(alive);
-    else watch.disconnect();
-  });
-  watch.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });
-  takeTheme(host);
-  return () => watch.disconnect();
 }
 
 export async function unpack(text) {

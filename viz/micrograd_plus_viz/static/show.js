@@ -147,7 +147,9 @@ function scalar(value) {
   return shown;
 }
 
-const FIRST_ENTRIES = { 1: "its first entries", 2: "its first rows and columns", 3: "the first entries along its last two axes" };
+const FIRST_ENTRIES = {
+  1: "its first entries", 2: "its first rows and columns", 3: "the first entries along its last two axes",
+};
 
 // A value with every number the trace kept, as a table with numbered rows and columns.
 function inFull(value) {
@@ -166,7 +168,8 @@ const missing = (text) => make("p", "missing", text);
 const ofSeveral = (value) => value !== null && !isScalar(value);
 
 // A value under its word, with its shape; pointing at a number tells it exactly.
-const card = (word, value, largest) => framed(word, ofSeveral(value) ? shapeText(value.shape) : null, brief(value, largest));
+const card = (word, value, largest) => framed(word, ofSeveral(value) ? shapeText(value.shape) : null,
+  brief(value, largest));
 // The same with every number that the trace kept.
 const fullCard = (word, value) => framed(word, ofSeveral(value) ? `${shapeText(value.shape)} ${value.dtype}` : null,
   ...inFull(value));
@@ -186,8 +189,8 @@ function scroller(name, label, ...children) {
   return holder;
 }
 
-// A keyboard reaches the boxes that have something to scroll, and is not stopped at the others. (Both sizes of a box are
-// rounded, so they may differ by one where nothing scrolls.)
+// A keyboard reaches the boxes that have something to scroll, and is not stopped at the others. (Both sizes of a box
+// are rounded, so they may differ by one where nothing scrolls.)
 function settle(root) {
   for (const box of root.querySelectorAll(".scroller")) {
     if (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
