@@ -64,8 +64,8 @@ def last_lengths(name: str, input: Any, normalized_shape: Any, weight: Any, bias
     if not lengths or input.shape[-len(lengths) :] != lengths:
         raise ValueError(f"{name}: input has shape {input.shape}, which does not end in {lengths}")
     for each in (weight, bias):
-        if each is not None and shape_of(each) != lengths:
-            raise ValueError(f"{name}: weight and bias have the shape {lengths}, got {shape_of(each)}")
+        if getattr(each, "shape", lengths) != lengths:
+            raise ValueError(f"{name}: weight and bias have the shape {lengths}, got {each.shape}")
     return lengths
 
 
