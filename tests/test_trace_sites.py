@@ -102,10 +102,10 @@ def test_an_expression_over_several_lines_ends_on_its_last():
 def test_code_without_a_source_has_a_site_without_text():
     names = {"mg": mg, "x": leaf(1.0)}
     with mg.record() as trace:
-        exec("y = mg.sin(x)", names)  # noqa: S102 - code without a file is what is tested
+        exec(compile("y = mg.sin(x)", "<typed>", "exec"), names)  # noqa: S102 - code without a file is what is tested
         names["y"].backward()
     site = site_of(trace.to_dict(), "sin")
-    assert (site["file"], site["line"], site["text"], site["column"]) == ("<string>", 1, None, None)
+    assert (site["file"], site["line"], site["text"], site["column"]) == ("<typed>", 1, None, None)
 
 
 @pytest.mark.needs("IPython")
