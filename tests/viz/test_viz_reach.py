@@ -100,9 +100,10 @@ def test_axe_finds_nothing_to_mend(chromium, tmp_path, scheme, make):
         for keys in (["Home"], ["ArrowRight"], ["End"]):
             for key in keys:
                 page.keyboard.press(key)
-            page.locator("#n0").focus()
-            found = Axe().run(page)
-            assert found.violations_count == 0, found.generate_report()
+            for node in (0, len(make()["nodes"]) - 2):
+                page.locator(f"#n{node}").focus()
+                found = Axe().run(page)
+                assert found.violations_count == 0, found.generate_report()
 
 
 @pytest.mark.parametrize("width", [430, 1600])

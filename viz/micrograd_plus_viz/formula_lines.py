@@ -25,7 +25,8 @@ SCRIPT_SIZE = 0.7
 
 def lines(tree: ET.Element) -> str:
     """The paragraphs of a `<math>` element; where a narrow page needs others, both: the style sheet shows one."""
-    broad, narrow = (_paragraphs(deepcopy(tree), room) for room in (BROAD, NARROW))
+    narrow = _paragraphs(deepcopy(tree), NARROW)
+    broad = narrow if _width(tree) <= NARROW else _paragraphs(deepcopy(tree), BROAD)
     return broad if broad == narrow else f'<div class="broad">{broad}</div><div class="narrow">{narrow}</div>'
 
 
