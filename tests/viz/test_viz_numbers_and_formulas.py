@@ -71,8 +71,8 @@ def test_a_keyword_argument_is_not_taken_for_a_name():
     ("text", "name"),
     [
         ("loss = «f(x)»", "loss"), ("  loss=«f(x)»  # the end", "loss"), ("loss = «f(x)» * 2", None),
-        ("loss = (f(y), «f(x)»)", None), ("loss == «f(x)»", None), ("loss += «f(x)»", None), ("net.loss = «f(x)»", None),
-        ("a, b = «f(x)»", None), ("«f(x)»", None),
+        ("loss = (f(y), «f(x)»)", None), ("loss == «f(x)»", None), ("loss += «f(x)»", None),
+        ("net.loss = «f(x)»", None), ("a, b = «f(x)»", None), ("«f(x)»", None),
     ],
 )  # fmt: skip
 def test_a_name_is_what_the_line_gives_to_the_whole_expression(text, name):
