@@ -34,7 +34,7 @@ def stubs() -> dict[str, str]:
             "from typing import Any\n\nfrom .tensor import Tensor\n",
             *(definition(each, getattr(room, each)) for each in room.__all__),
         ]
-        written[f"micrograd_plus/{name}.pyi"] = "\n".join(parts)
+        written[f"micrograd_plus/{name}.pyi"] = "\n".join([*parts, ""])
     return written
 
 
@@ -86,8 +86,7 @@ def subjects() -> str:
         "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n__all__: list[str]\n",
     ]
     for heading, names in groupby(ops.__all__, key=heading_of):
-        parts.append(f"# {heading}\n")
-        parts += [definition(name, getattr(ops, name)) for name in names]
+        parts += [f"# {heading}", *(definition(name, getattr(ops, name)) for name in names), ""]
     return "\n".join(parts)
 
 
@@ -103,8 +102,10 @@ def definition(name: str, function: Any) -> str:
     line = f"def {name}({', '.join(taken)}) -> {returned}:"
     if len(line) > WIDTH:
         line = f"def {name}(\n{indented(taken)}\n) -> {returned}:"
-    sentence = textwrap.indent(textwrap.fill(f'"""{reference.headline(function)}"""', WIDTH - 4), "    ")
-    return f"{line}\n{sentence}\n"
+    sentence = f'"""{reference.headline(function)}"""'
+    if len(line) + len(sentence) < WIDTH:
+        return f"{line} {sentence}"
+    return f"{line}\n{textwrap.indent(textwrap.fill(sentence, WIDTH - 4), '    ')}"
 
 
 def parameters(function: Any) -> list[str]:

@@ -103,7 +103,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     return parser
 
 
-# lab ------------------------------------------------------
+# lab ------------------------
 
 
 def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
@@ -136,7 +136,7 @@ def notebooks(here: Path) -> Path | None:
     return next((place for place in places if place.is_dir()), None)
 
 
-# walk -----------------------------------------------------
+# walk -----------------------
 
 
 def walk(chosen: argparse.Namespace, rest: list[str]) -> int:
@@ -269,7 +269,7 @@ def save(trace: Any, output: Path, title: str) -> None:
         raise CommandError(f"cannot write {output}: {error.strerror}") from error
 
 
-# ops ------------------------------------------------------
+# ops ------------------------
 
 
 def show_operations(chosen: argparse.Namespace, rest: list[str]) -> int:
@@ -319,7 +319,7 @@ def print_operation(reference: Any, op: Any) -> None:
         print(f"\nWhat everyday calls run, written out from these rules:\n{textwrap.indent(code, '    ')}")
 
 
-# check ----------------------------------------------------
+# check ----------------------
 
 
 def check_file(chosen: argparse.Namespace, rest: list[str]) -> int:
@@ -375,7 +375,7 @@ def kept(sentence: str, keep: Any, samples: list[Any]) -> bool:
     return True
 
 
-# version --------------------------------------------------
+# version --------------------
 
 
 def version(chosen: argparse.Namespace, rest: list[str]) -> int:

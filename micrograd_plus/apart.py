@@ -15,18 +15,19 @@ from .variable import EMPTY, Node, Part, Upstreams, hooks
 class Cell:
     """In the place of a parent: where what one application sends to it is kept apart."""
 
-    __slots__ = ("accumulator",)
+    __slots__ = ("accumulator", "like")
 
-    def __init__(self) -> None:
+    def __init__(self, parent: Node) -> None:
         self.accumulator: Any = EMPTY
+        self.like = parent.like
 
 
 def sent(node: Node, upstream: Any) -> Iterator[tuple[Node, Any]]:
     """What an application sends: each parent, with what it receives."""
     stand_in: Any = object.__new__(type(node))
-    cells: tuple[Any, ...] = tuple(None if parent is None else Cell() for parent in node.parents)
+    cells: tuple[Any, ...] = tuple(None if parent is None else Cell(parent) for parent in node.parents)
     stand_in.parents = cells
-    stand_in.saved = node.saved
+    stand_in.saved, stand_in.like = node.saved, node.like
     if type(node) is Part:
         stand_in.index = node.index
     node.pull(words_beside(upstream), upstream, stand_in)

@@ -65,6 +65,8 @@ class Op:
         code = forward.__code__
         names = code.co_varnames[1 : code.co_argcount]
         self.name = forward.__name__.strip("_")
+        for name in {"out", "upstream", "xp"}.intersection(names):
+            raise TypeError(f"{self.name}: no input may be called {name!r}, by which rules ask for something else")
         self.forward, self.kind = forward, kind
         self.inputs: tuple[str, ...] = names
         self.optional = frozenset(names[len(names) - len(forward.__defaults__ or ()) :])
@@ -109,12 +111,11 @@ class Op:
 
     @cached_property
     def saves(self) -> tuple[str, ...]:
-        """What a node saves, by name: what the rules read, and what their contributions must be made to fit."""
+        """What a node saves, by name: what the rules read."""
         reads = [name for rule in self.rules for name in rule.saves]
         if set(self.keeps) - self.constants:
             reads += [*self.inputs, *self.params]  # a differentiable walk keeps them again, from the inputs
-        likes = [f"{name}_like" for rule in self.rules for name in rule.inputs]
-        return tuple(dict.fromkeys([*reads, *likes, *(["outputs_like"] if self.outputs else [])]))
+        return tuple(dict.fromkeys(reads))
 
     def _hold_to_promise(self, rule: Rule) -> None:
         """Refuse a rule that reads what its kind may not, or what nobody can give it."""
@@ -229,6 +230,8 @@ class Op:
     def read(self, xp: Any, inputs: list[Any], params: dict[str, Any]) -> Any:
         """The forward in a reading; an error says which operation and which shapes."""
         try:
+            if self.real_only and any(map(is_complex, inputs)):
+                raise TypeError("it takes real numbers")
             return self.forward(xp, *([inputs] if self.kind == "joining" else inputs), **params)
         except Exception as error:
             raise explained(self, error, inputs, params) from error
@@ -243,16 +246,10 @@ class Op:
         node = object.__new__(Node)
         node.pull, node.parents = pull_of(self, out), tuple(nodes)
         node.serial, node.accumulator = variable.birth(), None
+        node.like = tuple((part.shape, part.dtype) for part in out) if self.outputs else (out.shape, out.dtype)
         named = self.named(data, params, out, kept)
         named |= {rule.saves[0]: rule({**named, "xp": xp}) for rule in rules if rule.at_once}
         wanted = {name for rule in rules for name in rule.saves} | set(self.always_saved)
-        for rule in rules:
-            for i, name in zip(self.places(rule, len(nodes)), self.flat_rule_names(rule, len(nodes)), strict=True):
-                if nodes[i] is not None:
-                    named[f"{name}_like"] = self.likeness(data[i], out)
-                    wanted.add(f"{name}_like")
-        if self.kind == "joining":
-            named[f"{self.inputs[0]}_like"] = [self.likeness(part, out) for part in data]
         node.saved = tuple(named[name] if name in wanted else None for name in self.saves)
         if not self.outputs:
             return result(out, node)
@@ -263,9 +260,7 @@ class Op:
     @cached_property
     def always_saved(self) -> tuple[str, ...]:
         """What is saved whichever inputs want a gradient."""
-        again = [*self.inputs, *self.params] if set(self.keeps) - self.constants else []
-        likes = [f"{self.inputs[0]}_like"] if self.kind == "joining" else []
-        return (*again, *likes, *(["outputs_like"] if self.outputs else []))
+        return (*self.inputs, *self.params) if set(self.keeps) - self.constants else ()
 
     def places(self, rule: Rule, count: int) -> range | list[int]:
         """Where the inputs of a rule stand among the parents."""
@@ -286,13 +281,7 @@ class Op:
         named["out"] = out
         if self.outputs:
             named.update({self.outputs[0]: out} if len(self.outputs) == 1 else zip(self.outputs, out, strict=True))
-            named["outputs_like"] = tuple((part.shape, part.dtype) for part in out)
         return named
-
-    def likeness(self, value: Any, out: Any) -> Any:
-        """What a contribution must be made to fit: shape and dtype, or None where it fits as it is."""
-        like = (value.shape, value.dtype)
-        return None if self.kind == "elementwise" and like == (out.shape, out.dtype) else like
 
     def refuse_gradient(self, nodes: list[Node | None]) -> None:
         """An operation that nobody gave a rule."""
@@ -309,6 +298,13 @@ class Op:
         return self.kind == "general" and words != (self.name,) and all(hasattr(vocabulary.tensors, w) for w in words)
 
     @cached_property
+    def real_only(self) -> bool:
+        """True when complex numbers are refused: the forward is marked so, or speaks of an operation that is."""
+        words = [word for word in self.forward.__code__.co_names if word != self.name]
+        spoken = [getattr(getattr(vocabulary.tensors, word, None), "op", None) for word in words]
+        return hasattr(self.forward, "real_only") or any(op.real_only for op in spoken if op is not None)
+
+    @cached_property
     def pull_by_name(self) -> Callable[..., None]:
         """How a node of the operation sends its gradient on where that is not written out."""
         return pull_by_name(self)
@@ -319,7 +315,7 @@ class Op:
         """What each input that wants a gradient receives, by name: the meaning of a walk's step."""
         named: dict[str, Any] = dict(zip(self.saves, saved, strict=True))
         named["xp"] = xp
-        named["upstream"] = self.whole(xp, upstream, named) if self.outputs else upstream
+        named["upstream"] = self.whole(xp, upstream, node.like) if self.outputs else upstream
         for rule in self.rules:
             places = list(self.places(rule, len(node.parents)))
             if all(node.parents[i] is None for i in places):
@@ -339,12 +335,10 @@ class Op:
             sent = self._sent(rule, places, xp, named)
         names = self.flat_rule_names(rule, len(node.parents))
         for i, name, local, raw in zip(places, names, locals_, sent, strict=True):
-            if node.parents[i] is None:
-                continue
-            like = named[f"{self.inputs[0]}_like"][i] if self.kind == "joining" else named[f"{name}_like"]
-            like = (upstream.shape, upstream.dtype) if like is None else like
-            axes = self.check_fits(rule, name, raw, like)
-            yield Contribution(rule, i, local, raw, axes, fitted(xp, raw, like), reads)
+            parent = node.parents[i]
+            if parent is not None:
+                axes = self.check_fits(rule, name, raw, parent.like)
+                yield Contribution(rule, i, local, raw, axes, fitted(xp, raw, parent.like), reads)
 
     def _sent(self, rule: Rule, places: list[int], xp: Any, named: dict[str, Any]) -> Sequence[Any]:
         """What a rule sends, one for each of its inputs. Over the complex numbers a transpose is an adjoint: the
@@ -376,12 +370,12 @@ class Op:
             )
         return summed_axes(shape, want)
 
-    def whole(self, xp: Any, upstream: Upstreams, named: dict[str, Any]) -> tuple[Any, ...]:
+    def whole(self, xp: Any, upstream: Upstreams, likes: tuple[Any, ...]) -> tuple[Any, ...]:
         """One upstream per output, zeros where nothing arrived."""
         some = next(iter(upstream.parts.values()))
         return tuple(
             upstream.parts[i] if i in upstream.parts else xp.zeros_beside(some, shape, dtype)
-            for i, (shape, dtype) in enumerate(named["outputs_like"])
+            for i, (shape, dtype) in enumerate(likes)
         )
 
 
@@ -429,7 +423,8 @@ def output_of(node: Node, index: int) -> Part:
     """The node of one of several outputs."""
     part = object.__new__(Part)
     part.pull, part.parents, part.saved = pull_part, (node,), ()
-    part.serial, part.accumulator, part.index = variable.birth(), None, index
+    part.serial, part.accumulator = variable.birth(), None
+    part.like, part.index = node.like[index], index
     return part
 
 

@@ -74,7 +74,7 @@ def broken(call: Any) -> dict[str, str]:
     return told
 
 
-# Calling --------------------------------------------------
+# Calling --------------------
 
 
 def moving(sample: Sample) -> list[int]:
@@ -191,7 +191,7 @@ def slope(sample: Sample) -> Callable[..., Any]:
     return call
 
 
-# The promises ---------------------------------------------
+# The promises ---------------
 
 
 @promise("the gradient equals differences")
@@ -258,7 +258,7 @@ def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) ->
     if isinstance(rule, ChainRule):
         steps_inside_hold(sample, step, listener)
         return
-    up = op.whole(words, upstream, {"outputs_like": node.saved[-1]}) if op.outputs else upstream
+    up = op.whole(words, upstream, node.like) if op.outputs else upstream
     place = contribution.index if op.kind == "joining" else rule.inputs.index(op.inputs[contribution.index])
     reads = at_hand(rule, *listener.outcomes[node]) if rule.at_once else contribution.reads
     formula = expression(rule, place, reads, up)
@@ -266,10 +266,8 @@ def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) ->
     for name, value in list(names.items()):
         if isinstance(value, (list, tuple)):
             names.update({f"{name}[{i}]": part for i, part in enumerate(value)})
-    value = symbols.evaluate(formula, words, names)
-    if not is_complex(up):  # the formula is of the real case; where upstream is complex the engine conjugates
-        value, raw = at_home(value), at_home(contribution.raw)
-        must_equal(np.broadcast_to(value, raw.shape), raw, f"{sample}: the formula of {rule.name}")
+    value, raw = at_home(symbols.evaluate(formula, words, names)), at_home(contribution.raw)
+    must_equal(np.broadcast_to(value, raw.shape), raw, f"{sample}: the formula of {rule.name}")
 
 
 def steps_inside_hold(sample: Sample, step: tuple[Any, ...], listener: _Listener) -> None:

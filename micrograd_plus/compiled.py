@@ -20,7 +20,7 @@ from .application import Op, fitted, writer
 from .hints import explained
 from .readings import arrays, floats
 from .rule import REQUIRED, TAKE_NUMBERS, Rule
-from .variable import EMPTY, Leaf, Node, Variable, birth, modes, tell
+from .variable import EMPTY, Node, Variable, birth, modes, tell
 
 
 def write_caller(op: Op) -> None:
@@ -28,7 +28,7 @@ def write_caller(op: Op) -> None:
     namespace = op.call.__globals__
     namespace.update(
         _apply=op.apply, _birth=birth, _EMPTY=EMPTY, _explained=explained, _fit=fit, _forward=op.forward, _modes=modes,
-        _new=object.__new__, _Leaf=Leaf, _Node=Node, _op=op, _pull=pull(op), _tell=tell, _Tensor=Variable.public,
+        _Node=Node, _op=op, _pull=pull(op), _tell=tell, _Tensor=Variable.public,
         _xp=arrays,
     )  # fmt: skip
     namespace.update({f"_default_{name}": value for name, value in op.params.items()})
@@ -57,17 +57,12 @@ def first_on_tensors(op: Op) -> Callable[..., None] | None:
 
     def write_and_pull(xp: Any, upstream: Any, node: Node) -> None:
         namespace = op.call.__globals__
-        namespace.update(_lift=lift, _fit_on_tensors=fit_on_tensors)
+        namespace.update(_of=Variable.public.of, _fit_on_tensors=fit_on_tensors)
         written = _compiled(f"pull_on_tensors_{op.name}", pull_on_tensors_text(op), namespace)
         node.pull.on_tensors = written
         written(xp, upstream, node)
 
     return write_and_pull
-
-
-def lift(value: Any, node: Node | None) -> Any:
-    """A saved array as a tensor of the node it came from; what is no array stays as it is."""
-    return Variable.public.of(value, node) if hasattr(value, "dtype") else value
 
 
 def pull_number(op: Op, fixed: tuple[str, ...] = ()) -> FunctionType:
@@ -125,16 +120,16 @@ def caller_text(op: Op) -> str:
             "    except Exception as _error:",
             f"        raise _explained(_op, _error, [{given}], {_params_dict(op)}) from _error",
             *([f"    if _out.dtype.kind == 'c': return _apply({', '.join(names)})"] if op.kind == "linear" else []),
-            "    _result = _new(_Tensor)",
+            "    _result = _Tensor()",
             "    _result._data = _out",
             f"    if {' and '.join(f'_{name}_node is None' for name in tracked) or 'True'}:",
             "        _result.node = None",
             f"        {_tell(op)}",
             "        return _result",
-            *(["    _shape, _dtype = _out.shape, _out.dtype"] if op.kind == "elementwise" else []),
-            "    _node = _new(_Node)",
+            "    _node = _Node()",
             f"    _node.parents = ({', '.join(f'_{n}_node' if n in tracked else 'None' for n in op.inputs)},)",
             f"    _node.saved = ({saved},)" if saved else "    _node.saved = ()",
+            "    _node.like = (_out.shape, _out.dtype)",
             "    _node.pull, _node.serial, _node.accumulator = _pull, _birth(), None",
             "    _result.node = _node",
             f"    {_tell(op)}",
@@ -189,8 +184,6 @@ def _params_dict(op: Op) -> str:
 
 def _saved(op: Op, name: str, tracked: list[str]) -> str:
     """What is saved under a name: None where no rule that reads it will run."""
-    if name.endswith("_like"):
-        return _likeness(op, name.removesuffix("_like"))
     readers = {wanted for rule in op.rules if name in rule.saves for wanted in rule.inputs}
     value = _at_hand(op, name)
     if not readers or readers >= set(tracked):
@@ -209,14 +202,6 @@ def _at_hand(op: Op, name: str) -> str:
     return f"_{name}" if name in (*op.inputs, "out") else name
 
 
-def _likeness(op: Op, name: str) -> str:
-    like = f"(_{name}.shape, _{name}.dtype)"
-    if op.kind != "elementwise":
-        return f"None if _{name}_node is None else _{name}_node.like if type(_{name}_node) is _Leaf else {like}"
-    same = f"_{name}.dtype is _dtype" + (f" and _{name}.shape == _shape" if len(op.inputs) > 1 else "")
-    return f"None if _{name}_node is None or {same} else {like}"
-
-
 def pull_text(op: Op) -> str:
     """How a gradient goes back through it."""
     names = [name for rule in op.rules for name in rule.inputs]
@@ -224,59 +209,79 @@ def pull_text(op: Op) -> str:
     lines = [f"({parents},) = _node.parents"]
     if op.saves:
         lines.append(f"({', '.join(op.saves)},) = _node.saved")
-    if op.kind == "elementwise":
-        lines += [line for rule in op.rules for line in _fitted_step(rule)]
-        lines += [line for place, rule in enumerate(op.rules) for line in _alike_step(rule, op.rules[place + 1 :])]
-    else:
+    if op.kind != "elementwise":
         lines += [line for rule in op.rules for line in _rule_step(rule, alone=len(names) == 1)]
+    elif len(names) == 1:
+        lines += _only_step(op.rules[0])
+    else:
+        lines += [f"_{n}_alike = _{n}_node is not None and _{n}_node.like == _node.like" for n in names]
+        lines += [line for rule in op.rules for line in _fitted_step(rule)]
+        lines += [line for place, rule in enumerate(op.rules) for line in _alike_step(rule, names[place + 1 :])]
     return "\n".join([f"def pull_{op.name}(xp, upstream, _node):", *_indent(lines)])
+
+
+def _only_step(rule: Rule) -> Iterator[str]:
+    """Upstream times the local derivative, for the only input that can have a gradient: in place, where it fits."""
+    (name,) = rule.inputs
+    yield f"if _{name}_node.like == _node.like: {_in_place(rule)}"
+    yield f"else: _sent = {_fitted(rule)}"
+    yield from _deposit(name)
 
 
 def _fitted_step(rule: Rule) -> Iterator[str]:
     """Upstream times the local derivative, for an input of another shape or dtype: the sum is new."""
-    (name,), local = rule.inputs, _call(rule)
-    yield f"if _{name}_node is not None and {name}_like is not None:"
-    sent = f"xp.fit(upstream, {name}_like)" if local == "1" else f"xp.fit_product(upstream, {local}, {name}_like)"
-    yield f"    _sent = {sent}"
-    yield from _deposit(name)
+    (name,) = rule.inputs
+    yield f"if _{name}_node is not None and not _{name}_alike:"
+    yield f"    _sent = {_fitted(rule)}"
+    yield from _indent(_deposit(name))
 
 
-def _alike_step(rule: Rule, later: list[Rule]) -> Iterator[str]:
+def _alike_step(rule: Rule, later: list[str]) -> Iterator[str]:
     """The same for an input like the output; the last one to be served may have upstream itself, and write into it."""
     (name,), local = rule.inputs, _call(rule)
-    last = " and ".join(f"(_{n}_node is None or {n}_like is not None)" for other in later for n in other.inputs)
-    in_place = "_sent = upstream" if local == "1" else f"upstream *= {local}; _sent = upstream"
-    yield f"if _{name}_node is not None and {name}_like is None:"
-    if last:
-        yield f"    if {last}: {in_place}"
-        yield "    else: _sent = " + ('upstream.copy("K")' if local == "1" else f"xp.times(upstream, {local})")
+    yield f"if _{name}_alike:"
+    if later:
+        apart = "xp.own(upstream, upstream)" if local == "1" else f"xp.times(upstream, {local})"
+        yield f"    if {' or '.join(f'_{n}_alike' for n in later)}: _sent = {apart}"
+        yield f"    else: {_in_place(rule)}"
     else:
-        yield f"    {in_place}"
-    yield from _deposit(name)
+        yield f"    {_in_place(rule)}"
+    yield from _indent(_deposit(name))
+
+
+def _in_place(rule: Rule) -> str:
+    local = _call(rule)
+    return "_sent = upstream" if local == "1" else f"upstream *= {local}; _sent = upstream"
+
+
+def _fitted(rule: Rule) -> str:
+    local, like = _call(rule), f"_{rule.inputs[0]}_node.like"
+    return f"xp.fit(upstream, {like})" if local == "1" else f"xp.fit_product(upstream, {local}, {like})"
 
 
 def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
     """What a rule sends. It is new, or upstream, or a view; the walk adds into what it holds, so a view is copied where
     anybody else may read it."""
-    yield f"if {' or '.join(f'_{name}_node is not None' for name in rule.inputs)}:"
-    if len(rule.inputs) > 1:
+    joint = len(rule.inputs) > 1
+    if joint:
+        yield f"if {' or '.join(f'_{name}_node is not None' for name in rule.inputs)}:"
         yield f"    _all = {_call(rule)}"
         yield _count_check(rule, rule.op.rules.index(rule))
     for place, name in enumerate(rule.inputs):
-        if len(rule.inputs) > 1:
-            yield f"if _{name}_node is not None:"
-        if not alone and _sends_upstream_itself(rule):
-            yield f"    if (upstream.shape, upstream.dtype) != {name}_like: _sent = xp.fit(upstream, {name}_like)"
-            last = rule is rule.op.rules[-1]
-            yield "    else: _sent = upstream" + ("" if last else '.copy("K")')
-            yield from _deposit(name)
-            continue
-        yield f"    _sent = {_call(rule)}" if len(rule.inputs) == 1 else f"    _sent = _all[{place}]"
-        read_only = "(_sent.base is not None and not xp.writeable(_sent))"
-        shared = read_only if alone else "_sent.base is not None or _sent is upstream"
-        yield f"    if _sent.shape != {name}_like[0] or _sent.dtype is not {name}_like[1] or {shared}:"
-        yield f"        _sent = _fit(_op, {name!r}, _sent, {name}_like, xp, upstream)"
-        yield from _deposit(name)
+        lines = [f"_like = _{name}_node.like", *_sent_by_rule(rule, place, name, alone=alone), *_deposit(name)]
+        yield from lines if alone else [f"if _{name}_node is not None:", *_indent(lines)]
+
+
+def _sent_by_rule(rule: Rule, place: int, name: str, *, alone: bool) -> Iterator[str]:
+    if not alone and _sends_upstream_itself(rule):
+        yield "if (upstream.shape, upstream.dtype) != _like: _sent = xp.fit(upstream, _like)"
+        yield "else: _sent = " + ("upstream" if rule is rule.op.rules[-1] else "xp.own(upstream, upstream)")
+        return
+    yield f"_sent = _all[{place}]" if len(rule.inputs) > 1 else f"_sent = {_call(rule)}"
+    read_only = "(_sent.base is not None and not xp.writeable(_sent))"
+    shared = read_only if alone else "_sent.base is not None or _sent is upstream"
+    yield f"if _sent.shape != _like[0] or _sent.dtype is not _like[1] or {shared}:"
+    yield f"    _sent = _fit(_op, {name!r}, _sent, _like, xp, upstream)"
 
 
 def _count_check(rule: Rule, number: int) -> str:
@@ -292,8 +297,8 @@ def _sends_upstream_itself(rule: Rule) -> bool:
 
 
 def _deposit(name: str) -> Iterator[str]:
-    yield f"    if _{name}_node.accumulator is _EMPTY: _{name}_node.accumulator = _sent"
-    yield f"    else: _{name}_node.accumulator += _sent"
+    yield f"if _{name}_node.accumulator is _EMPTY: _{name}_node.accumulator = _sent"
+    yield f"else: _{name}_node.accumulator += _sent"
 
 
 def pull_on_tensors_text(op: Op) -> str:
@@ -305,7 +310,7 @@ def pull_on_tensors_text(op: Op) -> str:
         lines.append(f"({', '.join(op.saves)},) = _node.saved")
     constants = {*op.constants, *(rule.saves[0] for rule in op.rules if rule.at_once)}
     origins = {name: f"_{name}_node" for name in op.inputs} | {"out": "_node"} | dict.fromkeys(constants, "None")
-    lines += [f"{name} = _lift({name}, {origins[name]})" for name in op.saves if name in origins]
+    lines += [f"if hasattr({n}, 'dtype'): {n} = _of({n}, {origins[n]})" for n in op.saves if n in origins]
     for number, rule in enumerate(op.rules):
         joint = len(rule.inputs) > 1
         lines.append(f"if {' or '.join(f'_{name}_node is not None' for name in rule.inputs)}:")
@@ -317,12 +322,9 @@ def pull_on_tensors_text(op: Op) -> str:
             lines.append(_count_check(rule, number))
         for place, name in enumerate(rule.inputs):
             lines += [f"if _{name}_node is not None:", f"    _sent = _all[{place}]"] if joint else []
-            like = f"{name}_like"
-            if op.kind == "elementwise":
-                like = "_like"
-                lines.append(f"    _like = {name}_like or (upstream._data.shape, upstream._data.dtype)")
-            lines.append(f"    if _sent._data.shape != {like}[0] or _sent._data.dtype is not {like}[1]:")
-            lines.append(f"        _sent = _fit_on_tensors(_op, {name!r}, _sent, {like}, xp)")
+            lines.append(f"    _like = _{name}_node.like")
+            lines.append("    if _sent._data.shape != _like[0] or _sent._data.dtype is not _like[1]:")
+            lines.append(f"        _sent = _fit_on_tensors(_op, {name!r}, _sent, _like, xp)")
             lines.append(f"    _before = _{name}_node.accumulator")
             lines.append(f"    _{name}_node.accumulator = _sent if _before is _EMPTY else _before + _sent")
     return "\n".join([f"def pull_on_tensors_{op.name}(xp, upstream, _node):", *_indent(lines)])

@@ -73,9 +73,9 @@ class ChainRule(Rule):
         differentiable = isinstance(upstream, Variable)
         received = walk_apart([(inside.end, upstream)], ends.__contains__, differentiable=differentiable)
         sent = []
-        for name, node in zip(self.inputs, inside.entrances, strict=True):
+        for node in inside.entrances:
             if node is not None and node not in received:
-                received[node] = xp.zeros_beside(upstream, *named[f"{name}_like"])
+                received[node] = xp.zeros_beside(upstream, *node.like)
             sent.append(None if node is None else received[node])
         return tuple(sent) if len(sent) > 1 else sent[0]
 
@@ -95,7 +95,7 @@ class Composite(Op):
     @cached_property
     def saves(self) -> tuple[str, ...]:
         """What a node saves, by name."""
-        return ("inside", *(f"{name}_like" for name in self.inputs))
+        return ("inside",)
 
     def _sent(self, rule: Rule, places: list[int], xp: Any, named: dict[str, Any]) -> Sequence[Any]:
         """What the rule sends. Over complex numbers the operations inside have conjugated already."""
@@ -121,8 +121,7 @@ class Composite(Op):
             node.pull, node.parents = self.pull_by_name, tuple(nodes)
             node.serial, node.accumulator = variable.birth(), None
             entrances = [None if n is None else x.node for x, n in zip(seen, nodes, strict=True)]
-            likes = [None if n is None else self.likeness(x, out) for x, n in zip(data, nodes, strict=True)]
-            node.saved = (Inside(out.node, entrances), *likes)
+            node.saved, node.like = (Inside(out.node, entrances),), out.node.like
         whole = result(out._data, node)
         variable.tell(self, given, data, bound, whole)
         return whole

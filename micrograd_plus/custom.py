@@ -179,8 +179,7 @@ class CustomOp(Op):
         """Give, as the one rule for all inputs, the transpose of the tangent rule."""
         needed = ("xp", "upstream", *self.inputs, *self.params, *self.results)
         self.rules = [TransposedRule(self, needed)]
-        likes = [f"{name}_like" for name in self.inputs]
-        self.saves = (*needed[2:], *likes, *(["outputs_like"] if self.outputs else []))
+        self.saves = needed[2:]
 
 
 class TangentRule:

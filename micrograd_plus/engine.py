@@ -50,7 +50,7 @@ class Value:
         if label:
             self._label = label
 
-    # Looking ----------------------------------------------
+    # Looking ----------------
 
     @property
     def data(self) -> Any:
@@ -114,7 +114,7 @@ class Value:
     def __float__(self) -> float:
         return float(self._data)
 
-    # The walk ---------------------------------------------
+    # The walk ---------------
 
     def backward(self) -> None:
         """Walk back from here, and add to the `grad` of every number on the way what it contributes to this one.
@@ -173,7 +173,7 @@ class Value:
         order.sort(key=attrgetter("serial"), reverse=True)
         return order
 
-    # Python's own -----------------------------------------
+    # Python's own -----------
 
     def __copy__(self) -> Value:
         return Value(self._data, label=self.label)
@@ -192,7 +192,7 @@ class Value:
             raise RuntimeError("a computed Value cannot be stored apart from its graph; store v.data")
         return Value, (self._data, (), "", self.label)
 
-    # Arithmetic: micrograd's decomposition, so that graphs look the same --------
+    # Arithmetic: micrograd's decomposition, so that graphs look the same ----
 
     def __add__(self, other: Any) -> Value:
         return add(self, other)
@@ -260,7 +260,7 @@ class Value:
         return cos(self)
 
 
-# What made a number ---------------------------------------
+# What made a number ---------
 
 
 class Made:

@@ -97,21 +97,33 @@ ELSEWHERE = {
     "cat": "mg.concatenate(parts, axis=0)", "permute": "mg.transpose(x, axes)", "unsqueeze": "mg.expand_dims(x, axis)",
     "gather": "mg.take_along_axis(x, indices, axis)", "clamp": "mg.clip(x, low, high)", "t": "x.T", "numel": "x.size",
     "mm": "a @ b", "bmm": "a @ b", "mul": "a * b", "sub": "a - b", "div": "a / b", "neg": "-x", "pow": "a**b",
+    "view": "x.reshape(shape)", "dim": "x.ndim", "expand": "mg.broadcast_to(x, shape)", "copy": "x.clone()",
+    "float": 'x.astype("float32")', "double": "x.astype(float)", "long": "x.astype(int)", "cpu": 'x.to("cpu")',
+    "masked_fill": "mg.where(mask, value, x)", "index_select": "mg.take(x, indices, axis)", "amax": "mg.max(x, axis)",
+    "chunk": "mg.split(x, sections, axis)", "unbind": "mg.unstack(x, axis)", "inverse": "mg.linalg.inv(x)",
 }  # fmt: skip
 """What is written here for the names of NumPy's and PyTorch's that this engine has not."""
 
 
-def no_such(owner: str, name: str, names: Iterable[str] = ()) -> AttributeError:
-    """The error for a name that `owner` has not: what to write for it, or which of `names` are near."""
+def no_such(owner: str, name: str, names: Iterable[str] = (), room: Any = None) -> AttributeError:
+    """The error for a name that `owner` has not: what to write for it, which function of `room` it is, or which of
+    `names` are near."""
     said = f"{owner} has no {name!r}"
     if name in ELSEWHERE:
         return AttributeError(f"{said}: write {ELSEWHERE[name]}")
+    if callable(getattr(room, name, None)):
+        return AttributeError(f"{said}: write mg.{name}(x, ...)")
     if name.startswith("_"):  # what only a program asks for
         return AttributeError(said)
     from difflib import get_close_matches  # most programs need it never
 
     near = get_close_matches(name, names, n=2)
     return AttributeError(f"{said}; did you mean {' or '.join(near)}?" if near else said)
+
+
+def wants_tensor(name: str, given: Any) -> TypeError:
+    """The error for something else where a tensor is wanted."""
+    return TypeError(f"{name}: a tensor is wanted, got {type(given).__name__}; write mg.tensor(...)")
 
 
 def hint(op: Any, error: Exception, shapes: list[tuple[int, ...]], params: dict[str, Any]) -> str:
@@ -166,8 +178,10 @@ def about_kinds(error: Exception, data: list[Any]) -> str | None:
     """What is wrong with numbers of a kind that the operation has no meaning for, if any are."""
     if "negative integer powers" in str(error):
         return "whole numbers to a negative power are not whole any more; write x.astype(float)"
-    if isinstance(error, TypeError) and re.search(r"ufunc|numpy boolean", str(error)):
-        kinds = {value.dtype.kind for value in data if hasattr(value, "dtype")}
+    if isinstance(error, TypeError) and re.search(r"ufunc|numpy boolean|real numbers", str(error)):
+        kinds = {value.dtype.kind if hasattr(value, "dtype") else type(value).__name__[0] for value in data}
+        if "c" in kinds and "Cannot cast" in str(error):
+            return "real numbers cannot take in complex ones; write x.astype(complex)"
         if "c" in kinds:
             return "it takes real numbers, and these are complex; x.real, x.imag and mg.abs(x) are real"
         if "b" in kinds:

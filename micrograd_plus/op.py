@@ -15,10 +15,11 @@ from typing import Any
 
 from .application import Op, writer
 from .readings import vocabulary
-from .rule import KINDS, mask
+from .rule import KINDS, mask, real_only
 
 __all__ = [
     "Op", "constant", "elementwise", "face", "joining", "linear", "mask", "multilinear", "op", "operations", "phrase",
+    "real_only",
 ]  # fmt: skip
 
 

@@ -140,7 +140,7 @@ def written_out(op: Op) -> str | None:
     return compiled.source(op) if op.rules and op.may_be_written_out else None
 
 
-# An example -----------------------------------------------
+# An example -----------------
 
 
 def example(op: Op) -> str | None:

@@ -68,6 +68,13 @@ def mask(function: Any) -> Any:
     return function
 
 
+def real_only(forward: Any) -> Any:
+    """Mark a forward that has no meaning for complex numbers, most often because there is no order between them, or
+    no rule."""
+    forward.real_only = True
+    return forward
+
+
 class Contribution:
     """What one input receives from one application, and how it came about. Shapes: `raw` has the output's or what the
     rule sent; `value` has the input's."""

@@ -59,7 +59,7 @@ def sample(call: Any, *inputs: Any, excused: dict[str, str] | None = None, **par
 
 JUMPS = {"the gradient has a gradient": "where two entries tie, the gradient itself jumps and has no slope"}
 
-# Draws ----------------------------------------------------
+# Draws ----------------------
 
 
 def real(*shape: int) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from _thread import RLock
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import ref
 
 from . import backward, ops, variable
 from .arguments import wants_function
+from .hints import no_such
 from .readings import vocabulary
 from .results import ResultArray
 from .structures import leaves, mapped
@@ -65,6 +66,12 @@ class Tensor(Variable):
         graph."""
         array = numbers(value, None, name)
         return Tensor.of(array.copy() if array is value else array)
+
+    if not TYPE_CHECKING:  # who checks types is to be told of a wrong name
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """What to write in the place of a name that is not here; no name that is comes by."""
+            raise no_such("a tensor", name, room=ops)
 
     # Looking ----------------------------------------------
 
@@ -335,6 +342,8 @@ class Tensor(Variable):
         """Give this tensor new values of the same shape, cast to its dtype. Graphs that used the old ones keep them."""
         self._refuse_result("make a new tensor, or x.detach() first")
         data = numbers(values, None, "assign")
+        if data is self._data:  # `x.data -= 1` has written already
+            return self
         if data.shape != self.shape:
             try:
                 data = vocabulary.device_of(data).library.broadcast_to(data, self.shape)

@@ -159,7 +159,7 @@ def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     return jacobian(grad(f, argnums), argnums)
 
 
-# Small parts ----------------------------------------------
+# Small parts ----------------
 
 
 @contextmanager

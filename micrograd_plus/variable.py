@@ -38,14 +38,16 @@ class Node:
     """One application of an operation, as the walk sees it: without its value.
 
     `pull` sends an upstream gradient on to `parents` (None where an input wants no gradient); `saved` is what it reads,
-    in the order of `op.saves`; `serial` is its time of birth; `accumulator` is the walk's, None between walks.
+    in the order of `op.saves`; `like` is the shape and dtype of the value, which its gradient has too (of several
+    outputs: one pair each); `serial` is its time of birth; `accumulator` is the walk's, None between walks.
     """
 
-    __slots__ = ("__weakref__", "accumulator", "grad", "parents", "pull", "saved", "serial")
+    __slots__ = ("__weakref__", "accumulator", "grad", "like", "parents", "pull", "saved", "serial")
 
     pull: Any
     parents: tuple[Node | None, ...]
     saved: tuple[Any, ...] | None
+    like: tuple[Any, ...]
     serial: int
     accumulator: Any
     grad: Any
@@ -59,13 +61,12 @@ class Node:
 class Leaf(Node):
     """A variable that the user made and wants a gradient for: where the walk ends, and gradients add up in `grad`."""
 
-    __slots__ = ("dtype", "like", "shape", "version")
+    __slots__ = ("version",)
 
     def __init__(self, shape: tuple[int, ...], dtype: Any):
         self.pull, self.parents, self.saved = None, (), ()
         self.accumulator = self.grad = None
         self.serial, self.version = birth(), 0
-        self.shape, self.dtype = shape, dtype
         self.like = (shape, dtype)
 
     @property

@@ -206,7 +206,7 @@ TABLES = {
             tests="test_checkpointing::test_a_checkpoint_gives_the_very_gradients_of_the_function "
             "test_checkpointing::test_the_inside_of_a_checkpoint_is_freed "
             "test_checkpointing::test_random_numbers_are_drawn_again_as_they_were_and_the_draws_after_go_on "
-            "test_checkpointing::test_functions_in_segments_do_what_they_do_in_a_row "
+            "test_checkpointing::test_functions_in_segments_do_what_they_do_in_a_row_and_all_but_the_last_run_again "
             "test_checkpointing::test_the_gradient_through_a_checkpoint_has_a_gradient"),
     ],
     "Quantisation": [

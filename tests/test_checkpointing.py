@@ -365,7 +365,7 @@ def test_integers_and_complex_numbers_pass_through():
 @pytest.mark.parametrize(
     ("segments", "runs"), [(1, [1, 1, 1, 1, 1]), (2, [2, 2, 1, 1, 1]), (3, [2, 2, 2, 1, 1]), (5, [2, 2, 2, 2, 1])]
 )
-def test_functions_in_segments_do_what_they_do_in_a_row_and_all_but_the_last_segment_run_again(segments, runs):
+def test_functions_in_segments_do_what_they_do_in_a_row_and_all_but_the_last_run_again(segments, runs):
     counts = [0] * 5
 
     def counted(i, f):

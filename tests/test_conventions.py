@@ -459,3 +459,14 @@ def test_a_query_that_may_look_nowhere_sends_nothing_back():
     x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     F.scaled_dot_product_attention(x, x, x, attn_mask=mg.tensor([[False] * 2] * 2)).sum().backward()
     assert x.grad.tolist() == [[0, 0], [0, 0]]
+
+
+def test_to_the_power_0_the_two_orders_of_a_second_derivative_part():
+    def mixed(base, exponent):
+        orders = [mg.grad(mg.grad(mg.power, first), 1 - first) for first in (0, 1)]
+        return [order(mg.tensor(base), mg.tensor(exponent)).item() for order in orders]
+
+    assert mixed(2.0, 0.0) == [1.0, 0.5]
+    for base, exponent in [(2.0, -1.0), (0.5, 2.0), (1.0, 0.5), (3.0, 1.0), (0.0, 2.0)]:
+        assert mixed(base, exponent)[0] == pytest.approx(mixed(base, exponent)[1])
+    assert np.isfinite(mg.grad(lambda x: mg.power(-2 + 0j, x).real)(2.0).item())

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.check import gradients, moving, promises
+from micrograd_plus.check import gradients, moving, must_equal, promises, run
+from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTorch's users know
 from micrograd_plus.samples import Sample, samples
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -20,7 +21,7 @@ NO_WAY_BACK = {
 SHAPED = "a parameter says the shape, which is then not that of the entries that are left"
 STRAIGHT = "its gradient goes straight through a rounding, and is not that of differences"
 TRANSPOSES = (
-    "spread", "expand_axes", "axes_from_last", "sum_tiles", "unpad", "put_diagonal", "undiag", "window_sums",
+    "spread", "expand_axes", "axes_from_last", "sum_tiles", "put_add", "unpad", "put_diagonal", "undiag", "window_sums",
 )  # fmt: skip
 ROUNDED = ("quantize", "fake_quantize", "fake_quantize_lsq", "quantized_matmul", "quantized_conv2d")
 NOT_CUT = {**dict.fromkeys(TRANSPOSES, SHAPED), **dict.fromkeys(ROUNDED, STRAIGHT)}
@@ -172,3 +173,47 @@ def test_what_is_no_number_stays_none():
 def test_an_error_says_which_shape_would_do(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+# Whole numbers ----------------------------------------------------------------------------------------------------
+
+
+REFUSE_WHOLE_NUMBERS = {
+    "power": "whole numbers to a negative power are not whole any more",
+    "rnn": "states that are whole numbers have no tanh",
+}
+"""Operations that have no answer among whole numbers, and say so."""
+
+
+@pytest.mark.parametrize("name", sorted(samples.keys() - {"pad"}))  # which cuts off a fraction, as NumPy's does
+def test_whole_numbers_give_what_the_same_numbers_as_fractions_give(name):
+    for sample in samples[name]:
+        fractions = [i for i, x in enumerate(sample.inputs) if hasattr(x, "dtype") and x.dtype.kind == "f"]
+        for places in [fractions, *([i] for i in fractions)] if fractions else ():
+            whole = {i: np.where(abs(sample.inputs[i]) < 0.25, 1, np.round(2 * sample.inputs[i])) for i in places}
+            inputs = [whole.get(i, x) for i, x in enumerate(sample.inputs)]
+            try:
+                got = run(sample, [x.astype(int) if i in places else x for i, x in enumerate(inputs)])
+            except (TypeError, ValueError):
+                assert name in REFUSE_WHOLE_NUMBERS
+                continue
+            expected = run(sample, inputs)
+            for one, other in zip(expected, got, strict=True) if isinstance(got, tuple) else [(expected, got)]:
+                must_equal(one.numpy(), other.numpy(), f"{sample} of whole numbers at {places}")
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda: mg.median(mg.tensor([1, 2])), 1.5),
+        (lambda: mg.quantile(mg.tensor([[1, 2, 4]]), 0.75, axis=1), [3.0]),
+        (lambda: F.interpolate(mg.tensor([[[[1, 3]]]]), size=(1, 3), mode="bilinear"), [[[[1.0, 2.0, 3.0]]]]),
+        (lambda: F.interpolate(mg.tensor([[[[1, 3]]]]), size=(1, 3)).astype(int), [[[[1, 1, 3]]]]),
+        (lambda: F.adaptive_avg_pool2d(mg.tensor([[[[1, 2], [3, 4]]]]), 1), [[[[2.5]]]]),
+        (lambda: mg.linalg.expm(mg.tensor([[0, 8], [0, 0]])), [[1.0, 8.0], [0.0, 1.0]]),
+        (lambda: mg.max(F.dropout(mg.tensor([7] * 50), 0.3)), 10.0),
+        (lambda: F.cross_entropy(mg.tensor([[0, 0], [0, 0]]), [0, 1], mg.tensor([0.5, 0.5])), np.log(2)),
+    ],
+)
+def test_a_fraction_of_whole_numbers_is_not_cut_off(call, expected):
+    assert np.allclose(call().numpy(), expected)

@@ -38,7 +38,7 @@ CONVENTIONS = re.findall(
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 RUN = [
     pytest.param(program, id=f"{name}-{number}", marks=[pytest.mark.cuda] if "cuda" in program else [])
-    for name in ("trace.md", "devices.md")
+    for name in ("trace.md", "player.md", "devices.md")
     for number, program in enumerate(PYTHON.findall((DOCS / name).read_text(encoding="utf-8")))
 ]
 HOUSE_WORDS = [page for page in PAGES if page.parent != DOCS / "reference"]
@@ -104,6 +104,14 @@ def test_every_operation_has_its_row_in_the_reference():
     index = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
     rows = set(re.findall(r"^\| \[(\w+)\]", index, re.MULTILINE))
     assert not {op.name for op in OURS} - rows
+
+
+def test_the_guide_to_the_house_names_every_room():
+    guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
+    drawing, table = guide[: guide.index("| room |")], guide[guide.index("| room |") :]
+    rooms = {path.stem for path in (HOUSE / "micrograd_plus").glob("*") if path.suffix in ("", ".py")}
+    rooms -= {"__init__", "__pycache__"}
+    assert not [room for room in sorted(rooms) if f"`{room}" not in table and not re.search(rf"\b{room}\b", drawing)]
 
 
 def test_every_rule_has_a_formula():

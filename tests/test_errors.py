@@ -5,6 +5,7 @@ import pytest
 
 import micrograd_plus as mg
 import stand_in
+from micrograd_plus import nn, ops
 from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTorch's users know
 from micrograd_plus.readings import vocabulary
 
@@ -89,6 +90,39 @@ CASES = {
         (lambda: leaf(2, 3).sum(axis="rows"), TypeError, "sum", "axis='rows'", "a whole number"),
         (lambda: leaf(2, 3).sum(axis=1.0), TypeError, "sum", "axis=1.0", "a whole number"),
     ],
+    "what is put back in another shape than it was picked in": [
+        (lambda: ops.put_take(leaf(2, 3), [0, 2, 2], shape=(4,), axis=0), ValueError, "put_take", "(2, 3) and (3,)",
+         "x has that of what `take` picks of an array of `shape`"),
+        (lambda: ops.put_take(leaf(1), [0, 2, 2], shape=(4,), axis=0), ValueError, "put_take", "(1,) and (3,)"),
+        (lambda: ops.put_add(leaf(1, 3), shape=(4,), index=slice(3)), ValueError, "put_add", "(1, 3) and (3,)",
+         "what `index` picks"),
+        (lambda: ops.put_add(leaf(1, 3), shape=(4,), index=([0, 1, 1],)), ValueError, "put_add", "(1, 3) and (3,)"),
+        (lambda: ops.put_along_axis_add(leaf(2), [0, 1], shape=(3, 4), axis=1), ValueError, "put_along_axis_add",
+         "what `take_along_axis` picks"),
+        (lambda: ops.unresample(leaf(2, 7), shape=(3, 5)), ValueError, "unresample", "(2, 7) and (3, 7)"),
+        (lambda: mg.scatter_add(leaf(3, 4), 0, [0, 1], leaf(2)), ValueError, "scatter_add", "index has shape (2,)",
+         "as many axes as x"),
+    ],
+    "a weight or a bias that would broadcast": [
+        (lambda: mg.inner(leaf(3, 2), leaf(1)), ValueError, "inner", "axis 1 of a (3, 2)", "axis 0 of b (1,)"),
+        (lambda: mg.dot(leaf(2, 1), leaf(2, 3, 4)), ValueError, "dot", "axis 1 of a (2, 1)", "axis 1 of b (2, 3, 4)"),
+        (lambda: mg.tensordot(leaf(2, 1), leaf(3, 4), 1), ValueError, "tensordot", "axis 1 of a (2, 1)"),
+        (lambda: F.linear(leaf(4, 3), leaf(1, 2, 3)), ValueError, "linear_layer", "weight (1, 2, 3)", "last axis"),
+        (lambda: mg.conv2d(leaf(1, 2, 4, 4), leaf(3, 2, 2, 2), leaf(1, 3)), ValueError, "conv2d", "3 channels",
+         "(1, 3)"),
+        (lambda: F.conv_transpose1d(leaf(1, 2, 4), leaf(2, 3, 2), leaf(1)), ValueError, "conv_transpose1d",
+         "each of 3 channels", "(1,)"),
+        (lambda: F.batch_norm(leaf(4, 3), leaf(3), leaf(3), leaf(1, 3)), ValueError, "batch_norm", "3 channels",
+         "(1, 3)"),
+        (lambda: F.batch_norm(leaf(4, 3), leaf(1), leaf(3)), ValueError, "batch_norm", "each of 3 channels", "(1,)"),
+        (lambda: F.batch_norm(leaf(4, 3), None, None, bias=leaf(3, 1), training=True), ValueError, "3 channels",
+         "(3, 1)"),
+        (lambda: F.group_norm(leaf(2, 4, 3), 2, leaf(1, 4)), ValueError, "group_norm", "each of 4 channels", "(1, 4)"),
+        (lambda: F.instance_norm(leaf(2, 4, 3), bias=leaf(4, 1)), ValueError, "instance_norm", "4 channels", "(4, 1)"),
+        (lambda: F.layer_norm(leaf(4), 4, leaf(1, 4)), ValueError, "layer_norm", "have the shape (4,)", "got (1, 4)"),
+        (lambda: F.layer_norm(leaf(2, 4), 4, bias=leaf(1)), ValueError, "layer_norm", "shape (4,)", "got (1,)"),
+        (lambda: F.rms_norm(leaf(2, 4), 4, leaf(2, 4)), ValueError, "rms_norm", "have the shape (4,)", "got (2, 4)"),
+    ],
     "parts that do not join": [
         (lambda: mg.stack([leaf(2), leaf(3)]), ValueError, "stack", "(2,)", "(3,)", "mg.concatenate"),
         (lambda: mg.stack([]), ValueError, "stack", "at least one"),
@@ -169,6 +203,21 @@ CASES = {
         (lambda: mg.tanh.rule("y")(lambda upstream: upstream), TypeError, "tanh has no input 'y'", "it has x"),
         (lambda: mg.tanh.rule("x")(lambda uptream: uptream), TypeError, "tanh.x reads 'uptream'", "upstream"),
     ],
+    "what is no tensor, given to a layer": [
+        (lambda: nn.Flatten()([[1.0, 2.0]]), TypeError, "Flatten: a tensor is wanted, got list", "mg.tensor(...)"),
+        (lambda: nn.BatchNorm1d(2)([[1.0, 2.0]]), TypeError, "BatchNorm1d: a tensor is wanted, got list"),
+        (lambda: nn.Sequential(nn.LSTM(2, 3))(None), TypeError, "LSTM: a tensor is wanted, got NoneType"),
+        (lambda: nn.MultiheadAttention(2, 1)("a", "b", "c"), TypeError, "MultiheadAttention: a tensor", "got str"),
+        (lambda: nn.GRUCell(2, 3)((1.0, 2.0)), TypeError, "GRUCell: a tensor is wanted, got tuple", "mg.tensor(...)"),
+        (lambda: F.conv2d([[[[1.0]]]], leaf(1, 1, 1, 1)), TypeError, "conv2d: a tensor is wanted, got list"),
+        (lambda: F.max_pool1d(2.0, 1), TypeError, "max_pool1d: a tensor is wanted, got float"),
+    ],
+    "names of another library": [
+        (lambda: leaf(2).view(2), AttributeError, "a tensor has no 'view': write x.reshape(shape)"),
+        (lambda: leaf(2).topk(1), AttributeError, "a tensor has no 'topk': write mg.topk(x, ...)"),
+        (lambda: leaf(2, 3).permute(1, 0), AttributeError, "a tensor has no 'permute': write mg.transpose(x, axes)"),
+        (lambda: leaf(2).shap, AttributeError, "a tensor has no 'shap'"),
+    ],
     "networks and losses": [
         (lambda: F.cross_entropy(leaf(3, 4), whole(0, 1, 4)), IndexError, "cross_entropy", "class 4", "0 to"),
         (lambda: F.cross_entropy(leaf(3, 4), whole(0, 1, -1)), IndexError, "cross_entropy", "class -1"),
@@ -180,7 +229,7 @@ CASES = {
         (lambda: F.binary_cross_entropy_with_logits(leaf(3, 1), leaf(3)), ValueError, "(3, 1)", "(3,)"),
         (lambda: F.binary_cross_entropy(leaf(3), leaf(3)), ValueError, "between 0 and 1", "with_logits"),
         (lambda: F.layer_norm(leaf(2, 3), 4), ValueError, "layer_norm", "(2, 3)", "(4,)"),
-        (lambda: F.layer_norm(leaf(2, 3), 3, leaf(4)), ValueError, "layer_norm", "weight: (4,)", "(2, 3)"),
+        (lambda: F.layer_norm(leaf(2, 3), 3, leaf(4)), ValueError, "layer_norm", "weight and bias", "(3,), got (4,)"),
         (lambda: F.dropout(leaf(3), 1.5), ValueError, "dropout", "between 0 and 1", "1.5"),
         (lambda: F.scaled_dot_product_attention(leaf(2, 3), leaf(2, 4), leaf(2, 4)), ValueError, "(2, 3)"),
         (lambda: F.scaled_dot_product_attention(leaf(2, 3), leaf(4, 3), leaf(4, 3), attn_mask=leaf(3, 3)),

@@ -43,7 +43,7 @@ def test_a_walk_on_tensors_is_the_same_written_out_and_by_name(sample):
 def test_the_text_of_the_walk_on_tensors_is_there_to_print():
     text = repr(mg.tanh.source)
     assert "def pull_on_tensors_tanh(xp, upstream, _node):" in text
-    assert "out = _lift(out, _node)" in text
+    assert "out = _of(out, _node)" in text
     assert "pull_on_tensors" not in repr(mg.ops.layer_norm.source)  # what it kept is kept again: by name
 
 

@@ -398,3 +398,24 @@ def test_a_start_keeps_tensor_and_dtype_and_returns_it():
 def test_starts_explain_what_they_cannot_do(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+def test_vectors_are_broadcast_before_the_angle_between_them_is_taken():
+    x, y = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 2.0]]), np.array([[2.0, -1.0]])
+    expected = F.cosine_similarity(mg.tensor(x), mg.tensor(np.repeat(y, 3, axis=0)), dim=0)
+    assert np.allclose(F.cosine_similarity(mg.tensor(x), mg.tensor(y), dim=0).numpy(), expected.numpy())
+    assert np.allclose(F.cosine_similarity(x.tolist(), y, dim=0).numpy(), expected.numpy())
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 3.0, np.inf])
+def test_a_vector_without_a_length_stays_as_it_is_and_receives_what_its_length_is_taken_to_be(p):
+    x = mg.tensor([[0.0, 0.0], [3.0, 4.0]], requires_grad=True)
+    out = F.normalize(x, p=p)
+    (out * np.array([2.0, -1.0])).sum().backward()
+    assert out.numpy()[0].tolist() == [0.0, 0.0]
+    assert x.grad.numpy()[0] == pytest.approx([2e12, -1e12])
+
+
+def test_a_transposed_convolution_refuses_more_output_padding_than_its_stride_leaves_open():
+    with pytest.raises(ValueError, match="output_padding 1 must be smaller than stride 1"):
+        F.conv_transpose2d(np.ones((1, 1, 2, 2)), np.ones((1, 1, 2, 2)), output_padding=1, dilation=2)

@@ -286,3 +286,15 @@ def test_a_notebook_from_another_machine_shows_pictures_and_once_trusted_the_pla
             player.focus()
             player.press("ArrowRight")
             expect(player.locator(".said")).to_contain_text("Step 1 of")
+
+
+def test_with_a_modifier_held_a_key_is_the_notebooks_even_in_a_player(ran):
+    """The last of the tests, since it runs cells again, when their variables have gone on."""
+    active = "window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+    for player in (ran.players().last, ran.players().first):
+        player.click(position={"x": 5, "y": 5})
+        before = ran.page.evaluate(active)
+        ran.page.keyboard.press("Shift+Enter")
+        ran.page.wait_for_function(f"() => {active} === {before + 1}")
+        expect(ran.page.locator(".jp-InputPrompt", has_text="[*]")).to_have_count(0, timeout=PATIENCE)
+    test_letters_typed_into_a_player_are_no_commands_to_the_notebook(ran)

@@ -1,6 +1,8 @@
 """The names that operations and their parameters go by: NumPy's, and PyTorch's for networks."""
 
+import copy
 import inspect
+import pickle
 import re
 
 import numpy as np
@@ -101,13 +103,23 @@ def test_a_program_that_takes_all_of_the_scalar_engine_gets_the_value_alone():
     assert names.keys() - {"__builtins__"} == {"Value"}
 
 
+@pytest.mark.parametrize("name", ["__array_interface__", "_repr_html_", "_ipython_display_", "no_such_name"])
+def test_who_asks_whether_a_tensor_has_a_name_is_told_no(name):
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    assert not hasattr(x, name)
+    assert copy.deepcopy(x).tolist() == pickle.loads(pickle.dumps(x)).tolist() == [1.0, 2.0]  # noqa: S301 - of our own
+
+
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_for_a_name_of_another_library_the_error_says_what_to_write_here(name):
     with pytest.raises(AttributeError, match=re.escape(f"micrograd_plus has no {name!r}: write {ELSEWHERE[name]}")):
         getattr(mg, name)
     x = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
-    given = {"x": x, "a": x, "b": x, "parts": [x, x], "values": [1.0], "number": 7, "axes": (1, 0), "axis": 0,
-             "low": 0.0, "high": 1.0, "indices": np.zeros((1, 2), int), "mg": mg, "np": np}  # fmt: skip
+    given = {
+        "x": x, "a": x, "b": x, "parts": [x, x], "values": [1.0], "number": 7, "axes": (1, 0), "axis": 0, "low": 0.0,
+        "high": 1.0, "indices": np.zeros((1, 2), int), "shape": (2, 2), "mask": x > 2, "value": 0.0, "sections": 2,
+        "mg": mg, "np": np,
+    }  # fmt: skip
     size = {"full": "2, 1.0", "linspace": "0, 1"}.get(name, "2")
     eval(ELSEWHERE[name].replace("...", size), given)  # noqa: S307 - a line of our own
 

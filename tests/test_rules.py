@@ -134,3 +134,11 @@ def test_a_rule_for_an_input_that_is_not_there_is_refused():
 
     with pytest.raises(TypeError, match="single has no input 'y' to give a rule for; it has x"):
         single.rule("y")(lambda upstream: upstream)
+
+
+def test_an_input_whose_name_means_something_else_to_a_rule_is_refused():
+    with pytest.raises(TypeError, match="twofold: no input may be called 'out', by which rules ask for something"):
+
+        @mg.op
+        def twofold(xp, out):
+            return out * 2

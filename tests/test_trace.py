@@ -116,6 +116,18 @@ def test_rules_are_told_with_their_source_and_the_formula_derived_from_it(diamon
     assert '<mi data-name="b">' in rule["mathml"]
 
 
+def test_between_complex_numbers_a_formula_has_the_conjugates_that_the_engine_takes():
+    z, w = mg.tensor([1 + 2j, -3j], requires_grad=True), mg.tensor([[2 - 1j, 1j]], requires_grad=True)
+    with mg.record() as trace:
+        mg.abs(w @ (z * z)).sum().backward()
+    text = {name: rule.text for name, rule in trace.rules.items()}
+    assert text["multiply.a"] == "contribution = upstream · conj(b)"
+    assert text["matmul.a"] == "contribution = conj(conj(upstream) @ bᵀ)"
+    assert text["absolute.x"] == "contribution = upstream · sign(x)"  # its upstream is real
+    step = next(step for step in trace.steps if step.rule == "multiply.a")
+    assert step.raw == pytest.approx(step.upstream * np.conj(step.reads["b"]))
+
+
 def test_each_value_stands_once_and_everything_refers_to_it(diamond):
     words = ("upstream", "local", "raw", "contribution", "before", "after")
     meant = {diamond["walk"]["seed"]} | {node["value"] for node in diamond["nodes"]}

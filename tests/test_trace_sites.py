@@ -1,5 +1,8 @@
 """Where an expression was written, and what the program calls its leaves."""
 
+import ast
+import textwrap
+
 import pytest
 
 import micrograd_plus as mg
@@ -64,6 +67,22 @@ def test_columns_count_characters_not_bytes():
 
     site = site_of(recorded(program), "sin")
     assert site["text"][site["column"] : site["end_column"]] == 'mg.sin(x["größe"])'
+
+
+def test_an_expression_is_found_where_a_cell_stands_further_in_than_compiled(tmp_path):
+    """marimo's cells stand in functions of a file; each is compiled without that indentation, under its lines."""
+    cell = "def loss(x):\n    return mg.sin(\n        x * 2\n    )\n\ny = loss(x).sum()\ny.backward()\n"
+    path = tmp_path / "app.py"
+    path.write_text("@app.cell\ndef _(mg, x):\n" + textwrap.indent(cell, "    "))
+    tree = ast.increment_lineno(ast.parse(cell), 2)
+    with mg.record() as trace:
+        exec(compile(tree, path, "exec"), {"mg": mg, "x": leaf([1.0, 2.0])})  # noqa: S102 - our own cell
+    for op, expression in (("sum", "loss(x).sum()"), ("multiply", "x * 2")):
+        site = site_of(trace.to_dict(), op)
+        assert site["text"][site["column"] : site["end_column"]] == expression
+    several = site_of(trace.to_dict(), "sin")
+    assert several["text"][several["column"] :] == "mg.sin("
+    assert several["end_column"] == 9
 
 
 def test_an_expression_over_several_lines_ends_on_its_last():

@@ -110,8 +110,10 @@ def test_an_array_that_is_kept_stays_the_tensors_own_until_it_is_replaced():
         assert numbers(x.grad) == [2 * number, 4.0]
         assert x.data is kept
     x.data -= 1
+    assert x.data is kept
+    x.assign([7.0, 8.0])
     kept[0] = 9.0
-    assert numbers(x) == [3.0, 1.0]
+    assert numbers(x) == [7.0, 8.0]
 
 
 @pytest.mark.parametrize("write", [

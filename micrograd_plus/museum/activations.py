@@ -1,7 +1,5 @@
 """Wrong slopes of the curves between layers."""
 
-from __future__ import annotations
-
 from .. import ops
 from ..readings import vocabulary
 from .exhibit import Lazy, wrong

@@ -1,7 +1,5 @@
 """Wrong rules of running sums and products, recurrences and sorting."""
 
-from __future__ import annotations
-
 from .. import ops
 from ..readings import vocabulary
 from .exhibit import Lazy, wrong

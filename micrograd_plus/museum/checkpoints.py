@@ -1,7 +1,5 @@
 """A wrong rule of checkpoints. It shows in a whole program: one function that runs inside another."""
 
-from __future__ import annotations
-
 from ..checkpointing import _again, checkpoint
 from ..readings import vocabulary
 from ..samples import Sample

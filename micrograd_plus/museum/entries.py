@@ -1,7 +1,5 @@
 """Wrong local derivatives of arithmetic, powers and choices."""
 
-from __future__ import annotations
-
 from .. import ops
 from ..readings import vocabulary
 from .exhibit import Lazy, wrong

@@ -81,7 +81,7 @@ def equal(a: Any, b: Any) -> bool:
     return a.shape == b.shape and np.allclose(a, b, rtol=1e-9, atol=1e-11)
 
 
-# What a difference looks like -----------------------------
+# What a difference looks like ----
 
 
 def difference(right: Any, wrong: Any) -> str:
@@ -110,7 +110,7 @@ def number(value: float) -> str:
     return f"{value + 0.0:.3g}".replace("-", "−")
 
 
-# The formulas ---------------------------------------------
+# The formulas ---------------
 
 NO_FORMULA = {"text": None, "latex": None, "mathml": None}
 

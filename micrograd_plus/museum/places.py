@@ -1,7 +1,5 @@
 """Wrong rules of operations that only move entries, or look them up."""
 
-from __future__ import annotations
-
 from .. import ops
 from ..readings import vocabulary
 from .exhibit import Lazy, wrong

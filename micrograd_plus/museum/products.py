@@ -1,7 +1,5 @@
 """Wrong rules of products."""
 
-from __future__ import annotations
-
 from .. import ops
 from ..readings import vocabulary
 from .exhibit import Lazy, wrong

@@ -1,7 +1,5 @@
 """Wrong rules of attention, of positions, and of states that are carried along."""
 
-from __future__ import annotations
-
 from .. import ops
 from ..readings import vocabulary
 from .exhibit import Lazy, wrong

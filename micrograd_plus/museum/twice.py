@@ -1,7 +1,5 @@
 """Rules whose gradient is right, and whose gradient's gradient is not: something they read is taken for a constant."""
 
-from __future__ import annotations
-
 from .. import ops
 from ..readings import vocabulary
 from .exhibit import SECOND, Lazy, wrong

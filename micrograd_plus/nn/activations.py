@@ -12,32 +12,9 @@ from .module import Module
 from .parameters import parameter
 
 __all__ = [
-    "CELU",
-    "ELU",
-    "GELU",
-    "GLU",
-    "SELU",
-    "Hardshrink",
-    "Hardsigmoid",
-    "Hardswish",
-    "Hardtanh",
-    "LeakyReLU",
-    "LogSigmoid",
-    "LogSoftmax",
-    "Mish",
-    "PReLU",
-    "ReLU",
-    "ReLU6",
-    "SiLU",
-    "Sigmoid",
-    "Softmax",
-    "Softmin",
-    "Softplus",
-    "Softshrink",
-    "Softsign",
-    "Tanh",
-    "Tanhshrink",
-    "Threshold",
+    "CELU", "ELU", "GELU", "GLU", "SELU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU",
+    "LogSigmoid", "LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softmax", "Softmin",
+    "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
 ]  # fmt: skip
 
 
@@ -60,8 +37,7 @@ class ReLU(Activation):
     """x where it is positive, else 0.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> nn.ReLU()(mg.tensor([-1.0, 2.0])).tolist()
+    >>> mg.nn.ReLU()(mg.tensor([-1.0, 2.0])).tolist()
     [0.0, 2.0]
     """
 
@@ -220,8 +196,7 @@ class Softmax(Activation):
     """Positive weights along `dim` that add up to one; the last axis unless told otherwise.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> nn.Softmax(dim=0)(mg.tensor([0.0, 0.0])).tolist()
+    >>> mg.nn.Softmax(dim=0)(mg.tensor([0.0, 0.0])).tolist()
     [0.5, 0.5]
     """
 

@@ -26,8 +26,7 @@ class MultiheadAttention(Module):
     As in PyTorch, and unlike `scaled_dot_product_attention`, a boolean mask is True where a query may NOT look.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> layer, x = nn.MultiheadAttention(8, num_heads=2, batch_first=True), mg.random.normal(size=(4, 10, 8))
+    >>> layer, x = mg.nn.MultiheadAttention(8, num_heads=2, batch_first=True), mg.random.normal(size=(4, 10, 8))
     >>> gathered, weights = layer(x, x, x, is_causal=True)
     >>> gathered.shape, weights.shape
     ((4, 10, 8), (4, 10, 10))

@@ -90,8 +90,7 @@ class Sequential(_Numbered):
     gives them names of their own.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    >>> net = mg.nn.Sequential(mg.nn.Linear(2, 3), mg.nn.Tanh(), mg.nn.Linear(3, 1))
     >>> net
     Sequential(
       (0): Linear(in_features=2, out_features=3): weight (3, 2), bias (3,); 9 parameters

@@ -59,8 +59,7 @@ class Conv1d(_Convolution):
     """A short line of weights compared with every window of each line: (N, in, L) to (N, out, L').
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> nn.Conv1d(2, 4, kernel_size=3, padding="same")(mg.random.normal(size=(1, 2, 10))).shape
+    >>> mg.nn.Conv1d(2, 4, kernel_size=3, padding="same")(mg.random.normal(size=(1, 2, 10))).shape
     (1, 4, 10)
     """
 
@@ -71,8 +70,7 @@ class Conv2d(_Convolution):
     """A small image of weights compared with every window of each image: (N, in, H, W) to (N, out, H', W').
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> layer = nn.Conv2d(3, 8, kernel_size=3, stride=2)
+    >>> layer = mg.nn.Conv2d(3, 8, kernel_size=3, stride=2)
     >>> layer
     Conv2d(in_channels=3, out_channels=8, kernel_size=(3, 3), stride=2): weight (8, 3, 3, 3), bias (8,); 224 parameters
     >>> layer(mg.random.normal(size=(10, 3, 29, 29))).shape
@@ -116,8 +114,7 @@ class ConvTranspose1d(_Transposed):
     """The transpose of `Conv1d`: each entry writes the kernel, times itself. (N, in, L) to (N, out, L').
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> nn.ConvTranspose1d(2, 4, kernel_size=3, stride=2)(mg.random.normal(size=(1, 2, 10))).shape
+    >>> mg.nn.ConvTranspose1d(2, 4, kernel_size=3, stride=2)(mg.random.normal(size=(1, 2, 10))).shape
     (1, 4, 21)
     """
 

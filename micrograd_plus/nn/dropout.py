@@ -19,9 +19,8 @@ class Dropout(Module):
     nothing (Srivastava et al. 2014).
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
     >>> x = mg.tensor([1.0] * 1000)
-    >>> layer = nn.Dropout(0.75)
+    >>> layer = mg.nn.Dropout(0.75)
     >>> sorted(set(layer(x).tolist()))
     [0.0, 4.0]
     >>> set(layer.eval()(x).tolist())

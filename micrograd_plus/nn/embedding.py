@@ -22,8 +22,7 @@ class Embedding(Module):
     rows that are longer are shortened as they are looked up; their length is the `norm_type`-norm.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> table = nn.Embedding(100, 8)
+    >>> table = mg.nn.Embedding(100, 8)
     >>> table(mg.tensor([[3, 1, 4], [1, 5, 9]])).shape
     (2, 3, 8)
     """

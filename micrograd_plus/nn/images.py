@@ -17,8 +17,7 @@ class Upsample(Module):
     `mode` is "nearest" or "bilinear"; with the latter, `align_corners` keeps the outermost entries where they are.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> nn.Upsample(scale_factor=2)(mg.tensor([[[[1.0, 2.0]]]])).tolist()
+    >>> mg.nn.Upsample(scale_factor=2)(mg.tensor([[[[1.0, 2.0]]]])).tolist()
     [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
     """
 

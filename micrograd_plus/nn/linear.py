@@ -17,8 +17,7 @@ class Linear(Module):
     """`x @ weightᵀ + bias`, on the last axis. Shapes: x (..., in), weight (out, in), bias (out,).
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> layer = nn.Linear(3, 2)
+    >>> layer = mg.nn.Linear(3, 2)
     >>> layer
     Linear(in_features=3, out_features=2): weight (2, 3), bias (2,); 8 parameters
     >>> layer(mg.random.normal(size=(5, 3))).shape
@@ -55,8 +54,7 @@ class Flatten(Module):
     """The axes from `start_dim` to `end_dim` joined in one; by default all but the first.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> nn.Flatten()(mg.random.normal(size=(10, 3, 4, 4))).shape
+    >>> mg.nn.Flatten()(mg.random.normal(size=(10, 3, 4, 4))).shape
     (10, 48)
     """
 
@@ -79,8 +77,7 @@ class Unflatten(Module):
     """The axis `dim` parted into several, of lengths `unflattened_size`; one of them may be -1.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> nn.Unflatten(1, (3, 4, -1))(mg.random.normal(size=(10, 48))).shape
+    >>> mg.nn.Unflatten(1, (3, 4, -1))(mg.random.normal(size=(10, 48))).shape
     (10, 3, 4, 4)
     """
 

@@ -41,9 +41,8 @@ class CrossEntropyLoss(Loss):
     for class numbers, or the same shape for probabilities.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
     >>> scores, classes = mg.tensor([[2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]), mg.tensor([0, 2])
-    >>> round(nn.CrossEntropyLoss()(scores, classes).item(), 4)
+    >>> round(mg.nn.CrossEntropyLoss()(scores, classes).item(), 4)
     0.1672
     """
 
@@ -68,8 +67,7 @@ class MSELoss(Loss):
     """Squared differences. Input and target have the same shape.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> nn.MSELoss()(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0])).item()
+    >>> mg.nn.MSELoss()(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0])).item()
     2.0
     """
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 from ..arguments import wants_dict, wants_function
+from ..hints import wants_tensor
 from ..tensor import Tensor, forget_gradient, tensor
 from ..variable import Handle, no_grad
 
@@ -35,11 +36,10 @@ class Module:
     child, and everything else is left alone. Order is always the order of assignment.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> class Line(nn.Module):
+    >>> class Line(mg.nn.Module):
     ...     def __init__(self):
-    ...         self.slope = nn.Parameter(2.0)
-    ...         self.start = nn.Parameter(1.0)
+    ...         self.slope = mg.nn.Parameter(2.0)
+    ...         self.start = mg.nn.Parameter(1.0)
     ...     def forward(self, x):
     ...         return self.slope * x + self.start
     >>> line = Line()
@@ -66,8 +66,17 @@ class Module:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What `forward` computes, and what the hooks make of it."""
-        if not self._before and not self._after:
-            return self.forward(*args, **kwargs)
+        try:
+            if not self._before and not self._after:
+                return self.forward(*args, **kwargs)
+            return self._with_hooks(args, kwargs)
+        except AttributeError as error:
+            given = error.obj
+            if isinstance(given, (list, *PLAIN)) and any(given is each for each in (*args, *kwargs.values())):
+                raise wants_tensor(type(self).__name__, given) from error
+            raise
+
+    def _with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook in list(self._before.values()):
             changed = hook(self, args)
             if changed is not None:
@@ -89,8 +98,7 @@ class Module:
         the hook away again, by `remove()` or at the end of a `with` block.
 
         >>> import micrograd_plus as mg
-        >>> from micrograd_plus import nn
-        >>> net, shapes = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, 1)), []
+        >>> net, shapes = mg.nn.Sequential(mg.nn.Linear(2, 5), mg.nn.ReLU(), mg.nn.Linear(5, 1)), []
         >>> for layer in net:
         ...     _ = layer.register_forward_hook(lambda module, args, output: shapes.append(output.shape))
         >>> _ = net(mg.tensor([[1.0, 2.0]]))
@@ -100,7 +108,7 @@ class Module:
         wants_function("register_forward_hook", hook)
         return Handle(self._after, hook)
 
-    # Attributes -------------------------------------------
+    # Attributes -------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         role = self._roles.get(name)
@@ -158,7 +166,7 @@ class Module:
         self._roles[name] = BUFFER if persistent else PASSING
         setattr(self, name, tensor)
 
-    # Looking ----------------------------------------------
+    # Looking ----------------
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules that are attributes of this one, each once, by name."""
@@ -237,7 +245,7 @@ class Module:
             raise AttributeError(f"{type(self).__name__} has no {what} {target!r}; there is {there}")
         return known[target]
 
-    # Changing all at once ---------------------------------
+    # Changing all at once ----
 
     def train(self, mode: bool = True) -> Self:
         """Say that the network is being trained: dropout, say, is on."""
@@ -310,7 +318,7 @@ class Module:
         """All floats in double precision, float64."""
         return self.to(dtype="float64")
 
-    # State ------------------------------------------------
+    # State ------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
         """The values of all parameters and persistent buffers by dotted name: copies, which training does not
@@ -341,7 +349,7 @@ class Module:
             own[name].assign(values.to(own[name].device))
         return Keys(missing, unexpected)
 
-    # In print ---------------------------------------------
+    # In print ---------------
 
     def extra_repr(self) -> str:
         """What to print between the brackets of a module without children: what it was made with, where it keeps that

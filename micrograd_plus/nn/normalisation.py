@@ -26,8 +26,7 @@ class LayerNorm(Module):
     """The last axes brought to mean 0 and variance 1, then scaled and moved by what is learned.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> nn.LayerNorm(2, eps=0.0)(mg.tensor([[1.0, 3.0], [5.0, 15.0]])).tolist()
+    >>> mg.nn.LayerNorm(2, eps=0.0)(mg.tensor([[1.0, 3.0], [5.0, 15.0]])).tolist()
     [[-1.0, 1.0], [-1.0, 1.0]]
     """
 
@@ -136,8 +135,7 @@ class BatchNorm1d(_BatchNorm):
     Szegedy 2015).
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> layer = nn.BatchNorm1d(1, eps=0.0)
+    >>> layer = mg.nn.BatchNorm1d(1, eps=0.0)
     >>> layer(mg.tensor([[1.0], [3.0]])).tolist()
     [[-1.0], [1.0]]
     >>> layer.running_mean.tolist()

@@ -43,8 +43,7 @@ class MaxPool2d(_MaxPool):
 
     >>> import micrograd_plus as mg
     >>> import numpy as np
-    >>> from micrograd_plus import nn
-    >>> nn.MaxPool2d(2)(mg.tensor(np.arange(16.0).reshape(1, 1, 4, 4))).tolist()
+    >>> mg.nn.MaxPool2d(2)(mg.tensor(np.arange(16.0).reshape(1, 1, 4, 4))).tolist()
     [[[[5.0, 7.0], [13.0, 15.0]]]]
     """
 
@@ -80,8 +79,7 @@ class AvgPool2d(_AvgPool):
 
     >>> import micrograd_plus as mg
     >>> import numpy as np
-    >>> from micrograd_plus import nn
-    >>> nn.AvgPool2d(2)(mg.tensor(np.arange(16.0).reshape(1, 1, 4, 4))).tolist()
+    >>> mg.nn.AvgPool2d(2)(mg.tensor(np.arange(16.0).reshape(1, 1, 4, 4))).tolist()
     [[[[2.5, 4.5], [10.5, 12.5]]]]
     """
 

@@ -110,8 +110,7 @@ class RNN(_Recurrent):
     states of the last layer, (T, N, directions * H), and the last one of every layer, (layers * directions, N, H).
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> out, last = nn.RNN(3, 5, num_layers=2, bidirectional=True)(mg.random.normal(size=(7, 4, 3)))
+    >>> out, last = mg.nn.RNN(3, 5, num_layers=2, bidirectional=True)(mg.random.normal(size=(7, 4, 3)))
     >>> out.shape, last.shape
     ((7, 4, 10), (4, 4, 5))
     """
@@ -143,8 +142,7 @@ class LSTM(_Recurrent):
     shaped as in `RNN`.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> out, (hidden, cell) = nn.LSTM(3, 5, batch_first=True)(mg.random.normal(size=(4, 7, 3)))
+    >>> out, (hidden, cell) = mg.nn.LSTM(3, 5, batch_first=True)(mg.random.normal(size=(4, 7, 3)))
     >>> out.shape, hidden.shape, cell.shape
     ((4, 7, 5), (1, 4, 5), (1, 4, 5))
     """
@@ -174,7 +172,7 @@ class GRU(_Recurrent):
         return ops.stack(every, axis=0), [hidden]
 
 
-# Single steps ---------------------------------------------
+# Single steps ---------------
 
 
 class _Cell(Module):
@@ -227,8 +225,7 @@ class LSTMCell(_Cell):
     """One step of `LSTM`.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> cell, state = nn.LSTMCell(3, 5), None
+    >>> cell, state = mg.nn.LSTMCell(3, 5), None
     >>> for x in mg.unstack(mg.random.normal(size=(7, 4, 3))):
     ...     state = cell(x, state)
     >>> [each.shape for each in state]

@@ -34,8 +34,7 @@ def save(state: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
 
     >>> import tempfile
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> net, other = nn.Linear(2, 1), nn.Linear(2, 1)
+    >>> net, other = mg.nn.Linear(2, 1), mg.nn.Linear(2, 1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     mg.save({"net": net.state_dict(), "epoch": 3}, folder + "/state.safetensors")
     ...     state = mg.load(folder + "/state.safetensors")

@@ -26,8 +26,7 @@ class TransformerEncoderLayer(Module):
     before each part.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
+    >>> layer = mg.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
     >>> layer(mg.random.normal(size=(4, 10, 8)), is_causal=True).shape
     (4, 10, 8)
     """
@@ -75,9 +74,8 @@ class TransformerEncoder(Module):
     """So many layers one after the other, each a copy of `encoder_layer` to start with, and `norm` after the last.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
-    >>> layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
-    >>> nn.TransformerEncoder(layer, num_layers=3)(mg.random.normal(size=(4, 10, 8))).shape
+    >>> layer = mg.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
+    >>> mg.nn.TransformerEncoder(layer, num_layers=3)(mg.random.normal(size=(4, 10, 8))).shape
     (4, 10, 8)
     """
 

@@ -28,10 +28,9 @@ def clip_grad_norm_(
     overwritten.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import nn
     >>> x = mg.tensor([1.0, 1.0], requires_grad=True)
     >>> (x * mg.tensor([3.0, 4.0])).sum().backward()
-    >>> nn.utils.clip_grad_norm_([x], max_norm=1.0).item()
+    >>> mg.nn.utils.clip_grad_norm_([x], max_norm=1.0).item()
     5.0
     >>> x.grad.numpy().round(4).tolist()
     [0.6, 0.8]

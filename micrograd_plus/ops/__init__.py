@@ -1,7 +1,5 @@
 """Every operation, by subject. A file here knows mathematics, and nothing of tensors, devices or walks."""
 
-from __future__ import annotations
-
 from types import FunctionType
 
 from . import (

@@ -1,10 +1,8 @@
 """The bends of neural networks, entry by entry. At a kink the convention is PyTorch's."""
 
-from __future__ import annotations
-
 from math import pi, sqrt
 
-from ..op import elementwise, mask
+from ..op import elementwise, mask, real_only
 
 ROOT_HALF = sqrt(0.5)
 ROOT_TWO_OVER_PI = sqrt(2 / pi)
@@ -37,12 +35,14 @@ def relu(xp, x):
 
 
 @elementwise(x=lambda xp, x, slope: xp.where(x > 0, 1.0, slope))
+@real_only
 def leaky_relu(xp, x, *, slope=0.01):
     """x where it is positive, else a little of it: `slope * x`. At 0 the slope is the small one."""
     return xp.where(x > 0, x, slope * x)
 
 
 @elementwise(x=lambda xp, x, alpha: xp.where(x > 0, 1.0, alpha * xp.exp(xp.minimum(x, 0.0))))
+@real_only
 def elu(xp, x, *, alpha=1.0):
     """x where it is positive, else an exponential that levels off at -alpha."""
     return xp.where(x > 0, x, alpha * xp.expm1(xp.minimum(x, 0.0)))
@@ -55,6 +55,7 @@ def selu(xp, x):
 
 
 @elementwise(x=lambda xp, x, alpha: xp.where(x > 0, 1.0, xp.exp(xp.minimum(x, 0.0) / alpha)))
+@real_only
 def celu(xp, x, *, alpha=1.0):
     """elu without a corner for any alpha: the exponential is stretched to meet slope 1 at 0."""
     return xp.where(x > 0, x, alpha * xp.expm1(xp.minimum(x, 0.0) / alpha))
@@ -85,6 +86,7 @@ def hardswish(xp, x):
 
 
 @elementwise(x=lambda x: 1 / ((1 + abs(x)) * (1 + abs(x))))
+@real_only
 def softsign(xp, x):
     """x / (1 + |x|): a step from -1 to 1 with long tails."""
     return x / (1 + abs(x))

@@ -3,9 +3,7 @@
 A pair such as `stride` is (along the height, along the width).
 """
 
-from __future__ import annotations
-
-from ..op import constant, linear, op
+from ..op import constant, linear, op, real_only
 
 
 @linear(
@@ -38,7 +36,7 @@ def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=
     product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.grouped(columns, groups=groups))
     size = xp.windows_along(xp.shape(x), xp.shape(weight), stride, padding, dilation)
     out = xp.as_images(product, size=size, images=xp.shape(x)[0])
-    return out if bias is None else out + xp.channels(bias)
+    return out if bias is None else out + xp.by_channel(bias, xp.shape(out))
 
 
 @conv2d.rule("x")
@@ -100,6 +98,7 @@ def channels(xp, x):
 
 
 @op(keeps=("chosen",), constants=("chosen",))
+@real_only
 def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
     """The largest entry of each window; a border of padding never wins. Of several the first, as in PyTorch."""
     return xp.max_pool2d_with_chosen(x, kernel_size, stride, padding, dilation)

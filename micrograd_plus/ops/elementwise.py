@@ -3,16 +3,14 @@
 A rule here is a local derivative. The engine multiplies it by upstream, and undoes broadcasting.
 """
 
-from __future__ import annotations
-
 from math import inf, log as ln, pi, sqrt as root
 
 from ..composites import composite
 from ..hints import names_itself
-from ..op import constant, elementwise, face, linear, mask, op, phrase
+from ..op import constant, elementwise, face, linear, mask, op, phrase, real_only
 from ..readings import vocabulary
 
-# Arithmetic -----------------------------------------------
+# Arithmetic -----------------
 
 
 @elementwise(x=lambda: -1)
@@ -53,7 +51,7 @@ def divide(xp, a, b):
 
 @elementwise(
     base=lambda base, exponent: exponent * base ** (exponent - (exponent != 0)),
-    exponent=lambda xp, base, exponent, out: out * xp.log(base + ((base == 0) & (exponent >= 0))),
+    exponent=lambda xp, base, out: out * xp.log(base + ((base == 0) & (abs(out) < inf))),
 )
 def power(xp, base, exponent):
     """`base` raised to `exponent`.
@@ -87,12 +85,14 @@ def addcmul(xp, x, a, b, *, value=1.0):
 
 
 @elementwise(a=lambda a, b: (a > b) + 0.5 * (a == b), b=lambda a, b: (b > a) + 0.5 * (a == b))
+@real_only
 def maximum(xp, a, b):
     """The larger of two. At a tie both could move the result, and each receives half."""
     return xp.maximum(a, b)
 
 
 @elementwise(a=lambda a, b: (a < b) + 0.5 * (a == b), b=lambda a, b: (b < a) + 0.5 * (a == b))
+@real_only
 def minimum(xp, a, b):
     """The smaller of two. At a tie both could move the result, and each receives half."""
     return xp.minimum(a, b)
@@ -113,6 +113,7 @@ def where(xp, condition, a, b):
     min=mask(lambda x, min, max: (x < min) & (min < (inf if max is None else max))),
     max=mask(lambda x, min, max: (x > max) | ((-inf if min is None else min) > max)),
 )
+@real_only
 def clip(xp, x, min=None, max=None):
     """The nearest number between `min` and `max`; it is `max` where the two are the wrong way round. At a bound itself
     the gradient passes to `x`, as in PyTorch; beyond it, to the bound."""
@@ -155,7 +156,7 @@ def remainder(xp, a, b):
     return xp.remainder(a, b)
 
 
-# Powers, exponentials, logarithms -------------------------
+# Powers, exponentials, logarithms ----
 
 
 @elementwise(x=lambda xp, x: xp.sign(x))
@@ -230,7 +231,7 @@ def log10(xp, x):
     return xp.log10(x)
 
 
-# Circular and hyperbolic functions ------------------------
+# Circular and hyperbolic functions ----
 
 
 @elementwise(x=lambda xp, x: xp.cos(x))
@@ -320,7 +321,7 @@ def erfc(xp, x):
     return xp.erfc(x)
 
 
-# Steps: flat everywhere but where they jump ---------------
+# Steps: flat everywhere but where they jump ----
 
 
 @elementwise(x=lambda: 0)
@@ -361,7 +362,7 @@ def _(xp, upstream, x, out):
     return across / xp.where(x == 0, inf, abs(x))
 
 
-# Complex numbers: the gradient of a real loss is dL/d(re) + i dL/d(im) --------
+# Complex numbers: the gradient of a real loss is dL/d(re) + i dL/d(im) ----
 
 
 @elementwise(x=lambda: 1)
@@ -418,7 +419,7 @@ def cast(x, dtype):
     return astype(real(x) if x.dtype.kind == "c" and dtype.kind != "c" else x, dtype)
 
 
-# Questions: yes or no, and no graph -----------------------
+# Questions: yes or no, and no graph ----
 
 
 @constant
@@ -434,24 +435,28 @@ def not_equal(xp, a, b):
 
 
 @constant
+@real_only
 def less(xp, a, b):
     """Whether the first is smaller."""
     return xp.less(a, b)
 
 
 @constant
+@real_only
 def less_equal(xp, a, b):
     """Whether the first is smaller or equal."""
     return xp.less_equal(a, b)
 
 
 @constant
+@real_only
 def greater(xp, a, b):
     """Whether the first is larger."""
     return xp.greater(a, b)
 
 
 @constant
+@real_only
 def greater_equal(xp, a, b):
     """Whether the first is larger or equal."""
     return xp.greater_equal(a, b)
@@ -511,7 +516,7 @@ def stop_gradient(xp, x):
     return xp.stop_gradient(x)
 
 
-# New arrays, where another one lives ----------------------
+# New arrays, where another one lives ----
 
 
 @constant

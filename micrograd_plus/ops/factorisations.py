@@ -8,8 +8,6 @@ and positive: its first entry that is at least half as large as the largest. So 
 computed, whatever a loss makes of it. PyTorch leaves the angle open, and refuses a loss that depends on it.
 """
 
-from __future__ import annotations
-
 from math import nan
 
 from ..hints import names_itself
@@ -17,7 +15,7 @@ from ..op import constant, elementwise, face, linear, op
 from ..readings.shapes import shape
 from .shape import concatenate, getitem, mH, tril, triu
 
-# Parts ----------------------------------------------------
+# Parts ----------------------
 
 
 @linear(x=lambda xp, upstream: xp.hermitian_part(upstream))
@@ -75,7 +73,7 @@ def _spread_of_equals(xp, values):
     return xp.expand_dims(8 * xp.resolution(values), axis=-1)
 
 
-# Factors of Hermitian matrices ----------------------------
+# Factors of Hermitian matrices ----
 
 
 def _from_triangle(a, lower):
@@ -151,7 +149,7 @@ def eigvalsh(a, UPLO=None):
     return eigh(a, UPLO)[0]
 
 
-# Factors of any matrix ------------------------------------
+# Factors of any matrix ------
 
 
 @op(outputs=("q", "r"))

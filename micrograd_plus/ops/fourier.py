@@ -7,13 +7,11 @@ the engine conjugates before and after, which makes it the inverse, but for the 
 (the root of it in both).
 """
 
-from __future__ import annotations
-
 from ..hints import names_itself
 from ..op import face, linear
 from ..readings.shapes import shape
 
-# Lengths --------------------------------------------------
+# Lengths --------------------
 
 
 @linear(x=lambda xp, upstream, x_shape, axis: xp.cut_or_pad(upstream, length=x_shape[axis], axis=axis))
@@ -34,7 +32,7 @@ def _of_length(x, n, axis):
     return x if n is None or n == shape(x)[axis] else cut_or_pad(x, length=n, axis=axis)
 
 
-# Complex numbers ------------------------------------------
+# Complex numbers ------------
 
 
 @linear(x=lambda xp, upstream, axis, norm: xp.fft(upstream, axis=axis, norm=norm))
@@ -102,7 +100,7 @@ def _of_lengths(x, s, axes):
     return x
 
 
-# Real numbers: the second half of the spectrum is the first in a mirror, and is left out --------
+# Real numbers: the second half of the spectrum is the first in a mirror, and is left out ----
 
 
 @linear(

@@ -4,12 +4,10 @@ Shapes are (images, channels, *places): a line has one axis of places, an image 
 says of images is not said again here: a line is an image of height 1, and a volume a stack of images.
 """
 
-from __future__ import annotations
-
 from ..composites import composite
 from ..op import linear, op
 
-# Convolution ----------------------------------------------
+# Convolution ----------------
 
 
 @composite
@@ -56,7 +54,7 @@ def conv_transpose2d(
     columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.grouped_images(x, groups=groups))
     columns = xp.ungrouped(columns, images=xp.shape(x)[0])
     out = xp.fold(columns, size, xp.image_size(xp.shape(weight)), stride, padding, dilation)
-    return out if bias is None else out + xp.channels(bias)
+    return out if bias is None else out + xp.by_channel(bias, xp.shape(out))
 
 
 @conv_transpose2d.rule("x")
@@ -88,7 +86,7 @@ def conv_transpose1d(xp, x, weight, bias=None, *, stride=1, padding=0, output_pa
     return xp.squeeze(out, -2)
 
 
-# Pooling --------------------------------------------------
+# Pooling --------------------
 
 
 @composite
@@ -119,7 +117,7 @@ def adaptive_avg_pool2d(xp, x, *, output_size):
     return xp.resample(xp.resample(x, length=high, axis=-2, mode="average"), length=wide, axis=-1, mode="average")
 
 
-# Another size ---------------------------------------------
+# Another size ---------------
 
 
 @composite
@@ -146,7 +144,8 @@ def resample(xp, x, *, length, axis=-1, mode="nearest", step=None):
 def unresample(xp, x, *, shape, axis=-1, mode="nearest", step=None):
     """The reverse of `resample` of an array of `shape`: each new entry hands itself back to the old ones, by the same
     weights."""
-    return xp.unresample(x, shape, axis, mode, step)
+    resampled = xp.resample(xp.zeros_beside(x, shape), xp.shape(x)[axis], axis, mode, step)
+    return xp.unresample(xp.shaped_like(x, resampled), shape, axis, mode, step)
 
 
 @linear(x=lambda xp, upstream, upscale_factor: xp.pixel_unshuffle(upstream, downscale_factor=upscale_factor))

@@ -1,8 +1,6 @@
 """Operations that look entries up by number. An entry that is looked up twice receives both gradients."""
 
-from __future__ import annotations
-
-from ..op import constant, face, linear, op
+from ..op import constant, face, linear, op, real_only
 
 
 @linear(x=lambda xp, upstream, indices, x_shape, axis: xp.put_take(upstream, indices, shape=x_shape, axis=axis))
@@ -13,8 +11,12 @@ def take(xp, x, indices, *, axis=None):
 
 @linear(x=lambda xp, upstream, indices, axis: xp.take(upstream, indices, axis=axis))
 def put_take(xp, x, indices, *, shape, axis=None):
-    """Zeros of `shape` with each slice of `x` added at its number along an axis: the reverse of `take`."""
-    return xp.put_take(x, indices, shape=shape, axis=axis)
+    """Zeros of `shape` with each slice of `x` added at its number along an axis: the reverse of `take`.
+
+    Shapes: x has that of what `take` picks of an array of `shape`.
+    """
+    picked = xp.take(xp.zeros_beside(x, shape), indices, axis=axis)
+    return xp.put_take(xp.shaped_like(x, picked), indices, shape=shape, axis=axis)
 
 
 @linear(
@@ -27,8 +29,12 @@ def take_along_axis(xp, x, indices, *, axis=-1):
 
 @linear(x=lambda xp, upstream, indices, axis: xp.take_along_axis(upstream, indices, axis=axis))
 def put_along_axis_add(xp, x, indices, *, shape, axis=-1):
-    """Zeros of `shape` with each entry of `x` added at its number along the axis: the reverse of `take_along_axis`."""
-    return xp.put_along_axis_add(x, indices, shape=shape, axis=axis)
+    """Zeros of `shape` with each entry of `x` added at its number along the axis: the reverse of `take_along_axis`.
+
+    Shapes: x has that of what `take_along_axis` picks of an array of `shape`.
+    """
+    picked = xp.take_along_axis(xp.zeros_beside(x, shape), indices, axis=axis)
+    return xp.put_along_axis_add(xp.shaped_like(x, picked), indices, shape=shape, axis=axis)
 
 
 @linear(
@@ -76,6 +82,7 @@ def one_hot(xp, indices, *, num_classes):
 
 
 @constant
+@real_only
 def searchsorted(xp, a, v, *, side="left"):
     """Where each entry of `v` would be inserted into the ordered row `a`: left or right of those equal to it."""
     return xp.searchsorted(a, v, side=side)

@@ -5,8 +5,6 @@ what the result fulfils is differentiated, not how it was found (M. Giles, "Coll
 forward and reverse mode algorithmic differentiation", 2008, has most of them).
 """
 
-from __future__ import annotations
-
 from math import inf
 
 from ..hints import names_itself
@@ -17,7 +15,7 @@ from .elementwise import absolute, sign
 from .factorisations import svdvals
 from .shape import expand_axes, expand_dims, moveaxis, squeeze
 
-# Equations and determinants -------------------------------
+# Equations and determinants ----
 
 
 @op
@@ -122,7 +120,7 @@ def _trace(xp, x, *, offset=0):
 
 trace = _trace
 
-# Functions of matrices ------------------------------------
+# Functions of matrices ------
 
 
 @linear(
@@ -166,7 +164,7 @@ def _(xp, upstream, a, a_shape):
     return larger[..., : a_shape[-1], a_shape[-1] :]
 
 
-# Norms ----------------------------------------------------
+# Norms ----------------------
 
 
 @op

@@ -1,7 +1,5 @@
 """Losses: one number that says how wrong a prediction is."""
 
-from __future__ import annotations
-
 from ..op import op
 
 

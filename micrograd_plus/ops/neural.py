@@ -1,7 +1,5 @@
 """What networks are made of: softmax, normalisation, dropout, attention."""
 
-from __future__ import annotations
-
 from ..op import elementwise, op
 
 

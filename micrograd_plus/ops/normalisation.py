@@ -4,8 +4,6 @@
 number for each channel.
 """
 
-from __future__ import annotations
-
 from ..composites import composite
 from ..op import op
 
@@ -36,9 +34,9 @@ def _(upstream, unit):
 @composite
 def scaled_channels(xp, x, weight=None, bias=None):
     """`x * weight + bias`, with one number of each for each channel (axis 1)."""
-    shape = xp.channel_shape(xp.shape(x))
-    out = +x if weight is None else x * xp.reshape(weight, shape)
-    return out if bias is None else out + xp.reshape(bias, shape)
+    shape = xp.shape(x)
+    out = +x if weight is None else x * xp.by_channel(weight, shape)
+    return out if bias is None else out + xp.by_channel(bias, shape)
 
 
 @op(keeps=("unit", "scale"))
@@ -77,9 +75,9 @@ def _(xp, upstream, x_shape):
 @composite
 def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1e-5):
     """Each channel measured by a mean and a variance that were settled before: no example moves them any more."""
-    shape = xp.channel_shape(xp.shape(x))
-    scale = 1 / xp.sqrt(xp.reshape(variance, shape) + eps)
-    return xp.scaled_channels((x - xp.reshape(mean, shape)) * scale, weight, bias)
+    shape = xp.shape(x)
+    scale = 1 / xp.sqrt(xp.by_channel(variance, shape) + eps)
+    return xp.scaled_channels((x - xp.by_channel(mean, shape)) * scale, weight, bias)
 
 
 @composite

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..hints import names_itself
 from ..op import face, joining, linear, multilinear, op
-from ..readings.shapes import ndim
+from ..readings.shapes import ndim, shape
 from .elementwise import multiply
 from .shape import expand_dims, reshape, squeeze
 
@@ -55,7 +55,7 @@ def sum_outer(xp, a, b):
 @op
 def linear_layer(xp, x, weight, bias=None):
     """`x @ weightᵀ + bias`: rows of `weight` are compared with the last axis of `x` (PyTorch's layout: out, in)."""
-    out = xp.matmul(x, xp.mT(weight))
+    out = xp.matmul(x, xp.turned(weight))
     if bias is not None:
         out += bias
     return out
@@ -115,6 +115,8 @@ def tensordot(a, b, axes: Any = 2):
     letters = iter("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
     left, right = [next(letters) for _ in range(ndim(a))], [next(letters) for _ in range(ndim(b))]
     for i, j in zip(of_a, of_b, strict=True):
+        if shape(a)[i] != shape(b)[j]:
+            raise ValueError(f"axis {i} of a {shape(a)} is not as long as axis {j} of b {shape(b)}")
         right[j] = left[i]
     kept = [letter for i, letter in enumerate(left) if i not in of_a]
     kept += [letter for j, letter in enumerate(right) if j not in of_b]
@@ -181,10 +183,10 @@ def _transposes(xp, subscripts, upstream, parts, shapes):
     that those lack, with the factor's own letters as result."""
     *terms, result = subscripts.replace("->", ",").split(",")
     received = []
-    for place, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+    for place, (term, each) in enumerate(zip(terms, shapes, strict=True)):
         others = [i for i in range(len(terms)) if i != place]
         lengths = {pair for i in others for pair in zip(terms[i], shapes[i], strict=True)}
-        own, stand_ins = _stand_ins(xp, upstream, subscripts, term, shape, lengths)
+        own, stand_ins = _stand_ins(xp, upstream, subscripts, term, each, lengths)
         factors = [(result, upstream), *((terms[i], parts[i]) for i in others), *stand_ins]
         letters, given = zip(*factors, strict=True)
         received.append(xp.einsum(f"{','.join(letters)}->{own}", *given))

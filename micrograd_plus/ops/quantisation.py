@@ -8,17 +8,16 @@ points are constants unless an operation says that it learns them.
 `quantize(x, ...).astype("int8")` stores whole numbers, and carries no graph.
 """
 
-from __future__ import annotations
-
 from ..composites import composite
 from ..hints import names_itself
-from ..op import constant, elementwise, face, op
+from ..op import constant, elementwise, face, op, real_only
 from .convolution import conv2d
 from .elementwise import astype
 from .shape import reshape
 
 
 @constant
+@real_only
 def fits(xp, x, scale, zero_point, *, low, high):
     """Whether a number is rounded to one between `low` and `high`, so that nothing of it is cut off."""
     nearest = xp.round(x / scale + zero_point)
@@ -125,7 +124,7 @@ def fake_quantize_lsq(x, step, *, low=-128, high=127, axis=None, grad_factor=1.0
     return _fake_quantize_lsq(x, _beside(step, x, axis), low=low, high=high, grad_factor=grad_factor)
 
 
-# Products of whole numbers --------------------------------
+# Products of whole numbers ----
 
 
 @op
@@ -169,7 +168,7 @@ def _quantized_conv2d(
     kernel = xp.quantize(weight, xp.expand_dims(xp.channels(weight_scale), axis=1), 0, low=low, high=high)
     whole = xp.conv2d(image, kernel, stride=stride, padding=padding, dilation=dilation, groups=groups)
     out = whole * xp.stop_gradient(x_scale) * xp.stop_gradient(xp.channels(weight_scale))
-    return out if bias is None else out + xp.channels(bias)
+    return out if bias is None else out + xp.by_channel(bias, xp.shape(out))
 
 
 _to_image, _to_weight, _to_bias = (rule.function for rule in conv2d.op.rules)
@@ -217,7 +216,7 @@ def quantized_conv2d(
     )
 
 
-# Stored weights, each block of them with a scale of its own --------
+# Stored weights, each block of them with a scale of its own ----
 
 
 @op

@@ -3,9 +3,7 @@
 `axis` is None (all), one axis or several, and may count from the end; `keepdims` keeps the reduced axes with length 1.
 """
 
-from __future__ import annotations
-
-from ..op import constant, linear, op
+from ..op import constant, linear, op, real_only
 
 
 @linear(x=lambda xp, upstream, x_shape, axis, keepdims: xp.spread(upstream, x_shape, axis, keepdims))
@@ -44,12 +42,14 @@ def _(xp, upstream, x, x_shape, axis, keepdims):
 
 
 @op
+@real_only
 def max(xp, x, *, axis=None, keepdims=False):
     """The largest entry. Entries that tie for it share its gradient equally."""
     return xp.max(x, axis=axis, keepdims=keepdims)
 
 
 @op
+@real_only
 def min(xp, x, *, axis=None, keepdims=False):
     """The smallest entry. Entries that tie for it share its gradient equally."""
     return xp.min(x, axis=axis, keepdims=keepdims)
@@ -143,7 +143,7 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
     return xp.spread(upstream, x_shape, axis, keepdims) * xp.exp(x - xp.spread(out, x_shape, axis, keepdims))
 
 
-# Answers without a graph ----------------------------------
+# Answers without a graph ----
 
 
 @constant
@@ -166,12 +166,14 @@ def all(xp, x, *, axis=None, keepdims=False):
 
 
 @constant
+@real_only
 def argmax(xp, x, *, axis=None, keepdims=False):
     """Where the largest entry stands; the first of several."""
     return xp.argmax(x, axis=axis, keepdims=keepdims)
 
 
 @constant
+@real_only
 def argmin(xp, x, *, axis=None, keepdims=False):
     """Where the smallest entry stands; the first of several."""
     return xp.argmin(x, axis=axis, keepdims=keepdims)

@@ -1,10 +1,8 @@
 """Operations along an axis whose every result depends on what came before: running sums, recurrences, sorting."""
 
-from __future__ import annotations
-
 from ..composites import composite
 from ..hints import names_itself
-from ..op import constant, face, linear, op
+from ..op import constant, face, linear, op, real_only
 from ..readings.shapes import ndim, shape
 
 
@@ -63,6 +61,7 @@ def _(xp, upstream, x, x_shape, axis, exclusive, reverse):
 
 
 @op(outputs=("values", "indices"))
+@real_only
 def cummax_with_indices(xp, x, *, axis=-1):
     """The largest entry so far, and where it stands; of several, the latest."""
     return xp.cummax_with_indices(x, axis=axis)
@@ -93,12 +92,14 @@ def _(xp, upstream, order, x_shape, axis):
 
 
 @constant
+@real_only
 def argsort(xp, x, *, axis=-1, descending=False):
     """The places of the entries in order; equal entries keep the order they came in."""
     return xp.argsort(x, axis=axis, descending=descending)
 
 
 @op(outputs=("values", "indices"))
+@real_only
 def topk(xp, x, *, k, axis=-1):
     """The `k` largest entries in descending order, and where they stand."""
     return xp.topk(x, k, axis=axis)

@@ -1,10 +1,8 @@
 """Models that carry a state along a sequence. Going back, what the states receive is carried from the other end."""
 
-from __future__ import annotations
+from ..op import op, real_only
 
-from ..op import op
-
-# Recurrent networks ---------------------------------------
+# Recurrent networks ---------
 
 
 @op
@@ -50,6 +48,7 @@ def _(xp, upstream, gate, drive, weight, out, reverse):
 
 
 @op(outputs=("hidden", "cell_after"), keeps=("enter", "forget", "candidate", "show", "squashed"))
+@real_only
 def lstm_cell(xp, gates, cell):
     """One step of a long short-term memory (Hochreiter and Schmidhuber 1997): the cell forgets a part of itself and
     takes a candidate in, and the hidden state shows a part of it.
@@ -78,6 +77,7 @@ def _(xp, upstream, cell, enter, forget, candidate, show, squashed):
 
 
 @op(keeps=("reset", "keep", "candidate", "recalled"))
+@real_only
 def gru_cell(xp, drive, recall, hidden):
     """One step of a gated recurrent unit (Cho et al. 2014): a part of the hidden state is kept, the rest replaced.
 
@@ -104,7 +104,7 @@ def _(xp, upstream, hidden, reset, keep, candidate, recalled):
     )
 
 
-# State spaces and linear attention ------------------------
+# State spaces and linear attention ----
 
 
 @op(keeps=("decay", "state"))

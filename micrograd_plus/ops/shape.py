@@ -1,10 +1,8 @@
 """Operations that move entries about without changing them. Going back, each entry moves back to where it was."""
 
-from __future__ import annotations
-
 from ..op import face, joining, linear, op
 
-# Axes -----------------------------------------------------
+# Axes -----------------------
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
@@ -88,7 +86,7 @@ def axes_from_last(xp, x, *, shape, axis=None):
     return xp.axes_from_last(x, shape=shape, axis=axis)
 
 
-# Repetition -----------------------------------------------
+# Repetition -----------------
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.unbroadcast(upstream, x_shape))
@@ -133,7 +131,7 @@ def sum_tiles(xp, x, *, shape, reps):
     return xp.sum_tiles(x, shape, reps)
 
 
-# Parts ----------------------------------------------------
+# Parts ----------------------
 
 
 @linear(x=lambda xp, upstream, x_shape, index: xp.put_add(upstream, shape=x_shape, index=index))
@@ -144,8 +142,11 @@ def getitem(xp, x, *, index):
 
 @linear(x=lambda upstream, index: upstream[index])
 def put_add(xp, x, *, shape, index):
-    """Zeros of `shape` with `x` added at `index`: the reverse of `getitem`."""
-    return xp.put_add(x, shape=shape, index=index)
+    """Zeros of `shape` with `x` added at `index`: the reverse of `getitem`.
+
+    Shapes: x has that of what `index` picks of an array of `shape`.
+    """
+    return xp.put_add(xp.shaped_like(x, xp.zeros_beside(x, shape)[index]), shape=shape, index=index)
 
 
 @joining(parts=lambda xp, upstream, parts_shape, axis: xp.split(upstream, xp.cuts(parts_shape, axis), axis=axis))

@@ -1,7 +1,5 @@
 """Signals in time: frames and spectrograms. Public as `mg.signal`. The last axis is time."""
 
-from __future__ import annotations
-
 from ..composites import composite
 from ..hints import names_itself
 from ..op import constant, linear
@@ -9,7 +7,7 @@ from ..readings.shapes import shape
 from .elementwise import ones_beside
 from .shape import pad
 
-# Frames ---------------------------------------------------
+# Frames ---------------------
 
 
 @linear(x=lambda xp, upstream, x_shape, hop: xp.overlap_add(upstream, size=x_shape[-1], hop=hop))
@@ -24,7 +22,7 @@ def overlap_add(xp, x, *, size, hop):
     return xp.overlap_add(x, size, hop)
 
 
-# Spectrograms ---------------------------------------------
+# Spectrograms ---------------
 
 
 @constant

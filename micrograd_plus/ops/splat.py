@@ -3,9 +3,7 @@
 Kerbl, Kopanas, Leimkühler and Drettakis, "3D Gaussian splatting for real-time radiance field rendering", 2023.
 """
 
-from __future__ import annotations
-
-from ..op import op
+from ..op import op, real_only
 
 
 @op(keeps=("bell",))
@@ -42,6 +40,7 @@ def _(xp, upstream, across, down, conic, opacity, bell, cutoff, ceiling):
 
 
 @op(keeps=("weights", "light"))
+@real_only
 def blend(xp, alpha, colours, background, *, stop=1e-4):
     """Layers over one another, the first in front: alpha (G, P) of P pixels, colours (G, C), background (C,) to (P, C).
 

@@ -1,7 +1,5 @@
 """What transformers are made of: turned positions, attention with all its options, gated layers, experts."""
 
-from __future__ import annotations
-
 from ..composites import composite
 from ..op import constant, elementwise, linear, multilinear, op
 
@@ -82,7 +80,7 @@ def expert_products(xp, a, b, experts, *, count):
     return xp.expert_products(a, b, experts, count)
 
 
-# Attention ------------------------------------------------
+# Attention ------------------
 
 
 @op

@@ -17,9 +17,8 @@ class Adam(Optimizer):
     `weight_decay` adds a share of the values to the gradient; `AdamW` keeps it apart.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import optim
     >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
-    >>> adam = optim.Adam([x], lr=0.1)
+    >>> adam = mg.optim.Adam([x], lr=0.1)
     >>> (x * x).sum().backward()
     >>> adam.step()
     >>> x

@@ -85,9 +85,8 @@ class ExponentialLR(LRScheduler):
     """Times `gamma` after every step.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import optim
-    >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
-    >>> schedule = optim.lr_scheduler.ExponentialLR(descent, gamma=0.5)
+    >>> descent = mg.optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.ExponentialLR(descent, gamma=0.5)
     >>> for _ in range(3):
     ...     descent.step()
     ...     schedule.step()
@@ -174,9 +173,8 @@ class OneCycleLR(LRScheduler):
     momenta are one number, or one for each group.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import optim
-    >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], momentum=0.9)
-    >>> schedule = optim.lr_scheduler.OneCycleLR(descent, max_lr=1.0, total_steps=5, pct_start=0.4, div_factor=4)
+    >>> descent = mg.optim.SGD([mg.tensor(1.0, requires_grad=True)], momentum=0.9)
+    >>> schedule = mg.optim.lr_scheduler.OneCycleLR(descent, max_lr=1.0, total_steps=5, pct_start=0.4, div_factor=4)
     >>> for _ in range(5):
     ...     print(round(descent.param_groups[0]["lr"], 3), round(descent.param_groups[0]["momentum"], 3))
     ...     schedule.step()
@@ -243,11 +241,10 @@ class SequentialLR(LRScheduler):
     """One schedule after the other: the next one starts, at its own step 0, at each of the `milestones`.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import optim
-    >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
-    >>> warm = optim.lr_scheduler.LinearLR(descent, start_factor=0.5, total_iters=2)
-    >>> cool = optim.lr_scheduler.ExponentialLR(descent, gamma=0.1)
-    >>> schedule = optim.lr_scheduler.SequentialLR(descent, [warm, cool], milestones=[2])
+    >>> descent = mg.optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+    >>> warm = mg.optim.lr_scheduler.LinearLR(descent, start_factor=0.5, total_iters=2)
+    >>> cool = mg.optim.lr_scheduler.ExponentialLR(descent, gamma=0.1)
+    >>> schedule = mg.optim.lr_scheduler.SequentialLR(descent, [warm, cool], milestones=[2])
     >>> rates = []
     >>> for _ in range(4):
     ...     rates.append(descent.param_groups[0]["lr"])

@@ -23,8 +23,7 @@ class Optimizer:
     graph that was computed with the old ones keeps them.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import optim
-    >>> class Signs(optim.Optimizer):
+    >>> class Signs(mg.optim.Optimizer):
     ...     def updated(self, values, gradient, state, group):
     ...         return values - group["lr"] * mg.sign(gradient).numpy()
     >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
@@ -110,7 +109,7 @@ class Optimizer:
         """The new values of one parameter, in an array of their own. `state` may be written, nothing else."""
         raise NotImplementedError(f"{type(self).__name__} has no updated(values, gradient, state, group)")
 
-    # State ------------------------------------------------
+    # State ------------------
 
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on later: {"state": {"0": {...}}, "param_groups": [...]}.

@@ -19,9 +19,8 @@ class ReduceLROnPlateau:
     `cooldown` steps after a change nothing is counted. No rate falls below `min_lr`, or changes by no more than `eps`.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import optim
-    >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
-    >>> schedule = optim.lr_scheduler.ReduceLROnPlateau(descent, patience=1)
+    >>> descent = mg.optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+    >>> schedule = mg.optim.lr_scheduler.ReduceLROnPlateau(descent, patience=1)
     >>> for loss in (3.0, 2.0, 2.5, 2.1):
     ...     schedule.step(loss)
     >>> descent.param_groups[0]["lr"]

@@ -15,9 +15,8 @@ class SGD(Optimizer):
     `nesterov` looks one step ahead along the sum.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus import optim
     >>> x = mg.tensor([1.0, -2.0], requires_grad=True)
-    >>> descent = optim.SGD([x], lr=0.1)
+    >>> descent = mg.optim.SGD([x], lr=0.1)
     >>> (x * x).sum().backward()
     >>> descent.step()
     >>> x

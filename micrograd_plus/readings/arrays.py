@@ -17,7 +17,7 @@ import numpy  # noqa: ICN001 - np is the library that this file is read with, wh
 
 from . import matrices, placing, resampling, scans, sequences, special, waves, windows
 from .shapes import *  # noqa: F403 - words about shapes are words of this reading too
-from .shapes import axes_of, count_along, inverse_order, is_sequence, reduced, whole
+from .shapes import axes_of, count_along, floating, inverse_order, is_sequence, reduced, whole
 
 np: Any = globals().get("library", numpy)
 
@@ -118,10 +118,10 @@ def mH(x: Any) -> Any:
 
 def matmul(a: Any, b: Any) -> Any:
     """The matrix product; two plain matrices take the shorter way to BLAS, and many before one go as one."""
+    if a.ndim == 2 == b.ndim:
+        return a.dot(b)
     if b.ndim != 2 or a.ndim < 2:
         return np.matmul(a, b)
-    if a.ndim == 2:
-        return a.dot(b)
     out = np.empty((*a.shape[:-1], b.shape[1]), np.result_type(a, b))
     np.dot(rows(a), b, out=rows(out))
     return out
@@ -242,8 +242,9 @@ def summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, .
 
 def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
     """The sum of `x` over everything that broadcasting had repeated, in the shape it had before."""
-    if len(shape) == 1 and x.shape[-1:] == shape and x.size and x.dtype.kind == "f":
-        return _ones(x.size // shape[0], x.dtype).dot(rows(x))  # three to six times as fast as adding the rows
+    if len(shape) == 1 and x.shape[-1:] == shape and x.dtype.kind == "f":
+        each = rows(x)
+        return _ones(len(each), x.dtype).dot(each)  # three to six times as fast as adding the rows
     extra = x.ndim - len(shape)
     if extra < 0 or builtins.any(n not in (m, 1) for n, m in zip(shape, x.shape[extra:], strict=True)):
         raise ValueError(f"shape {x.shape} is not what broadcasting makes of {shape}")
@@ -290,8 +291,9 @@ def times(upstream: Any, local: Any) -> Any:
 
 
 def own(x: Any, upstream: Any = None) -> Any:
-    """`x` in memory that nobody else reads: a copy where it is `upstream` itself, or looks into what others hold."""
-    if x is not upstream and (x.base is None or _alone(x)):
+    """`x` in memory that nobody else reads: a copy where it is `upstream` itself, or looks into what others hold. A
+    scalar of NumPy's cannot be written into."""
+    if isinstance(x, _scalar) or (x is not upstream and (x.base is None or _alone(x))):
         return x
     return x.copy("C" if 0 in x.strides else "K")  # repeated entries stand in no order of their own
 
@@ -306,6 +308,7 @@ def _alone(x: Any) -> bool:
     return writeable(x) and sys.getrefcount(x.base) == _ALONE
 
 
+_scalar: Any = numpy.generic
 _fresh = np.zeros(2)[:1]
 _ALONE = sys.getrefcount(_fresh.base)
 
@@ -395,7 +398,7 @@ def ones_beside(x: Any, shape: tuple[int, ...]) -> Any:
 
 def numbers_beside(x: Any, numbers: Any) -> Any:
     """Plain numbers as an array where `x` lives."""
-    return np.asarray(numbers, x.dtype)
+    return np.asarray(numbers, floating(x))
 
 
 def eye_beside(x: Any, n: int) -> Any:

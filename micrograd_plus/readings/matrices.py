@@ -15,6 +15,8 @@ from typing import Any
 from numpy import broadcast_shapes, errstate
 from numpy.linalg import LinAlgError
 
+from .shapes import floating
+
 __all__ = [
     "block_triangle", "cholesky", "cofactors", "det", "eigh", "expm", "inv", "matrix_power", "pivots", "qr",
     "resolution", "slogdet", "solve", "svd", "trace",
@@ -156,7 +158,7 @@ def _largest(np: Any, sizes: Any, axis: int) -> Any:
     return (np.max if sizes.shape[axis] else np.sum)(sizes, axis=axis, keepdims=True)
 
 
-# Functions of matrices ------------------------------------
+# Functions of matrices ------
 
 
 def block_triangle(np: Any, a: Any, b: Any) -> Any:
@@ -202,7 +204,7 @@ def expm(np: Any, a: Any) -> Any:
     _square(a)
     size = _largest(np, np.sum(np.abs(a), axis=-2, keepdims=True), -1)
     halvings = np.ceil(np.log2(np.maximum(size / LARGEST, 1)))
-    small = a * (0.5**halvings).astype(size.dtype)
+    small = a * (0.5**halvings).astype(floating(size))
     square = small @ small
     even = _polynomial(np, EVEN, square)
     odd = small @ _polynomial(np, ODD, square)

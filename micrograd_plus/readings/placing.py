@@ -68,6 +68,8 @@ def _along(np: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> tuple[An
 
 def scatter_add(np: Any, x: Any, index: Any, src: Any, axis: int) -> Any:
     """`x` with each entry of `src` added at its number along `axis`."""
+    if index.ndim != x.ndim:
+        raise ValueError(f"index has shape {index.shape}: it has as many axes as x")
     out = x.astype(np.result_type(x, src), copy=True)
     add_at(np, out, _along(np, index, axis, index.shape), src)
     return out

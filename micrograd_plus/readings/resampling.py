@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .placing import add_at
+from .shapes import floating
 
 __all__ = ["resample", "unresample"]
 
@@ -30,7 +31,7 @@ def _nearest(length: int, new_length: int, step: float) -> Table:
     """The old entry in whose cell the new one begins, as PyTorch's "nearest"."""
     into = np.arange(new_length)
     places = np.minimum(np.floor(into * step).astype(int), length - 1)
-    return into, places, np.ones(new_length)
+    return into, places, np.ones(new_length, bool)
 
 
 def _linear(length: int, new_length: int, step: float) -> Table:
@@ -83,7 +84,8 @@ def unresample(
 def _weighted(library: Any, x: Any, source: Any, target: Any, weights: Any, length: int, axis: int) -> Any:
     """Entries along an axis, each times its weight, added up where they belong."""
     first = library.moveaxis(x, axis, 0)
-    column = library.asarray(weights).astype(x.dtype).reshape(-1, *(1,) * (x.ndim - 1))
-    out = library.zeros((length, *first.shape[1:]), x.dtype)
+    dtype = floating(x) if weights.dtype.kind == "f" else x.dtype
+    column = library.asarray(weights).astype(dtype).reshape(-1, *(1,) * (x.ndim - 1))
+    out = library.zeros((length, *first.shape[1:]), dtype)
     add_at(library, out, library.asarray(target), first[library.asarray(source)] * column)
     return library.moveaxis(out, 0, axis)

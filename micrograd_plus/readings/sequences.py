@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .shapes import floating
+
 __all__ = [
     "attention_mask", "expert_products", "gated_recurrence", "grouped_matmul", "matrix_recurrence", "rnn", "rope",
     "rope_angles",
@@ -17,7 +19,10 @@ def rnn(np: Any, drive: Any, weight: Any, start: Any = None, nonlinearity: str =
     if nonlinearity not in NONLINEARITIES:
         raise ValueError(f"nonlinearity is 'tanh' or 'relu', got {nonlinearity!r}")
     refuse_other_width(weight, drive.shape[-1])
-    out, turned, state = np.empty(drive.shape, np.result_type(drive, weight)), weight.T, start
+    kind = np.result_type(drive, weight, drive if start is None else start)
+    out, turned, state = np.empty(drive.shape, kind), weight.T, start
+    if nonlinearity == "relu" and out.dtype.kind == "c":
+        raise TypeError("relu takes real numbers")
     for i in range(len(drive)):
         total = drive[i] if state is None else state.dot(turned) + drive[i]
         state = out[i]
@@ -67,12 +72,12 @@ def rope(np: Any, x: Any, angles: Any, interleaved: bool = False) -> Any:
     pairs = angles.shape[-1]
     if 2 * pairs > x.shape[-1]:
         raise ValueError(f"{pairs} angles turn {2 * pairs} features, and x has {x.shape[-1]}")
-    cos, sin = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
+    cos, sin = np.cos(angles).astype(floating(x)), np.sin(angles).astype(floating(x))
     if interleaved:
         first, second = slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2)
     else:
         first, second = slice(pairs), slice(pairs, 2 * pairs)
-    out = x.copy()
+    out = x.astype(floating(x))
     out[..., first] = x[..., first] * cos - x[..., second] * sin
     out[..., second] = x[..., first] * sin + x[..., second] * cos
     return out
@@ -81,7 +86,7 @@ def rope(np: Any, x: Any, angles: Any, interleaved: bool = False) -> Any:
 def rope_angles(np: Any, x: Any, pairs: int, base: float = 10000.0, offset: int = 0) -> Any:
     """Position times the speed of each pair: (T, pairs)."""
     positions = np.arange(offset, offset + x.shape[-2])
-    return (positions[:, None] / base ** (np.arange(pairs) / pairs)).astype(x.dtype)
+    return (positions[:, None] / base ** (np.arange(pairs) / pairs)).astype(floating(x))
 
 
 def attention_mask(
@@ -98,7 +103,7 @@ def attention_mask(
         hidden = hidden | (abs(ahead) >= window)
     if allowed is not None:
         hidden = hidden | ~allowed
-    return np.where(hidden, -np.inf, 0.0).astype(query.dtype)
+    return np.where(hidden, -np.inf, 0.0).astype(floating(query))
 
 
 def grouped_matmul(np: Any, x: Any, weights: Any, experts: Any) -> Any:

@@ -8,10 +8,10 @@ from operator import index
 from typing import Any, TypeGuard
 
 __all__ = [
-    "all_but_channels", "attention_scale", "border_at_end", "channel_shape", "corner", "count_along", "cuts",
-    "diagonal_shape", "fitting_bias", "group_shape", "heads_sharing", "image_size", "inverse_order", "joined_last",
-    "last_axes", "ndim", "opposite", "other_norm", "quantile_places", "reduced", "shape", "shaped_like", "size",
-    "size_before_windows", "windows_along",
+    "all_but_channels", "attention_scale", "border_at_end", "by_channel", "channel_shape", "corner", "count_along",
+    "cuts", "diagonal_shape", "fitting_bias", "group_shape", "heads_sharing", "image_size", "inverse_order",
+    "joined_last", "last_axes", "ndim", "opposite", "other_norm", "quantile_places", "reduced", "shape",
+    "shaped_like", "size", "size_before_windows", "turned", "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
@@ -129,6 +129,18 @@ def shaped_like(x: Any, other: Any) -> Any:
     return x
 
 
+def turned(weight: Any) -> Any:
+    """The transpose of a matrix. More axes would broadcast: a ValueError."""
+    if weight.ndim != 2:
+        raise ValueError(f"weight has shape {weight.shape} and is no matrix")
+    return weight.T
+
+
+def floating(x: Any) -> Any:
+    """The dtype of fractions beside an array: its own, or double precision beside whole numbers."""
+    return x.dtype if x.dtype.kind in "fc" else "float64"
+
+
 def attention_scale(query: Any, scale: float | None) -> float:
     """The scale that was asked for, or one over the root of the length of a query."""
     return 1 / sqrt(max(query.shape[-1], 1)) if scale is None else scale
@@ -225,6 +237,14 @@ def size_before_windows(
 def channel_shape(shape: Shape) -> Shape:
     """The shape in which one number for each channel (axis 1) meets an array of `shape`."""
     return (-1, *(1,) * (len(shape) - 2))
+
+
+def by_channel(values: Any, shape: Shape) -> Any:
+    """One number for each channel (axis 1), ready to meet an array of `shape`. Other shapes would broadcast: a
+    ValueError."""
+    if values.shape != shape[1:2]:
+        raise ValueError(f"one number for each of {shape[1]} channels is wanted, got shape {values.shape}")
+    return values.reshape(channel_shape(shape))
 
 
 def all_but_channels(shape: Shape) -> tuple[int, ...]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .shapes import floating
+
 __all__ = [
     "count_mirrored", "cut_or_pad", "fft", "fft2", "frames", "hann_window", "ifft", "ifft2", "irfft", "mel_filters",
     "overlap_add", "rfft",
@@ -98,7 +100,7 @@ def overlap_add(np: Any, x: Any, size: int, hop: int) -> Any:
 def hann_window(np: Any, x: Any, length: int) -> Any:
     """A bell that begins at 0 and would be back there one entry after its end, sin² from 0 to π, in the dtype
     of `x`."""
-    return (np.sin(np.arange(length) * (math.pi / length)) ** 2).astype(x.real.dtype)
+    return (np.sin(np.arange(length) * (math.pi / length)) ** 2).astype(floating(x.real))
 
 
 def mel_filters(
@@ -119,4 +121,4 @@ def mel_filters(
     frequencies = np.arange(n_fft // 2 + 1) * (sample_rate / n_fft)
     left, peak, right = corners[:-2, None], corners[1:-1, None], corners[2:, None]
     rising, falling = (frequencies - left) / (peak - left), (right - frequencies) / (right - peak)
-    return np.maximum(0, np.minimum(rising, falling)).astype(x.real.dtype)
+    return np.maximum(0, np.minimum(rising, falling)).astype(floating(x.real))

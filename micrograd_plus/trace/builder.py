@@ -15,7 +15,7 @@ from ..rule import Contribution
 from ..variable import Leaf, Node, Part, Upstreams, Variable
 from .formulas import at_hand, formula
 from .recorder import Recorder, Scope, Told, Walk
-from .sites import name_in, path_in, rule_source, site_at, values_in
+from .sites import held_in, label_of, rule_source, site_at
 from .trace import Rule, Step, Trace, TraceNode
 
 
@@ -42,11 +42,6 @@ class Applied:
         self.inputs = [Number(value) if isinstance(value, (int, float, complex)) else value for value in inputs]
         self.data = [*data]
         self.names = op.flat_names(len(self.inputs))
-
-
-def label_of(value: Any, scope: tuple[dict[str, Any], ...]) -> str | None:
-    """What the user calls a value. Variables come last: one left over from a loop may hold any parameter."""
-    return path_in(scope, value) or getattr(value, "label", None) or name_in(scope, value)
 
 
 def key_of(value: Any) -> Any:
@@ -102,7 +97,7 @@ class Builder:
                 if not self._inputs(parent):
                     leaves.add(id(parent))
         scope = self.recorder.scopes[walk.frame][1:] if walk.frame in self.recorder.scopes else ()
-        for value in values_in(scope):
+        for _, _, value in held_in(scope):
             place = id(value.node if isinstance(value, Variable) else value)
             if place in leaves and place not in self.labels and (label := label_of(value, scope)):
                 self.labels[place] = label
@@ -122,7 +117,7 @@ class Builder:
         for told in walk.steps:
             self._step(*told)
 
-    # Nodes ------------------------------------------------
+    # Nodes ------------------
 
     def _node(self, root: Any) -> int:
         """The number of a node; it and all it depends on are added in order of birth."""
@@ -208,7 +203,7 @@ class Builder:
         saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
         return saved.get("out", self.values.get(id(key)))
 
-    # Steps ------------------------------------------------
+    # Steps ------------------
 
     def _step(self, node: Any, contribution: Contribution, upstream: Any, before: Any, after: Any) -> None:
         rule = contribution.rule

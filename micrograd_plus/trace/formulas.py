@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..application import is_complex
 from ..readings import notation, symbols
 from ..readings.shapes import is_sequence
 from ..readings.symbols import Shape, Symbol
@@ -37,17 +38,20 @@ def at_hand(rule: Rule, inputs: list[Any], params: dict[str, Any], out: Any) -> 
 
 def expression(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> Any:
     """What a rule sends to its `index`-th input, as an expression: for an elementwise operation upstream times the
-    local derivative. What was not recorded stands there by its name."""
-    op = rule.op
+    local derivative. Where upstream is complex, with the conjugates that the engine takes round a rule. What was not
+    recorded stands there by its name."""
+    op, adjoint = rule.op, is_complex(upstream)
     named: dict[str, Any] = {name: Symbol(name) for name in (*op.inputs, *op.params, *op.outputs, "out")}
     named |= {name: symbol_for(rule, name, value) for name, value in reads.items()}
-    named["xp"], named["upstream"] = symbols, symbol_for(rule, "upstream", upstream)
-    sent = rule(named)
-    if op.kind == "joining" or len(rule.inputs) > 1:
-        return sent[index]
-    if op.kind != "elementwise":
-        return sent
-    return named["upstream"] if isinstance(sent, (int, float)) and sent == 1 else named["upstream"] * sent
+    sign = symbol_for(rule, "upstream", upstream)
+    if op.kind == "elementwise":
+        local = rule({**named, "xp": symbols})
+        if isinstance(local, (int, float)):
+            return sign if local == 1 else sign * local
+        return sign * (symbols.conj(local) if adjoint else local)
+    sent = rule({**named, "xp": symbols, "upstream": symbols.conj(sign) if adjoint else sign})
+    sent = sent[index] if op.kind == "joining" or len(rule.inputs) > 1 else sent
+    return symbols.conj(sent) if adjoint else sent
 
 
 def formula(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> dict[str, str | None]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from types import CodeType, FrameType
 from typing import Any
 
@@ -37,9 +38,11 @@ class Walk:
         self.steps.append((node, contribution, upstream, before, after))
 
     def complete(self) -> None:
-        """Walk again what was not watched. What rules had saved cannot have changed, so it is the same walk."""
+        """Walk again what was not watched. What rules had saved cannot have changed, so it is the same walk; where it
+        broke off with an error, which its user has seen, so does this one."""
         if self.can_replay:
-            replay(self.root.node, self.seed, [self], self.kept)
+            with suppress(Exception):
+                replay(self.root.node, self.seed, [self], self.kept)
             self.can_replay = False
             self.kept.clear()
 

@@ -15,7 +15,21 @@ from typing import Any, cast
 _PACKAGE = __name__.partition(".")[0]
 
 
-class Site:
+class Fields:
+    """What consists of fields that its slots name; those that are not given are None."""
+
+    __slots__ = ()
+
+    def __init__(self, **fields: Any):
+        for name in self.__slots__:
+            setattr(self, name, fields.get(name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, as plain data."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class Site(Fields):
     """A place in the user's program: file, line and columns of the expression, the line's text, the function's name.
 
     Lines count from 1, columns from 0 in characters. `file` is the path from here, or `cell 3` in a notebook.
@@ -30,14 +44,6 @@ class Site:
     end_column: int | None
     text: str | None
     function: str | None
-
-    def __init__(self, **fields: Any):
-        for name in self.__slots__:
-            setattr(self, name, fields.get(name))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields, as plain data."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
     def __repr__(self) -> str:
         return f"{self.file}:{self.line}: {(self.text or '').strip()}"
@@ -62,12 +68,13 @@ def site_at(code: CodeType, names: dict[str, Any], instruction: int) -> Site:
     line = line or code.co_firstlineno
     text = linecache.getline(code.co_filename, line, names).rstrip("\n")
     end_text = text if end_line in (None, line) else linecache.getline(code.co_filename, end_line, names)
+    shift = _shift(code)
     return Site(
         file=(file_name_of_rule if is_ours(code)[0] else file_name)(code.co_filename),
         line=line,
         end_line=end_line,
-        column=_characters(text, column),
-        end_column=_characters(end_text, end_column),
+        column=_characters(text, column, shift),
+        end_column=_characters(end_text, end_column, shift),
         text=text or None,
         function=None if code.co_name == "<module>" else code.co_name,
     )
@@ -82,11 +89,19 @@ def _position(code: CodeType, instruction: int) -> tuple[int | None, int | None,
     return None, None, None, None
 
 
-def _characters(text: str, column: int | None) -> int | None:
+@lru_cache(maxsize=4096)
+def _shift(code: CodeType) -> int:
+    """How much further in a program stands than what was compiled of it, as marimo's cells do in their file. Nothing
+    begins left of its line's indentation."""
+    begun = [(linecache.getline(code.co_filename, line or 0), at) for line, _, at, end in code.co_positions() if end]
+    return max([0, *(len(text) - len(text.lstrip()) - (at or 0) for text, at in begun)])
+
+
+def _characters(text: str, column: int | None, shift: int) -> int | None:
     """A column counted in characters."""
     if column is None or not text:
         return None
-    return len(text.encode()[:column].decode(errors="ignore"))
+    return len(text.encode()[: column + shift].decode(errors="ignore"))
 
 
 def file_name(path: str) -> str:
@@ -107,37 +122,27 @@ def _notebook_cells() -> dict[str, int]:
     return getattr(getattr(shell, "compile", None), "_filename_map", {})
 
 
-def values_in(scopes: tuple[dict[str, object], ...]) -> Iterator[object]:
-    """What the user's program holds in its variables, models by their parameters."""
+def held_in(scopes: tuple[dict[str, object], ...]) -> Iterator[tuple[str, bool, object]]:
+    """What the user's program holds in its variables: a name, whether it is a parameter's path, and the value."""
     for names in scopes:
-        for held in names.values():
+        for name, held in names.items():
             if hasattr(type(held), "named_parameters"):
-                yield from (parameter for _, parameter in cast("Any", held).named_parameters())
+                start = "" if name == "self" else f"{name}."
+                yield from ((start + path, True, parameter) for path, parameter in cast("Any", held).named_parameters())
             else:
-                yield held
+                yield name, False, held
 
 
-def name_in(scopes: tuple[dict[str, Any], ...], value: Any) -> str | None:
-    """The variable in which the user's program holds a value."""
-    for names in scopes:
-        for name, held in names.items():
-            if held is value and not name.startswith("_"):
-                return name
-    return None
+def label_of(value: Any, scopes: tuple[dict[str, Any], ...]) -> str | None:
+    """What the user calls a value: by its path in a model, as in `net.0.weight`, by its label, or by a variable; they
+    come last, since one left over from a loop may hold any parameter."""
+    found = [(name, is_path) for name, is_path, held in held_in(scopes) if held is value]
+    path = next((name for name, is_path in found if is_path), None)
+    variable = next((name for name, is_path in found if not is_path and not name.startswith("_")), None)
+    return path or getattr(value, "label", None) or variable
 
 
-def path_in(scopes: tuple[dict[str, object], ...], value: Any) -> str | None:
-    """The path of a parameter from the variable that holds its model, as in `net.0.weight`."""
-    for names in scopes:
-        for name, held in names.items():
-            if hasattr(type(held), "named_parameters"):
-                for path, parameter in cast("Any", held).named_parameters():
-                    if parameter is value:
-                        return f"{name}.{path}" if name != "self" else path
-    return None
-
-
-# The source of a rule -------------------------------------
+# The source of a rule -------
 
 
 def rule_source(function: FunctionType) -> tuple[str | None, str, int]:

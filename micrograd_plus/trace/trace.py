@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .sites import Site
+from .sites import Fields, Site
 from .values import Stored, Values
 
 FORMAT, VERSION = "micrograd_plus/trace", 1
 
 
-class TraceNode:
+class TraceNode(Fields):
     """A leaf, one application of an operation, or one of several outputs."""
 
     __slots__ = ("id", "inputs", "inside", "kind", "label", "op", "params", "requires_grad", "site", "summary", "value")
@@ -30,15 +30,11 @@ class TraceNode:
     site: Site | None
     inside: Callable[[], Trace | None] | Trace | None
 
-    def __init__(self, **fields: Any):
-        for name in self.__slots__:
-            setattr(self, name, fields.get(name))
-
     def __repr__(self) -> str:
         return f"<node {self.id}: {self.op or self.label or self.kind}>"
 
 
-class Step:
+class Step(Fields):
     """One rule, applied to one input. The words are those of the walk: see the guide to the trace."""
 
     __slots__ = (
@@ -61,15 +57,11 @@ class Step:
     accumulates: bool
     reads: dict[str, Any]
 
-    def __init__(self, **fields: Any):
-        for name in self.__slots__:
-            setattr(self, name, fields.get(name))
-
     def __repr__(self) -> str:
         return f"<step {self.index}: {self.rule} from node {self.node} to node {self.target}>"
 
 
-class Rule:
+class Rule(Fields):
     """A rule as it was applied: its source, and the formula derived from it."""
 
     __slots__ = ("file", "input", "kind", "latex", "line", "mathml", "op", "reads", "reason", "source", "text")
@@ -86,14 +78,9 @@ class Rule:
     latex: str | None
     mathml: str | None
 
-    def __init__(self, **fields: Any):
-        for name in self.__slots__:
-            setattr(self, name, fields.get(name))
-
     def to_dict(self) -> dict[str, Any]:
         """The fields, as plain data."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
-        return {**fields, "reads": list(self.reads)}
+        return {**super().to_dict(), "reads": list(self.reads)}
 
     def __repr__(self) -> str:
         return f"<rule {self.op}.{self.input}: {self.text}>"
@@ -137,7 +124,7 @@ class Trace:
         self._builder(self)
         return getattr(self, name)
 
-    # Looking ----------------------------------------------
+    # Looking ----------------
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -176,7 +163,7 @@ class Trace:
         node = self.nodes[step.node] if isinstance(step, Step) else step
         return node.inside if isinstance(node.inside, Trace | None) else node.inside()
 
-    # Being shown ------------------------------------------
+    # Being shown ------------
 
     @classmethod
     def shown_by(
@@ -196,7 +183,7 @@ class Trace:
     def _mime_(self) -> tuple[str, str]:
         return Trace._marimo(self) if Trace._marimo else ("text/plain", self._repr_mimebundle_()["text/plain"])
 
-    # Plain data -------------------------------------------
+    # Plain data -------------
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as plain data, in the published format."""
@@ -218,18 +205,7 @@ class Trace:
             for node in self.nodes
         ]
         steps = [
-            {
-                name: values.place(value)
-                if name in ("upstream", "local", "raw", "contribution", "before", "after")
-                else {key: values.place(read) for key, read in value.items()}
-                if name == "reads"
-                else list(value)
-                if name == "summed_axes"
-                else value
-                for name in Step.__slots__
-                for value in (getattr(step, name),)
-            }
-            for step in self.steps
+            {word: _plain(word, value, values.place) for word, value in step.to_dict().items()} for step in self.steps
         ]
         return {
             "format": FORMAT,
@@ -250,6 +226,15 @@ class Trace:
     def save(self, path: Any) -> None:
         """Write the trace to a JSON file."""
         Path(path).write_text(self.to_json(), encoding="utf-8")
+
+
+def _plain(word: str, value: Any, place: Callable[[Any], int | None]) -> Any:
+    """What a step has under a word, as plain data."""
+    if word in ("upstream", "local", "raw", "contribution", "before", "after"):
+        return place(value)
+    if word == "reads":
+        return {name: place(read) for name, read in value.items()}
+    return list(value) if word == "summed_axes" else value
 
 
 def _brief(value: Any) -> str:

@@ -9,12 +9,13 @@ from ..readings import vocabulary
 
 np = vocabulary.device("cpu").library
 WHOLE, CORNER, THUMBNAIL = 64, 4, 16
+FIELDS = ("shape", "dtype", "device", "data", "corner", "thumbnail", "statistics")
 
 
 class Stored:
     """A value of a loaded trace: its shape and dtype, what is known of its entries, and `data` when it is whole."""
 
-    __slots__ = ("corner", "data", "device", "dtype", "shape", "statistics", "thumbnail")
+    __slots__ = FIELDS
 
     shape: tuple[int, ...]
     dtype: str
@@ -31,8 +32,7 @@ class Stored:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, as plain data."""
-        fields = {name: getattr(self, name) for name in sorted(self.__slots__)}
-        return _in_order({**fields, "shape": list(self.shape)})
+        return {name: getattr(self, name) for name in FIELDS} | {"shape": list(self.shape)}
 
     def numpy(self) -> Any:
         """The value as an array; only a whole one has all its entries."""
@@ -42,11 +42,6 @@ class Stored:
 
     def __repr__(self) -> str:
         return f"<value {self.shape} {self.dtype}>"
-
-
-def _in_order(fields: dict[str, Any]) -> dict[str, Any]:
-    order = ("shape", "dtype", "device", "data", "corner", "thumbnail", "statistics")
-    return {name: fields[name] for name in order}
 
 
 class Values:
@@ -75,17 +70,15 @@ def described(value: Any) -> dict[str, Any]:
     device = vocabulary.device_of(value).name
     array = np.asarray(value.get() if hasattr(value, "get") else value)
     whole = array.size <= WHOLE
-    return _in_order(
-        {
-            "shape": list(array.shape),
-            "dtype": str(array.dtype),
-            "device": device,
-            "data": plain(array) if whole else None,
-            "corner": None if whole else _matrix(corner(array)),
-            "thumbnail": None if whole else _matrix(thumbnail(array)),
-            "statistics": statistics(array),
-        }
-    )
+    return {
+        "shape": list(array.shape),
+        "dtype": str(array.dtype),
+        "device": device,
+        "data": plain(array) if whole else None,
+        "corner": None if whole else _matrix(corner(array)),
+        "thumbnail": None if whole else _matrix(thumbnail(array)),
+        "statistics": statistics(array),
+    }
 
 
 def plain(array: Any) -> list[Any]:

@@ -129,6 +129,15 @@ HOSTILE = [
 ]
 
 
+def broad() -> dict:
+    """Names in letters that are wider than digits."""
+    p = Program()
+    last = p.leaf("Wärme", 1.5)
+    for name in ("梯度" * 15, "ＷＩＤＥ", "MMMMWWWW@%", "🙂🙃🙂🙃🙂🙃", "ΩΣΦΨ ЩЖЮШ", "mmmwww" * 5, "ALL_CAPITALS"):
+        last = p.apply("mul", last, p.leaf(name, 0.5))
+    return p.walk(last)
+
+
 def hostile() -> dict:
     """Names that would be markup if any of them were ever taken for it, everywhere a name can stand."""
     p = Program(file=HOSTILE[0])

@@ -114,6 +114,7 @@ def test_one_line_of_code_means_what_the_lines_meant():
     )
     for room in player.ROOMS:
         for number, line in enumerate(player.text(room).splitlines(), start=1):
+            assert len(line) <= 120, f"{room}:{number} is longer than lines here are"
             assert line.count("`") % 2 == 0, f"{room}:{number} ends inside a template"
             assert line.lstrip().startswith("//") or not re.search(r"\s//", line), (
                 f"{room}:{number} ends in a remark"

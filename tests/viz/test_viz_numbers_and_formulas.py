@@ -356,6 +356,21 @@ def test_what_is_too_wide_for_a_telephone_is_written_in_a_line_there_and_built_u
     assert re.sub("<.*?>| ", "", narrow) == f"c={in_a_line}"
 
 
+def test_a_short_group_is_opened_where_what_stands_before_it_left_no_room():
+    head = "<msub><mi>mean</mi><mtext>all_but_channels of its x</mtext></msub><mo>&#8289;</mo>"
+    group = "<mrow><mo form='prefix'>(</mo><mi>upstream</mi><mo>·</mo><mi>unit</mi><mo form='postfix'>)</mo></mrow>"
+    apart = ["=meanall_but_channels of its x\u2061(", "upstream", "·unit)"]
+    assert pieces(head + group)[-3:] == apart
+    assert pieces(f"<mi>mean</mi><mo>&#8289;</mo>{group}")[-1].endswith("(upstream·unit)")
+
+
+def test_an_index_too_wide_for_a_telephone_stands_in_brackets_behind_what_it_is_the_index_of():
+    index = "<mrow><mi>corner</mi><mo form='prefix'>(</mo><mtext>shape of the index</mtext><mo>,</mo><mn>1</mn></mrow>"
+    shown = formula.with_symbols(f"<math><msub>{MATRIX}<mrow>{index}{LONG}</mrow></msub></math>").split("narrow")[1]
+    assert "<msub>" not in shown
+    assert re.sub("<.*?>| |^.*?>", "", shown).startswith("1.5−2.5[corner(shapeoftheindex,1·something")
+
+
 def test_a_matrix_shows_no_more_columns_than_fit_in_a_line():
     import micrograd_plus as mg
 

@@ -151,6 +151,7 @@ def test_the_nodes_tell_what_has_arrived_so_far(opened):
     "make",
     [
         sample_traces.growing,
+        sample_traces.broad,
         sample_traces.recorded,
         sample_traces.several_outputs,
         lambda: sample_traces.random_graph(320),

@@ -1,5 +1,7 @@
 """Records with something missing are shown all the same: a forward without a walk, a walk alone, nothing at all."""
 
+import pytest
+
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
 
@@ -33,6 +35,22 @@ def test_an_empty_record_is_shown_as_one():
     with mg.record() as trace:
         pass
     assert shown(trace).startswith("Backward walk: 0 nodes, 0 steps")
+
+
+def test_a_walk_that_broke_off_in_a_rule_is_shown_as_far_as_it_came():
+    @mg.op
+    def cube_with_a_mistake(xp, x):
+        """The third power."""
+        return x * x * x
+
+    @cube_with_a_mistake.rule("x")
+    def _(upstream, x):
+        raise ValueError("a mistake in a rule")
+
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.record() as trace, pytest.raises(ValueError, match="a mistake in a rule"):
+        (cube_with_a_mistake(mg.tanh(x)) * 2).sum().backward()
+    assert [step.rule for step in trace.steps] == ["sum.x", "multiply.a"]
 
 
 def test_a_name_is_given_to_the_last_of_the_operations_of_one_call():

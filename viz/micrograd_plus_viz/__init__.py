@@ -21,7 +21,7 @@ from typing import Any
 from . import dot, film, live, notebook, page, picture
 from .figure import Figure
 from .layout import placed
-from .source import trace_data
+from .source import Trace, trace_data
 from .window import MOST_STEPS, window
 
 __all__ = ["Drawing", "Figure", "Shown", "described", "draw", "save", "show", "widget"]
@@ -31,7 +31,7 @@ SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".json", ".dot")
 class Shown:
     """A walk that a notebook shows as a player."""
 
-    def __init__(self, trace: dict[str, Any], start: int = 0) -> None:
+    def __init__(self, trace: Trace, start: int = 0) -> None:
         self.trace, self.start = trace, start
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
@@ -47,7 +47,7 @@ class Shown:
 class Drawing:
     """A still picture of the graph with every value and the gradient each node ends with."""
 
-    def __init__(self, trace: dict[str, Any]) -> None:
+    def __init__(self, trace: Trace) -> None:
         self.dot = dot.source(trace)
         self.svg = picture.still(trace, placed(trace))
         self.alt = picture.alt(trace)

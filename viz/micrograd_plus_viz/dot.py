@@ -5,19 +5,20 @@ Leaves are boxes, applications rounded boxes, one of several outputs a hexagon; 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import graphviz
 
-from .words import clipped, edges, names, norm, not_finite, scalar, shape, spaced, started, ways
+from .source import Trace
+from .words import breadth, clipped, edges, names, norm, not_finite, scalar, shape, spaced, started, ways
 
-Trace = dict[str, Any]
 LONGEST = 34
 GRAPH = {"rankdir": "LR", "nodesep": "0.22", "ranksep": "0.42", "pad": "0.15"}
-NODE = {"fontname": "Arial", "fontsize": "13", "margin": "0.16,0.07", "height": "0.3", "width": "0.4"}
+NODE = {"fontname": "Arial", "fontsize": "13", "margin": "0.16,0.07", "height": "0.3"}
 """A point larger than text is drawn: names are bold, and Graphviz measures letters that are not."""
-INCHES_A_CHARACTER = 0.085
-"""The width of a digit at 12 points, near enough for a line of digits."""
+INCHES_A_DIGIT = 0.085
+"""The width of a digit at 12 points. No node is narrower than its broadest line so measured: Graphviz does not see
+those that come and go, and takes letters of other alphabets for narrow ones."""
 SHAPES = {
     "leaf": {"shape": "box"},
     "application": {"shape": "box", "style": "rounded"},
@@ -77,28 +78,26 @@ def _value_line(trace: Trace, place: int | None) -> str | None:
     return scalar(trace, place) or f"{shape(value)} {value['dtype']}" + (f", has {odd}" if odd else "")
 
 
-def longest_lines(trace: Trace, written: list[Label]) -> list[int]:
-    """The length of every node's longest line, those of gradients that are still growing included."""
-    lengths = [max(map(len, label.lines())) for label in written]
+def broadest_lines(trace: Trace, written: list[Label]) -> list[float]:
+    """The breadth of every node's broadest line, those of gradients that are still growing included."""
+    broadest = [max(map(breadth, label.lines())) for label in written]
     travelled = ways(trace)
     shown = [*started(trace, travelled).items()]
     shown += [(end, step["after"]) for step, (_, _, end) in zip(trace["steps"], travelled, strict=True)]
     for node, place in shown:
         if place is not None:
-            lengths[node] = max(lengths[node], len(gradient_line(trace, place)))
-    return lengths
+            broadest[node] = max(broadest[node], breadth(gradient_line(trace, place)))
+    return broadest
 
 
 def digraph(trace: Trace) -> graphviz.Digraph:
     """The graph of a trace, laid from left to right in the order of execution."""
     graph = graphviz.Digraph("walk", graph_attr=GRAPH, node_attr=NODE, edge_attr={"arrowsize": "0.6"})
     written = labels(trace)
-    for node, label, longest in zip(trace["nodes"], written, longest_lines(trace, written), strict=True):
-        look = dict(SHAPES[node["kind"]])
+    for node, label, broadest in zip(trace["nodes"], written, broadest_lines(trace, written), strict=True):
+        look = SHAPES[node["kind"]] | {"width": f"{broadest * INCHES_A_DIGIT + 0.3:.2f}"}
         if node["id"] == trace["walk"]["root"]:
             look["peripheries"] = "2"
-        if longest > max(map(len, label.lines())):
-            look["width"] = f"{longest * INCHES_A_CHARACTER + 0.3:.2f}"
         graph.node(f"n{node['id']}", _lines(label.lines()), id=f"n{node['id']}", **look)
     for j, (start, end, _) in enumerate(edges(trace)):
         graph.edge(f"n{start}", f"n{end}", id=f"e{j}")

@@ -15,9 +15,9 @@ from typing import Any
 from . import layout, picture, words
 from .dot import gradient_line, labels
 from .picture import LINE, Placing, near
+from .source import Trace
 from .static_files import FONTS, style
 
-Trace = dict[str, Any]
 SECONDS = 1.5
 ARRIVAL = 0.6
 """When within a step the contribution has arrived, as a part of the step."""
@@ -71,9 +71,7 @@ class Scenes:
         legs = [leg for leg in (self.passages[i], [self.ways[i][0]]) if leg]
         share = ROLLING / len(legs)
         return [
-            _bead(self.placing.curves[edge], i + k * share, share, back)
-            for k, leg in enumerate(legs)
-            for edge in leg
+            _bead(self.placing.curves[edge], i + k * share, share, back) for k, leg in enumerate(legs) for edge in leg
         ]
 
     def said(self, lines: list[str]) -> str:
@@ -117,9 +115,7 @@ def animated(trace: Trace, placing: Placing | None = None) -> str:
     for node, times in arrivals.items():
         looks.append(_at(f"#n{node} .gradient", "from", times[-1] + ARRIVAL))
         moving += scenes.passing_lines(node, times)
-    return scenes.framed(
-        f"<style>{''.join(looks)}</style>{picture.body(trace, scenes.placing)}{''.join(moving)}"
-    )
+    return scenes.framed(f"<style>{''.join(looks)}</style>{picture.body(trace, scenes.placing)}{''.join(moving)}")
 
 
 def frame(trace: Trace, steps: int) -> str:
@@ -131,8 +127,7 @@ def _frame(scenes: Scenes, steps: int) -> str:
     looks = [style("picture.css"), style("film.css")]
     for i in range(steps):
         looks += [
-            f"#e{edge} path{{stroke:#0072b2}}#e{edge} .head{{fill:#0072b2;stroke:none}}"
-            for edge in scenes.travelled(i)
+            f"#e{edge} path{{stroke:#0072b2}}#e{edge} .head{{fill:#0072b2;stroke:none}}" for edge in scenes.travelled(i)
         ]
         looks += [f"#n{node} .body{{fill:#d8edfa;stroke:#0072b2}}" for node in scenes.finished(i)]
     lit = scenes.lit(steps - 1) if steps else ""
@@ -153,9 +148,7 @@ def png(svg: str, zoom: float = 2.0) -> bytes:
         raise ModuleNotFoundError(said) from missing
     fonts = {"font_files": FONTS, "font_family": "Arimo", "sans_serif_family": "Arimo"}
     set_in_ours = svg.replace(picture.FONT, "Arimo")
-    return bytes(
-        resvg_py.svg_to_bytes(svg_string=set_in_ours, dpi=96, zoom=zoom, background="#ffffff", **fonts)
-    )
+    return bytes(resvg_py.svg_to_bytes(svg_string=set_in_ours, dpi=96, zoom=zoom, background="#ffffff", **fonts))
 
 
 def frames(trace: Trace, kind: str, zoom: float = 1.0) -> bytes:
@@ -179,9 +172,7 @@ def frames(trace: Trace, kind: str, zoom: float = 1.0) -> bytes:
     step = int(SECONDS * 1000)
     options: dict[str, Any] = {"lossless": True, "loop": 1} if kind == "WEBP" else {}
     film = io.BytesIO()
-    images[0].save(
-        film, kind, save_all=True, append_images=images[1:], duration=[step] * count + [3 * step], **options
-    )
+    images[0].save(film, kind, save_all=True, append_images=images[1:], duration=[step] * count + [3 * step], **options)
     return film.getvalue()
 
 

@@ -8,10 +8,10 @@ without a font made for mathematics a browser does not stretch a character.
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from typing import Any
 
 from .digits import MINUS, number, scientific
 from .formula_lines import NARROW, lines
+from .source import Trace
 from .words import clipped, shape, spaced
 
 TOKENS = {"mi", "mo", "mn", "mtext", "mspace"}
@@ -22,8 +22,6 @@ ATTRIBUTES = {"data-name", "mathvariant", "form", "accent", "display", "displays
 CLASSES = {"tall", "cases", "formula", "overlined"}
 ALONE = {"mfrac", "msqrt", "mtd"}
 """Parents whose parts need no parentheses."""
-
-Trace = dict[str, Any]
 
 
 def with_symbols(mathml: str | None) -> str | None:
@@ -93,15 +91,9 @@ def _fill(element: ET.Element, values: dict[str, Trace | str], most: int) -> Non
         if value is None:
             _fill(child, values, most)
         else:
-            shown = (
-                _leaf("mn", value.replace("-", MINUS))
-                if isinstance(value, str)
-                else _symbol(value, name, most)
-            )
+            shown = _leaf("mn", value.replace("-", MINUS)) if isinstance(value, str) else _symbol(value, name, most)
             shown.set("data-name", name)
-            element[i] = (
-                _row(_leaf("mo", "("), shown, _leaf("mo", ")")) if _misleads(shown, element, i) else shown
-            )
+            element[i] = _row(_leaf("mo", "("), shown, _leaf("mo", ")")) if _misleads(shown, element, i) else shown
 
 
 def _misleads(shown: ET.Element, parent: ET.Element, position: int) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from copy import deepcopy
 
 OPERATORS = set("=≠<>≤≥+−·×@/∧∨")
+OPENING, SEPARATORS = set("([{"), set(",;")
 SHORT = 18
 """A row of at most so many letters stays together."""
 NARROW, BROAD = 32, 84
@@ -39,14 +40,14 @@ def _broken(row: ET.Element, room: int) -> str:
     """A row as `<math>` elements, each of which stays together, with a place between them where the line may end."""
     written: list[ET.Element | str] = [piece := _piece()]
     for part in _opened(row, room):
-        if part.tag == "mspace" or (part.get("form") == "infix" and part.text in OPERATORS and len(piece)):
+        if _breaks_before(part) and len(piece):
             part.set("lspace", "0")
             written += [" ", piece := _piece()]
         piece.append(part)
-        if part.text in (",", ";"):
+        if part.text in SEPARATORS:
             part.set("rspace", "0")
             written += [" ", piece := _piece()]
-        elif part.get("form") == "prefix" and part.text in ("(", "[", "{"):
+        elif _opens(part):
             written += ["<wbr>", piece := _piece()]
     return "".join(each if isinstance(each, str) else _text(each) for each in written)
 
@@ -55,14 +56,23 @@ def _piece() -> ET.Element:
     return ET.Element("math", {"displaystyle": "true"})
 
 
+def _breaks_before(part: ET.Element) -> bool:
+    return part.tag == "mspace" or (part.get("form") == "infix" and part.text in OPERATORS)
+
+
+def _opens(part: ET.Element) -> bool:
+    return part.get("form") == "prefix" and part.text in OPENING
+
+
 def _opened(row: Iterable[ET.Element], room: int) -> Iterator[ET.Element]:
     """What stands side by side in a row, what is too wide to stay together opened as well.
 
     An operator's place in its row says whether it stands between two sides; out of the row it has to say so itself.
     A script goes to what is last in its base, the closing bracket.
     """
+    free = float(room)
     for i, part in enumerate(row):
-        is_wide = _is_wide(part, room)
+        is_wide = _is_wide(part, room, free)
         if is_wide and part.tag in SCRIPTS and _width(part[1]) <= SHORT:
             *base, part[0] = _opened([part[0]], room)
             yield from [*base, part]
@@ -72,12 +82,15 @@ def _opened(row: Iterable[ET.Element], room: int) -> Iterator[ET.Element]:
             if part.tag == "mo" and not part.get("form"):
                 part.set("form", "infix" if i else "prefix")
             yield part
+        ends = _breaks_before(part) or _opens(part) or part.text in SEPARATORS
+        free = room if ends else free - _width(part)
 
 
-def _is_wide(part: ET.Element, room: int) -> bool:
-    """Whether a part need not stay together: a row that is not short, and what is built up if there is no room."""
+def _is_wide(part: ET.Element, room: int, free: float) -> bool:
+    """Whether a part need not stay together: a row that is not short, and what is built up if there is no room; of the
+    room so much is free behind what it cannot be parted from."""
     opened = part[0] if part.tag in SCRIPTS else part
-    return _width(part) > (SHORT if opened.tag in ROWS and not opened.get("class") else room)
+    return _width(part) > min(free, SHORT if opened.tag in ROWS and not opened.get("class") else room)
 
 
 def _in_line(part: ET.Element) -> list[ET.Element]:
@@ -92,6 +105,8 @@ def _in_line(part: ET.Element) -> list[ET.Element]:
         return [_sign("√", "prefix"), *_bracketed(part)]
     if part.tag == "msup":
         return [part[0], _sign("^", "infix"), *_bracketed(part[1:])]
+    if part.tag == "msub" and not part.get("class"):
+        return [part[0], *_bracketed(part[1:], "[]")]
     return []
 
 
@@ -112,8 +127,8 @@ def _grouped(half: ET.Element) -> list[ET.Element]:
     return _bracketed([half]) if apart else [half]
 
 
-def _bracketed(parts: Iterable[ET.Element]) -> list[ET.Element]:
-    return [_sign("(", "prefix"), *parts, _sign(")", "postfix")]
+def _bracketed(parts: Iterable[ET.Element], brackets: str = "()") -> list[ET.Element]:
+    return [_sign(brackets[0], "prefix"), *parts, _sign(brackets[1], "postfix")]
 
 
 def _sign(text: str, form: str) -> ET.Element:

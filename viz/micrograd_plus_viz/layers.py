@@ -11,11 +11,11 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from .dot import labels, longest_lines
+from .dot import broadest_lines, labels
 from .picture import LINE, Box, Placing, near
+from .source import Trace
 from .words import edges
 
-Trace = dict[str, Any]
 GAP_ACROSS, GAP_DOWN, MARGIN, HEAD, LOWEST_ARC = 44.0, 16.0, 12.0, 7.0, 90.0
 SWEEPS = 4
 
@@ -24,8 +24,8 @@ def place(trace: Trace) -> Placing:
     """Every node and edge of a trace in layers from left to right."""
     links = [(start, end) for start, end, _ in edges(trace)]
     written = labels(trace)
-    told = zip(trace["nodes"], written, longest_lines(trace, written), strict=True)
-    sizes = [_size(node["kind"], longest, len(label.lines())) for node, label, longest in told]
+    told = zip(trace["nodes"], written, broadest_lines(trace, written), strict=True)
+    sizes = [_size(node["kind"], broadest, len(label.lines())) for node, label, broadest in told]
     layers = _layers(len(sizes), links)
     before, after = _neighbours(len(sizes), links)
     for sweep in range(SWEEPS):
@@ -46,12 +46,12 @@ def place(trace: Trace) -> Placing:
     return Placing(width, height, boxes, [_curve(*pair) for pair in ends], [_head(end) for _, end in ends])
 
 
-def _size(kind: str, longest: int, lines: int) -> tuple[float, float]:
-    """The width and height of a node with so many lines, the longest of so many letters.
+def _size(kind: str, broadest: float, lines: int) -> tuple[float, float]:
+    """The width and height of a node with so many lines, the broadest as wide as so many digits.
 
     The slanted ends of a hexagon leave its first and last line less than two thirds of its width.
     """
-    width = 6.6 * longest + 20
+    width = 6.6 * broadest + 20
     return width * 1.6 if kind == "output" else width, LINE * lines + 12
 
 
@@ -89,13 +89,16 @@ def _sort_by_average(layers: list[list[int]], neighbours: list[list[int]], backw
     """Sort every layer by the average rank of its nodes' neighbours, so that fewer edges cross."""
     rank = {n: i - len(layer) / 2 for layer in layers for i, n in enumerate(layer)}
     for layer in reversed(layers) if backwards else layers:
-        wish = {
-            n: sum(rank[m] for m in neighbours[n]) / len(neighbours[n]) if neighbours[n] else rank[n]
-            for n in layer
-        }
+        wish = dict(zip(layer, _averages(layer, neighbours, rank), strict=True))
         layer.sort(key=wish.__getitem__)
         for i, n in enumerate(layer):
             rank[n] = i - len(layer) / 2
+
+
+def _averages(layer: list[int], neighbours: list[list[int]], place: Any) -> list[float]:
+    """For every node of a layer the average place of its neighbours; its own where it has none."""
+    around = [neighbours[n] or [n] for n in layer]
+    return [sum(place[m] for m in nodes) / len(nodes) for nodes in around]
 
 
 def _heights(
@@ -108,11 +111,7 @@ def _heights(
     for sweep in range(SWEEPS):
         neighbours = before if sweep % 2 == 0 else after
         for layer in layers if sweep % 2 == 0 else reversed(layers):
-            wishes = [
-                sum(height[m] for m in neighbours[n]) / len(neighbours[n]) if neighbours[n] else height[n]
-                for n in layer
-            ]
-            _spread(layer, wishes, sizes, height.__setitem__)
+            _spread(layer, _averages(layer, neighbours, height), sizes, height.__setitem__)
     return height
 
 

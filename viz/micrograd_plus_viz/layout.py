@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from typing import Any
 
 from . import dot, graphviz_run, layers
 from .picture import Box, Placing, near
+from .source import Trace
 
-Trace = dict[str, Any]
 MOST_NODES, MOST_SPANS = 300, 1200
 _SVG = "{http://www.w3.org/2000/svg}"
 _PAIR = re.compile(r"(-?[\d.]+(?:e-?\d+)?),(-?[\d.]+(?:e-?\d+)?)")

@@ -6,10 +6,11 @@ from typing import Any
 
 from .payload import packed, payload
 from .player import player_source
+from .source import Trace
 from .window import window
 
 
-def widget(trace: dict[str, Any], index: int = 0, synced: bool = False) -> Any:
+def widget(trace: Trace, index: int = 0, synced: bool = False) -> Any:
     """A widget that shows a trace; setting its `index` moves the walk.
 
     With `synced` the player writes its step back to `index`. ModuleNotFoundError with what to install where

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import base64
 from html import escape
-from typing import Any
 
 from . import film, layout, picture, words
 from .page import document
 from .payload import packed, payload
 from .picture import Placing
 from .player import in_script, one_line, player_source
+from .source import Trace
 from .window import window
 
-Trace = dict[str, Any]
 MOST_ANIMATED = 60
 MOST_DRAWN = 200
 NOTE = "<p><small>A preview. Trust this notebook to step through the walk.</small></p>"

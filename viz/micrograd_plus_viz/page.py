@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 from html import escape
-from typing import Any
 
 from . import words
 from .payload import packed, payload
 from .player import in_script, one_line, player_source
+from .source import Trace
 
 STYLE = (
     "html{color-scheme:light dark}body{margin:0 auto;max-width:1280px;padding:20px 16px;"
@@ -28,7 +28,7 @@ BOOT = (
 """A frame on a page of the same origin, as marimo's, becomes as tall as the walk in it needs at each step."""
 
 
-def document(trace: dict[str, Any], title: str | None = None, note: str | None = None) -> str:
+def document(trace: Trace, title: str | None = None, note: str | None = None) -> str:
     """A whole HTML page with the player, its code and its data."""
     data, _ = packed(payload(trace, note))
     code = in_script(one_line(player_source() + BOOT))

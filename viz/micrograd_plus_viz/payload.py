@@ -10,21 +10,10 @@ from typing import Any
 
 from . import formula, layout, picture, words
 from .picture import Placing
+from .source import Trace
 
-Trace = dict[str, Any]
 NODE = ("kind", "op", "summary", "params", "value", "site", "requires_grad")
-STEP = (
-    "node",
-    "input",
-    "rule",
-    "local",
-    "raw",
-    "summed_axes",
-    "contribution",
-    "before",
-    "after",
-    "accumulates",
-)
+STEP = ("node", "input", "rule", "local", "raw", "summed_axes", "contribution", "before", "after", "accumulates")
 RULE = ("text", "source", "file", "line", "kind", "reason")
 
 
@@ -87,6 +76,5 @@ def packed(data: dict[str, Any]) -> tuple[str, str]:
     """A payload as base64 of its gzipped JSON, and its hash as an id: equal traces give equal bytes."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     squeezed = gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0)
-    return base64.b64encode(squeezed).decode("ascii"), "w" + hashlib.sha256(text.encode("utf-8")).hexdigest()[
-        :12
-    ]
+    name = "w" + hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
+    return base64.b64encode(squeezed).decode("ascii"), name

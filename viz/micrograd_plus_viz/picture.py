@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .dot import Label, labels
+from .source import Trace
 from .static_files import style
 from .words import edges
 
-Trace = dict[str, Any]
 FONT = "Arial, 'Liberation Sans', Arimo, Helvetica, sans-serif"
 LINE = 14.5
 SLANT = 0.25
@@ -93,7 +94,12 @@ def _arrow(head: tuple[float, float, float, float]) -> str:
     x, y, from_x, from_y = head
     across_x, across_y = (from_y - y) * 0.38, (x - from_x) * 0.38
     corners = ((x, y), (from_x + across_x, from_y + across_y), (from_x - across_x, from_y - across_y))
-    return '<path class="head" d="M' + "L".join(f"{near(a)},{near(b)}" for a, b in corners) + 'Z"/>'
+    return _closed("head", corners)
+
+
+def _closed(name: str, corners: Iterable[tuple[float, float]]) -> str:
+    """A shape with straight sides."""
+    return f'<path class="{name}" d="M' + "L".join(f"{near(a)},{near(b)}" for a, b in corners) + 'Z"/>'
 
 
 def _node(node: Trace, box: Box, label: Label, root: bool) -> str:
@@ -125,17 +131,7 @@ def outline(kind: str, box: Box, name: str) -> str:
     x, y, w, h = box.x - box.width / 2, box.y - box.height / 2, box.width, box.height
     if kind == "output":
         slant = w * SLANT
-        points = (
-            (x, y + h / 2),
-            (x + slant, y),
-            (x + w - slant, y),
-            (x + w, y + h / 2),
-            (x + w - slant, y + h),
-            (x + slant, y + h),
-        )
-        return f'<path class="{name}" d="M' + "L".join(f"{near(a)},{near(b)}" for a, b in points) + 'Z"/>'
+        left, right, middle, bottom = x + slant, x + w - slant, y + h / 2, y + h
+        return _closed(name, ((x, middle), (left, y), (right, y), (x + w, middle), (right, bottom), (left, bottom)))
     radius = near(min(16.0, h / 2)) if kind == "application" else "1.5"
-    return (
-        f'<rect class="{name}" x="{near(x)}" y="{near(y)}" width="{near(w)}" height="{near(h)}" '
-        f'rx="{radius}"/>'
-    )
+    return f'<rect class="{name}" x="{near(x)}" y="{near(y)}" width="{near(w)}" height="{near(h)}" rx="{radius}"/>'

@@ -8,7 +8,7 @@ from functools import cache
 
 from .static_files import style, text
 
-ROOMS = ("show.js", "panel.js", "graph.js", "player.js")
+ROOMS = ("show.js", "panel.js", "graph.js", "controls.js", "host.js", "player.js")
 
 
 @cache

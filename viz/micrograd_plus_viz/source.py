@@ -7,11 +7,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+Trace = dict[str, Any]
 FORMAT = "micrograd_plus/trace"
 VERSION = 1
 
 
-def trace_data(trace: Any) -> dict[str, Any]:
+def trace_data(trace: Any) -> Trace:
     """The trace as the plain data of docs/trace.md.
 
     `trace` is a dict, the path of a JSON file, or an object with `.to_dict()`. ValueError where it is data of
@@ -27,11 +28,7 @@ def trace_data(trace: Any) -> dict[str, Any]:
             f"{type(trace).__name__}"
         )
     if trace.get("format") != FORMAT:
-        raise ValueError(
-            f"this is not a recorded walk: its format is {trace.get('format')!r}, not {FORMAT!r}"
-        )
+        raise ValueError(f"this is not a recorded walk: its format is {trace.get('format')!r}, not {FORMAT!r}")
     if trace.get("version") != VERSION:
-        raise ValueError(
-            f"this trace has version {trace.get('version')!r}; this program reads version {VERSION}"
-        )
+        raise ValueError(f"this trace has version {trace.get('version')!r}; this program reads version {VERSION}")
     return trace

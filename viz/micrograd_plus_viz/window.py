@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from .source import Trace
 
-Trace = dict[str, Any]
 MOST_STEPS = 3000
 PLACES = ("upstream", "local", "raw", "contribution", "before", "after")
 
@@ -21,9 +20,7 @@ def window(trace: Trace, start: int = 0, length: int = MOST_STEPS) -> tuple[Trac
         raise ValueError(f"start is {start}, but the walk's steps are numbered 0 to {count - 1}")
     stop = min(count, start + length)
     note = f"This shows steps {start + 1} to {stop} of {count}"
-    return _part(trace, start, stop), note + (
-        f"; start={stop} would show the next ones." if stop < count else "."
-    )
+    return _part(trace, start, stop), note + (f"; start={stop} would show the next ones." if stop < count else ".")
 
 
 def _part(trace: Trace, start: int, stop: int) -> Trace:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import Any
+from unicodedata import east_asian_width
 
 from .digits import number
-
-Trace = dict[str, Any]
+from .source import Trace
 
 
 def spaced(text: str) -> str:
@@ -19,6 +19,11 @@ def spaced(text: str) -> str:
 def clipped(text: str, longest: int) -> str:
     """Text of at most `longest` characters."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def breadth(text: str) -> float:
+    """How many digits wide a line is drawn, a little more rather than less."""
+    return sum(2 if east_asian_width(c) in "WF" else 1.7 if c in "MWmw@%" else 1.4 if c.isupper() else 1 for c in text)
 
 
 def names(trace: Trace) -> list[str]:
@@ -186,9 +191,7 @@ def listed(texts: list[str]) -> str:
 
 def summed(trace: Trace, step: Trace) -> str:
     """The sentence about the axes of raw that were summed."""
-    raw, sent = (
-        shape(trace["values"][step[k]]) if step[k] is not None else "unknown" for k in ("raw", "contribution")
-    )
+    raw, sent = (shape(trace["values"][step[k]]) if step[k] is not None else "unknown" for k in ("raw", "contribution"))
     return (
         f"Broadcasting had repeated the input along {_axes(step)}, so raw, of shape {raw}, is summed there: "
         f"the contribution has shape {sent}."
@@ -199,10 +202,13 @@ def summary(trace: Trace) -> str:
     """The walk in a line: how many nodes and steps, and what the root is worth."""
     root = trace["walk"]["root"]
     kind = trace["walk"]["direction"].capitalize()
-    end = (
-        "" if root is None else f", {names(trace)[root]} = {in_brief(trace, trace['nodes'][root]['value'])}"
-    )
-    return f"{kind} walk: {len(trace['nodes'])} nodes, {len(trace['steps'])} steps{end}"
+    end = "" if root is None else f", {names(trace)[root]} = {in_brief(trace, trace['nodes'][root]['value'])}"
+    return f"{kind} walk: {counted(trace['nodes'], 'node')}, {counted(trace['steps'], 'step')}{end}"
+
+
+def counted(things: list[Any], word: str) -> str:
+    """How many there are: `1 node`, `2 nodes`."""
+    return f"{len(things)} {word}{'s' * (len(things) != 1)}"
 
 
 def started(trace: Trace, travelled: list[tuple[int, int, int]] | None = None) -> dict[int, int | None]:

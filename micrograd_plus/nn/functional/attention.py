@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import ops
 from ...readings import vocabulary
+from ...readings.shapes import floating
 from ...tensor import Tensor
 from .noise import dropout
 from .shapes import constant_like, plain
@@ -28,9 +29,8 @@ def scaled_dot_product_attention(
     -3) share one of keys and values.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
     >>> x = mg.tensor([[1.0], [1.0]])
-    >>> F.scaled_dot_product_attention(x, x, mg.tensor([[2.0], [4.0]]), is_causal=True)
+    >>> mg.nn.functional.scaled_dot_product_attention(x, x, mg.tensor([[2.0], [4.0]]), is_causal=True)
     tensor([[2.],
             [3.]])
     """
@@ -64,7 +64,7 @@ def attention_bias(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any
         return None
     if attn_mask.dtype.kind == "b":
         return constant_like(library.where(plain(attn_mask), 0.0, -inf), query)
-    return attn_mask if attn_mask.dtype == query.dtype else attn_mask.astype(query.dtype)
+    return attn_mask if attn_mask.dtype == query.dtype else attn_mask.astype(floating(query))
 
 
 def _shared_heads(query: Any, shared: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import ops
+from ...readings.shapes import floating
 from ...tensor import Tensor
 from .losses import reduced
 from .shapes import constant_like, plain
@@ -27,8 +28,7 @@ def cross_entropy(
     share of the target evenly over all classes.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.cross_entropy(mg.tensor([[0.0, 0.0], [0.0, 0.0]]), mg.tensor([0, 1]))
+    >>> mg.nn.functional.cross_entropy(mg.tensor([[0.0, 0.0], [0.0, 0.0]]), mg.tensor([0, 1]))
     tensor(0.69314718)
     """
     if not 0 <= label_smoothing <= 1:
@@ -96,8 +96,8 @@ def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: i
     if wrong.size:
         raise IndexError(f"{name}: class {wrong[0].item()} is out of range: there are {count}, from 0 to {count - 1}")
     if weight is None:
-        return counts.astype(input.dtype)
-    return (counts * _class_weights(name, weight, count)[classes * counts]).astype(input.dtype)
+        return counts.astype(floating(input))
+    return (counts * _class_weights(name, weight, count)[classes * counts]).astype(floating(input))
 
 
 def _class_weights(name: str, weight: Any, count: int) -> Any:

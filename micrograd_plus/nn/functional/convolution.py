@@ -26,8 +26,7 @@ def conv1d(
     "valid" (none), or "same" (the result is as long as the input; needs stride 1).
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.conv1d(mg.tensor([[[0.0, 0.0, 1.0, 0.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]]), padding="same").tolist()
+    >>> mg.nn.functional.conv1d(mg.tensor([[[0.0, 0, 1, 0]]]), mg.tensor([[[1.0, 2, 3]]]), padding="same").tolist()
     [[[0.0, 3.0, 2.0, 1.0]]]
     """
     input, settings = _convolution(1, input, weight, bias, stride, padding, dilation, groups)
@@ -70,16 +69,9 @@ def _convolution(
             f"{name}: weight has shape {weight.shape}; for input {input.shape} and groups={groups} it is "
             f"(out channels, {input.shape[1]} / {groups}, kernel), with out channels a multiple of groups"
         )
-    _refuse_bias(name, bias, weight.shape[0])
     if padding == "same":
         input, padding = _bordered(name, input, weight, stride, dilation), 0
     return input, windows(name, input, weight.shape[2:], stride, plain_padding(name, padding), dilation)
-
-
-def _refuse_bias(name: str, bias: Any, channels: int) -> None:
-    """Refuse a bias that is not one number for each channel: it might broadcast."""
-    if bias is not None and bias.shape != (channels,):
-        raise ValueError(f"{name}: bias has shape {bias.shape}, expected one number for each of {channels} channels")
 
 
 def plain_padding(name: str, padding: Any) -> Any:
@@ -106,11 +98,10 @@ def conv_transpose1d(
     """The transpose of `conv1d`: each entry writes the kernel, times itself.
 
     Shapes: input (N, C, L), weight (C, O / groups, k), bias (O,); the result is (N, O, L'). A stride leaves several
-    lengths possible; `output_padding`, smaller than stride or dilation, says how much longer than the shortest.
+    lengths possible; `output_padding`, smaller than the stride, says how much longer than the shortest.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.conv_transpose1d(mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])).tolist()
+    >>> mg.nn.functional.conv_transpose1d(mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])).tolist()
     [[[1.0, 12.0, 23.0, 30.0]]]
     """
     settings = _transposed(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
@@ -142,11 +133,10 @@ def _transposed(
             f"{name}: weight has shape {weight.shape}; for input {input.shape} and groups={groups} it is "
             f"({input.shape[1]}, out channels / groups, kernel), with {input.shape[1]} a multiple of groups"
         )
-    _refuse_bias(name, bias, weight.shape[1] * groups)
     steps, apart = each_axis(stride, axes, "stride", 1), each_axis(dilation, axes, "dilation", 1)
     borders, more = each_axis(padding, axes, "padding", 0), each_axis(output_padding, axes, "output_padding", 0)
-    if any(each >= max(step, between) for each, step, between in zip(more, steps, apart, strict=True)):
-        raise ValueError(f"{name}: output_padding {output_padding} must be smaller than stride or dilation")
+    if any(each >= step for each, step in zip(more, steps, strict=True)):
+        raise ValueError(f"{name}: output_padding {output_padding} must be smaller than stride {stride}")
     return {"stride": steps, "padding": borders, "output_padding": more, "dilation": apart}
 
 
@@ -154,8 +144,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     """Each window of an image as one column: (N, C, H, W) to (N, C * kernel, windows).
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.unfold(mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), kernel_size=2).tolist()
+    >>> mg.nn.functional.unfold(mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), kernel_size=2).tolist()
     [[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]]
     """
     refuse_places("unfold", 2, input)

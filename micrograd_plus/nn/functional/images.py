@@ -23,8 +23,7 @@ def interpolate(
     `mode` is "nearest" or "bilinear"; with the latter, `align_corners` keeps the outermost entries where they are.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.interpolate(mg.tensor([[[[0.0, 4.0]]]]), size=(1, 4), mode="bilinear").tolist()
+    >>> mg.nn.functional.interpolate(mg.tensor([[[[0.0, 4.0]]]]), size=(1, 4), mode="bilinear").tolist()
     [[[[0.0, 1.0, 3.0, 4.0]]]]
     """
     refuse_places("interpolate", 2, input)
@@ -68,8 +67,7 @@ def pad(input: Any, pad: tuple[int, ...], mode: str = "constant", value: float |
     `mode` is "constant" (of `value`, 0 unless given), "replicate", "reflect" or "circular". NumPy's form is `mg.pad`.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.pad(mg.tensor([[1.0, 2.0]]), (1, 0, 0, 1)).tolist()
+    >>> mg.nn.functional.pad(mg.tensor([[1.0, 2.0]]), (1, 0, 0, 1)).tolist()
     [[0.0, 1.0, 2.0], [0.0, 0.0, 0.0]]
     """
     if mode not in BORDERS:

@@ -40,8 +40,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """Squared differences.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.mse_loss(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0]))
+    >>> mg.nn.functional.mse_loss(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0]))
     tensor(2.)
     """
     same_shape("mse_loss", input, target)

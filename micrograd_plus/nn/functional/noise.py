@@ -17,8 +17,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, *, rng: np.random
     """While `training`: each entry silenced with probability `p`, the others divided by 1 - p to make up for it.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> sorted(set(F.dropout(mg.tensor([1.0] * 1000), 0.75).tolist()))
+    >>> sorted(set(mg.nn.functional.dropout(mg.tensor([1.0] * 1000), 0.75).tolist()))
     [0.0, 4.0]
     """
     return _silenced("dropout", input, input.shape, p, training, rng)

@@ -20,19 +20,18 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
     """The last axes, of lengths `normalized_shape`, brought to mean 0 and variance 1, `* weight + bias`.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.layer_norm(mg.tensor([[1.0, 3.0], [5.0, 15.0]]), 2, eps=0.0).tolist()
+    >>> mg.nn.functional.layer_norm(mg.tensor([[1.0, 3.0], [5.0, 15.0]]), 2, eps=0.0).tolist()
     [[-1.0, 1.0], [-1.0, 1.0]]
     """
-    lengths = last_lengths("layer_norm", input, normalized_shape)
+    lengths = last_lengths("layer_norm", input, normalized_shape, weight, bias)
     return ops.layer_norm(input, weight, bias, axes=len(lengths), eps=eps)
 
 
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Tensor:
     """The last axes, of lengths `normalized_shape`, divided by the root of their mean square, `* weight`. `eps` is the
     smallest step of the dtype unless given."""
-    lengths = last_lengths("rms_norm", input, normalized_shape)
-    smallest = float(np.finfo(input.dtype).eps) if eps is None else eps
+    lengths = last_lengths("rms_norm", input, normalized_shape, weight)
+    smallest = float(np.finfo(np.result_type(input.dtype, np.float16)).eps) if eps is None else eps
     return ops.rms_norm(input, weight, axes=len(lengths), eps=smallest)
 
 
@@ -91,8 +90,7 @@ def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> T
     """Vectors along `dim` divided by their length: the p-norm, at least `eps`.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.normalize(mg.tensor([[3.0, 4.0]])).tolist()
+    >>> mg.nn.functional.normalize(mg.tensor([[3.0, 4.0]])).tolist()
     [[0.6, 0.8]]
     """
     return input / ops.maximum(length(input, p, dim), eps)
@@ -104,4 +102,4 @@ def length(x: Any, p: float, dim: int) -> Tensor:
         return ops.norm(x, axis=dim, keepdims=True)
     if p == inf:
         return ops.max(ops.absolute(x), axis=dim, keepdims=True)
-    return ops.sum(ops.absolute(x) ** p, axis=dim, keepdims=True) ** (1 / p)
+    return ops.linalg.p_norm(x, ord=p, axis=dim, keepdims=True)

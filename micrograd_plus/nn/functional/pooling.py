@@ -26,10 +26,9 @@ def max_pool1d(
     """The largest entry of each window of lines (N, C, L). A border of padding never wins.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.max_pool1d(mg.tensor([[[3.0, 1.0, 5.0]]]), 2).tolist()
+    >>> mg.nn.functional.max_pool1d(mg.tensor([[[3.0, 1.0, 5.0]]]), 2).tolist()
     [[[3.0]]]
-    >>> F.max_pool1d(mg.tensor([[[3.0, 1.0, 5.0]]]), 2, ceil_mode=True).tolist()
+    >>> mg.nn.functional.max_pool1d(mg.tensor([[[3.0, 1.0, 5.0]]]), 2, ceil_mode=True).tolist()
     [[[3.0, 5.0]]]
     """
     input, settings = _pooled("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, -inf)

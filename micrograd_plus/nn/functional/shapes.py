@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...application import shape_of
+from ...hints import wants_tensor
 from ...readings import vocabulary
+from ...readings.shapes import floating
 from ...tensor import Tensor
 
 PLACES = {1: "length", 2: "height, width", 3: "depth, height, width"}
@@ -25,9 +27,12 @@ def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tup
 
 def refuse_places(name: str, axes: int, input: Any) -> None:
     """Refuse what is not a batch of lines, images or volumes."""
-    if len(shape_of(input)) != axes + 2:
+    shape = getattr(input, "shape", None)
+    if shape is None:
+        raise wants_tensor(name, input)
+    if len(shape) != axes + 2:
         wanted = f"({EXAMPLES[axes]}, channels, {PLACES[axes]})"
-        raise ValueError(f"{name}: input has shape {shape_of(input)}, expected {wanted}")
+        raise ValueError(f"{name}: input has shape {tuple(shape)}, expected {wanted}")
 
 
 def windows(
@@ -52,11 +57,15 @@ def on_a_line(settings: dict[str, tuple[int, ...]]) -> dict[str, int]:
     return {name: value for name, (value,) in settings.items()}
 
 
-def last_lengths(name: str, input: Any, normalized_shape: Any) -> tuple[int, ...]:
-    """The lengths of the last axes as a tuple; refuses an input that does not end in them."""
+def last_lengths(name: str, input: Any, normalized_shape: Any, weight: Any, bias: Any = None) -> tuple[int, ...]:
+    """The lengths of the last axes as a tuple; refuses an input that does not end in them, and a weight or a bias of
+    another shape, which might broadcast."""
     lengths = each_length(normalized_shape)
     if not lengths or input.shape[-len(lengths) :] != lengths:
         raise ValueError(f"{name}: input has shape {input.shape}, which does not end in {lengths}")
+    for each in (weight, bias):
+        if getattr(each, "shape", lengths) != lengths:
+            raise ValueError(f"{name}: weight and bias have the shape {lengths}, got {each.shape}")
     return lengths
 
 
@@ -83,9 +92,9 @@ def same_shape(name: str, input: Any, target: Any) -> None:
 
 
 def constant_like(values: Any, x: Any) -> Tensor:
-    """An array as a tensor without graph, with the dtype of `x` and on its device."""
+    """An array as a tensor without graph, in the dtype of fractions beside `x` and on its device."""
     library = vocabulary.device_of(getattr(x, "_data", x)).library
-    return Tensor.of(library.asarray(values).astype(x.dtype, copy=False))
+    return Tensor.of(library.asarray(values).astype(floating(x), copy=False))
 
 
 def plain(x: Any) -> Any:

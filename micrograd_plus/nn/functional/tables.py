@@ -25,8 +25,7 @@ def embedding(
     receives no gradient. With `max_norm`, rows of a greater `norm_type`-norm are shortened in the table first.
 
     >>> import micrograd_plus as mg
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.embedding([2, 0], mg.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])).tolist()
+    >>> mg.nn.functional.embedding([2, 0], mg.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])).tolist()
     [[5.0, 6.0], [1.0, 2.0]]
     """
     library = vocabulary.device_of(plain(weight)).library

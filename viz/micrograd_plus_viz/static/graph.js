@@ -41,6 +41,7 @@ function drawGraph(data, onNode) {
   let beads = [];
   let frameRequest = 0;
   let open = 0;
+  let room = 0;
 
   nodes.forEach((node, i) => {
     node.setAttribute("role", "button");
@@ -120,20 +121,24 @@ function drawGraph(data, onNode) {
     });
   }
 
-  // Fit the width, but never so small that it cannot be read: then the frame scrolls after the walk.
+  // Fit the width, but never so small that it cannot be read: then the frame scrolls after the walk. True where there
+  // was no room before, because the player was hidden.
   function fit() {
-    const room = frame.clientWidth - 2;
-    if (room <= 0) return;
+    const wasHidden = room <= 0;
+    room = frame.clientWidth - 2;
+    if (room <= 0) return false;
     const scale = Math.min(LARGEST, Math.max(SMALLEST, room / data.width));
     svg.setAttribute("width", String(data.width * scale));
     svg.setAttribute("height", String(data.height * scale));
     const scrolls = data.width * scale > room + 1 || svg.getAttribute("height") > frame.clientHeight + 1;
     if (scrolls) frame.tabIndex = 0;
     else frame.removeAttribute("tabindex");
+    return wasHidden;
   }
 
   // Bring nodes to the middle; where there is no room for all of them, the first at least is seen whole.
   function follow(...shown) {
+    if (!nodes[shown[0]]) return;
     const around = frame.getBoundingClientRect();
     const boxes = shown.map((i) => nodes[i].getBoundingClientRect());
     const way = (start, size, room) => {
@@ -156,7 +161,8 @@ function drawGraph(data, onNode) {
 function markInside(node) {
   const box = node.querySelector(".body");
   const [x, y, width] = ["x", "y", "width"].map((name) => Number(box.getAttribute(name)));
-  const mark = svgElement("g", { class: "opens", transform: `translate(${x + width / 2} ${y - 2})`, "aria-hidden": "true" });
+  const mark = svgElement("g", { class: "opens", "aria-hidden": "true" });
+  mark.setAttribute("transform", `translate(${x + width / 2} ${y - 2})`);
   mark.append(svgElement("circle", { r: 6.5 }), svgElement("path", { d: "M-3,0H3M0,-3V3" }));
   node.append(mark);
 }

@@ -1,5 +1,6 @@
 // The panel under the graph: one step told in formula, numbers and source; and one node, told in full.
 
+const MOST_VISITS = 24;
 const section = (name, title, ...children) => make("section", name, make("p", "title", title), ...children);
 // A card after a sign; the two are never parted by the end of a line.
 const then = (sign, shown) => make("div", "then", make("span", "sign", sign), shown);
@@ -28,8 +29,9 @@ function ruleSection(rule, step) {
 function numbersSection(data, step) {
   const word = step.summed === null ? "contribution" : "raw";
   const sent = card(word, valueAt(data, step[word]));
-  const sending = step.local === null ? [then("\u2192", sent)]
-    : [then("\u00d7", card("local", valueAt(data, step.local))), then("=", sent)];
+  const local = valueAt(data, step.local);
+  const times = [local, valueAt(data, step.upstreams.upstream)].every(isComplex) ? "\u00d7 conj" : "\u00d7";
+  const sending = step.local === null ? [then("\u2192", sent)] : [then(times, card("local", local)), then("=", sent)];
   const arrived = cardsOf(data, step.upstreams).map((shown, k) => (k ? then(",", shown) : shown));
   return section("numbers", "The numbers", make("div", "cards", ...arrived, ...sending),
     step.summed && make("p", "summed", step.summed),
@@ -37,7 +39,7 @@ function numbersSection(data, step) {
 }
 
 const readsSection = (data, step) => section("numbers", "What the rule read besides",
-  make("div", "cards", ...cardsOf(data, step.reads)));
+  make("div", "cards full", ...cardsOf(data, step.reads)));
 
 const cardsOf = (data, places) => Object.entries(places).map(([name, place]) => card(name, valueAt(data, place)));
 
@@ -46,7 +48,8 @@ function holding(data, step) {
   const [before, sent, after] = ["before", "contribution", "after"].map((word) => valueAt(data, step[word]));
   const largest = largestOf([...keptOf(before), ...keptOf(sent), ...keptOf(after)]);
   const first = step.accumulates ? card("before", before, largest) : framed("before", null, missing("nothing yet"));
-  return make("div", "cards", first, then("+", card("contribution", sent, largest)), then("=", card("after", after, largest)));
+  const [added, sum] = [card("contribution", sent, largest), card("after", after, largest)];
+  return make("div", "cards", first, then("+", added), then("=", sum));
 }
 
 function sourceSection(data, step, rule) {
@@ -65,7 +68,7 @@ function sourceSection(data, step, rule) {
 // What is there before the first step, or after the last.
 function startPanel(data) {
   const held = Object.entries(data.started).filter(([, place]) => place !== null);
-  return nodeCards(data, `The ${data.word} the walk starts with`, held);
+  return held.length ? nodeCards(data, `The ${data.word} the walk starts with`, held) : [];
 }
 
 function endPanel(data) {
@@ -74,7 +77,7 @@ function endPanel(data) {
 }
 
 const nodeCards = (data, title, held) => [make("div", "column wide", section("numbers", title,
-  make("div", "cards", ...held.map(([node, place]) => card(data.names[node], valueAt(data, place))))))];
+  make("div", "cards full", ...held.map(([node, place]) => card(data.names[node], valueAt(data, place))))))];
 
 // One node in full: what made it, its value, and what has arrived there so far.
 function nodePanel(data, i, place, enter) {
@@ -96,6 +99,18 @@ function nodePanel(data, i, place, enter) {
     held ? fullCard(data.word, held) : framed(data.word, null, missing(nothing))));
   if (data.insides[i]) shown.append(insideButton(data.names[i], () => enter(i)));
   return shown;
+}
+
+// The steps in which a node receives and sends, each as a button that leads there.
+function visits(received, sent, go) {
+  const lead = (i) => {
+    const button = makeButton("visit", () => go(i), String(i + 1));
+    button.setAttribute("aria-label", `Go to step ${i + 1}`);
+    return button;
+  };
+  const told = (word, steps) => (steps.length ? [make("span", "", `${word} in step${steps.length > 1 ? "s" : ""}`),
+    ...steps.slice(0, MOST_VISITS).map(lead), steps.length > MOST_VISITS ? make("span", "", "\u2026") : null] : []);
+  return make("p", "visits", ...told("Receives", received), ...told(received.length ? "sends" : "Sends", sent));
 }
 
 const outputsOf = (data, i) => data.edges.filter(([from, to]) => from === i && data.nodes[to].kind === "output")

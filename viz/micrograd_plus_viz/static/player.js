@@ -1,48 +1,28 @@
 // The player: one recorded walk, stepped both ways. `mount` builds it in a shadow root below `host`.
 
-const ICONS = {
-  first: "M3,3V13M13,3L5,8L13,13Z", back: "M11,3L4,8L11,13Z", play: "M4,2.5L13,8L4,13.5Z",
-  pause: "M4,3H7V13H4ZM9,3H12V13H9Z", next: "M5,3L12,8L5,13Z", last: "M13,3V13M3,3L11,8L3,13Z",
-};
-const SPEEDS = [0.5, 1, 2, 4, 8];
-const STEP_MS = 1600;
-const QUIET_SPEED = 4;
-let mounted = 0;
-
 export function mount(host, data, opts = {}) {
-  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(PLAYER_CSS);
-  root.adoptedStyleSheets = [sheet];
-  host.setAttribute("data-lm-suppress-shortcuts", "true");
+  const root = ownRoot(host);
+  const forgetTheme = followTheme(host);
+  keepKeys(host);
   const still = matchMedia("(prefers-reduced-motion: reduce)");
-  const forget = followTheme(host);
   const walk = walkOf(data);
   const count = data.steps.length;
-  mounted += 1;
 
+  const act = {
+    go: (wanted) => { setPlay(false); seek(wanted); }, first: () => act.go(0), back: () => act.go(index - 1),
+    next: () => { setPlay(false); stepOn(); }, last: () => act.go(count), play: () => setPlay(!playing),
+  };
   const graph = drawGraph(data, onNode);
-  const buttons = Object.fromEntries([["first", "To the start (Home)", () => seek(0)],
-    ["back", "One step back (left arrow)", () => seek(index - 1)], ["play", "Play (space)", () => setPlay(!playing)],
-    ["next", "One step on (right arrow)", () => stepOn()], ["last", "To the end (End)", () => seek(count)]]
-    .map(([name, label, press]) => [name, iconButton(name, label, press)]));
-  const slider = make("input", "slider");
-  Object.assign(slider, { type: "range", min: "0", max: String(count), step: "1" });
-  slider.setAttribute("aria-label", "Step");
-  slider.addEventListener("input", () => { setPlay(false); seek(Number(slider.value)); });
-  const counter = make("span", "counter");
-  const speed = make("select", "speed", ...SPEEDS.map((s) => new Option(`${s}\u00d7`, String(s), s === 1, s === 1)));
-  speed.setAttribute("aria-label", "Speed");
+  const controlled = controls(count, act);
   const said = make("p", "said");
   said.setAttribute("aria-live", "polite");
   const panel = make("div", "panel");
   const told = make("div", "told");
-  const player = make("div", "player", trail(opts), make("div", "bar", ...Object.values(buttons), slider, counter, speed),
+  const player = make("div", "player", trail(opts), controlled.bar, data.note && make("p", "note", data.note),
     graph.frame, legend(data), said, panel, told);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
-  player.setAttribute("aria-label", `Walk ${mounted}. ${data.summary}`);
-  if (data.note) player.insertBefore(make("p", "note", data.note), graph.frame);
+  player.setAttribute("aria-label", `Walk ${nextNumber()}. ${data.summary}`);
   const nested = make("div", "nested");
   root.replaceChildren(player, nested);
 
@@ -61,13 +41,17 @@ export function mount(host, data, opts = {}) {
     while (index > target) { index -= 1; apply(index, false); }
     const step = data.steps[index - 1];
     graph.light(step, true);
-    if (step) graph.follow(step.from, step.to);
-    else graph.follow(count ? data.steps[0].from : data.root);
-    if (step && moving && !still.matches) graph.sendBeads(step, 0.8 * STEP_MS / Number(speed.value));
+    follow(step);
+    if (step && moving && !still.matches) graph.sendBeads(step, 0.8 * controlled.stepTime());
     const focused = root.activeElement;
     tell(step);
     if (focused && (!focused.isConnected || focused.disabled)) player.focus({ preventScroll: true });
     opts.onIndex?.(index);
+  }
+
+  function follow(step) {
+    if (step) graph.follow(step.from, step.to);
+    else graph.follow(data.steps[0]?.from ?? data.root);
   }
 
   function apply(i, on) {
@@ -78,13 +62,9 @@ export function mount(host, data, opts = {}) {
   }
 
   function tell(step) {
-    slider.value = String(index);
-    slider.setAttribute("aria-valuetext", `Step ${index} of ${count}`);
-    counter.textContent = `${index} / ${count}`;
-    buttons.first.disabled = buttons.back.disabled = index === 0;
-    buttons.next.disabled = buttons.last.disabled = index === count;
-    said.setAttribute("aria-live", playing && Number(speed.value) >= QUIET_SPEED ? "off" : "polite");
-    said.textContent = step ? step.say : `${data.summary}. The walk has not begun.`;
+    controlled.show(index, playing);
+    said.setAttribute("aria-live", playing && controlled.isFast() ? "off" : "polite");
+    said.textContent = step ? step.say : `${data.summary}. ${notBegun(data)}`;
     panel.replaceChildren(...(step ? stepPanel(data, step) : startPanel(data)),
       ...(index === count ? endPanel(data) : []));
     tellNode();
@@ -92,8 +72,10 @@ export function mount(host, data, opts = {}) {
 
   function tellNode() {
     const step = data.steps[index - 1];
-    if (selected !== null) told.replaceChildren(nodePanel(data, selected, walk.held(selected, index), enter));
-    else if (step && data.insides[step.node]) {
+    if (selected !== null) {
+      told.replaceChildren(nodePanel(data, selected, walk.held(selected, index), enter),
+        visits(walk.arrivals[selected], walk.departures[selected], (i) => act.go(i + 1)));
+    } else if (step && data.insides[step.node]) {
       told.replaceChildren(insideButton(data.names[step.node], () => enter(step.node)));
     } else told.replaceChildren(make("p", "hint", "In a heat map blue is positive, orange with a "
       + `${MINUS} negative, and stronger is larger. Press a node, or Tab into the graph, to see all its numbers.`));
@@ -115,16 +97,15 @@ export function mount(host, data, opts = {}) {
     if (on === playing) return;
     playing = on;
     clearTimeout(timer);
-    setIcon(buttons.play, on ? "pause" : "play", on ? "Pause (space)" : "Play (space)");
-    if (!on) { tell(data.steps[index - 1]); return; }
-    if (index === count) seek(0);
-    beat();
+    if (on && index === count) seek(0);
+    if (on) beat();
+    else tell(data.steps[index - 1]);
   }
 
   function beat() {
-    if (index === count) { setPlay(false); return; }
+    if (index === count || !host.isConnected) { setPlay(false); return; }
     stepOn();
-    timer = setTimeout(beat, STEP_MS / Number(speed.value));
+    timer = setTimeout(beat, controlled.stepTime());
   }
 
   function enter(i) {
@@ -139,7 +120,7 @@ export function mount(host, data, opts = {}) {
         child = null;
         inner.remove();
         player.hidden = false;
-        graph.fit();
+        fit();
         player.focus();
       } });
     child.focus();
@@ -152,64 +133,67 @@ export function mount(host, data, opts = {}) {
   }
 
   const keys = {
-    ArrowRight: () => { setPlay(false); stepOn(); }, ArrowLeft: () => { setPlay(false); seek(index - 1); },
-    Home: () => { setPlay(false); seek(0); }, End: () => { setPlay(false); seek(count); }, " ": () => setPlay(!playing),
-    ArrowDown: (i) => i >= 0 && roveTo(i + 1), ArrowUp: (i) => i >= 0 && roveTo(i - 1),
-    Enter: (i) => i >= 0 && enter(i),
+    ArrowRight: act.next, ArrowLeft: act.back, Home: act.first, End: act.last, " ": act.play,
     Escape: () => { if (selected !== null) { selected = null; graph.select(null); tellNode(); } else opts.leave?.(); },
   };
+  const keysOnNode = { ArrowDown: (i) => roveTo(i + 1), ArrowUp: (i) => roveTo(i - 1), Enter: enter };
 
   player.addEventListener("keydown", (event) => {
+    if (isForThePage(event)) return;
     event.stopPropagation();
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target === speed || event.target === slider && event.key !== " ") return;
+    if (event.target === controlled.speed || event.target === controlled.slider && event.key !== " ") return;
     if (event.target.closest("button") && [" ", "Enter"].includes(event.key)) return;
-    const press = keys[event.key];
+    const node = graph.nodes.indexOf(event.target.closest(".node"));
+    const press = keys[event.key] ?? (node >= 0 ? keysOnNode[event.key] : null);
     if (!press || event.target.closest(".scroller") && event.key.startsWith("Arrow")) return;
     event.preventDefault();
-    press(graph.nodes.indexOf(event.target.closest(".node")));
+    press(node);
   });
 
-  const sizes = new ResizeObserver(() => { graph.fit(); settle(player); });
+  function fit() {
+    if (graph.fit()) follow(data.steps[index - 1]);
+  }
+
+  const sizes = new ResizeObserver(() => { fit(); settle(player); });
   sizes.observe(graph.frame);
-  graph.fit();
+  fit();
   graph.rove(data.nodes.length - 1);
   data.nodes.forEach((_, i) => graph.hold(i, data.started[i]));
   seek(opts.index ?? 0);
-  return {
-    seek, setPlay, focus: () => player.focus(),
-    destroy: () => { setPlay(false); graph.stopBeads(); sizes.disconnect(); forget(); child?.destroy(); root.replaceChildren(); },
-  };
+
+  function destroy() {
+    setPlay(false);
+    graph.stopBeads();
+    sizes.disconnect();
+    forgetTheme();
+    child?.destroy();
+    root.replaceChildren();
+  }
+
+  return { seek, setPlay, focus: () => player.focus(), destroy };
 }
 
-// The nodes a step concerns, which step is the last to concern a node, and what every node holds after k steps.
+function notBegun(data) {
+  if (data.root === null) return "No walk was recorded: that takes a call of backward() inside the recorded block.";
+  return data.steps.length ? "The walk has not begun." : "No rule is applied.";
+}
+
+// The nodes a step concerns, which step is the last to concern a node, the steps in which a node receives and sends,
+// and what it holds after k steps.
 function walkOf(data) {
   const concerned = (step) => edgesOf(step).flatMap((edge) => data.edges[edge]);
   const lastOf = {};
-  const arrivals = data.nodes.map(() => []);
+  const [arrivals, departures] = [data.nodes.map(() => []), data.nodes.map(() => [])];
   data.steps.forEach((step, i) => {
     for (const node of concerned(step)) lastOf[node] = i;
     arrivals[step.to].push(i);
+    departures[step.from].push(i);
   });
   const held = (node, k) => {
     const latest = arrivals[node].filter((i) => i < k).pop();
     return latest === undefined ? data.started[node] : data.steps[latest].after;
   };
-  return { concerned, lastOf, held };
-}
-
-function iconButton(name, label, press) {
-  const button = makeButton(`icon ${name}`, press);
-  setIcon(button, name, label);
-  return button;
-}
-
-function setIcon(button, name, label) {
-  const icon = svgElement("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" });
-  icon.append(svgElement("path", { d: ICONS[name] }));
-  button.replaceChildren(icon);
-  button.setAttribute("aria-label", label);
-  button.title = label;
+  return { concerned, lastOf, arrivals, departures, held };
 }
 
 function trail(opts) {
@@ -225,20 +209,6 @@ function legend(data) {
     entry("leaf", "leaf"), entry("application", "application"),
     data.nodes.some((node) => node.kind === "output") ? entry("output", "one of several outputs") : null,
     Object.keys(data.insides).length ? entry("opens", "can be stepped into") : null);
-}
-
-// Light or dark as the notebook says it; elsewhere as the reader's system says.
-function followTheme(host) {
-  const read = () => {
-    const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
-    const dark = jpThemeLight === "false" || /dark|high-contrast$/.test(vscodeThemeKind ?? "");
-    const known = jpThemeLight !== undefined || vscodeThemeKind !== undefined;
-    host.style.colorScheme = known ? (dark ? "dark" : "light") : "";
-  };
-  const watch = new MutationObserver(read);
-  watch.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });
-  read();
-  return () => watch.disconnect();
 }
 
 export async function unpack(text) {

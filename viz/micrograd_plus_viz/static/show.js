@@ -34,16 +34,28 @@ function complexNumber(real, imaginary) {
   return `${real} ${negative ? MINUS : "+"} ${negative ? imaginary.slice(1) : imaginary}i`;
 }
 
-const exact = (x) => Array.isArray(x) ? complexNumber(minus(String(x[0])), minus(String(x[1]))) : minus(String(x));
+const exact = (x) => Array.isArray(x) ? complexNumber(minus(String(x[0])), minus(String(x[1])))
+  : typeof x === "number" ? minus(String(x)) : number(x);
 const shapeText = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
 const valueAt = (data, place) => data.values[place] ?? null;
+const isComplex = (value) => keptOf(value).some(Array.isArray);
 const isScalar = (value) => value.data !== null && value.data.length === 1;
 const magnitude = (x) => Array.isArray(x) ? Math.hypot(Number(x[0]), Number(x[1])) : Number(x);
 
 // A value seen as a matrix of its last axis.
 function asMatrix(part) {
   const columns = part.shape.length ? part.shape[part.shape.length - 1] : 1;
-  return { rows: columns ? part.data.length / columns : 0, columns, data: part.data };
+  return { rows: columns ? part.data.length / columns : 0, columns, data: part.data, shape: part.shape };
+}
+
+// The place of a row along every axis but the last, as in `1` or `0, 2`.
+function rowName(shape, row) {
+  const place = [];
+  for (const size of shape.slice(0, -1).reverse()) {
+    place.unshift(row % size);
+    row = Math.floor(row / size);
+  }
+  return place.join(", ");
 }
 
 // Nine steps of a diverging scale: 0 is white; blue is positive, orange negative, and a minus sign says so too.
@@ -68,14 +80,15 @@ const largestOf = (data) => data.map((x) => Math.abs(magnitude(x))).filter(Numbe
 function numberTable(matrix, headed, caption, largest = largestOf(matrix.data)) {
   const table = make("table", "numbers");
   if (caption) table.append(make("caption", "", caption));
+  const hasRows = headed && matrix.shape.length > 1;
   if (headed) {
-    const top = make("tr", "", make("td", ""));
-    for (let c = 0; c < matrix.columns; c += 1) top.append(header(c, "col"));
+    const top = make("tr", "", hasRows ? make("td", "") : null);
+    for (let c = 0; c < matrix.columns; c += 1) top.append(header(String(c), "col"));
     table.append(top);
   }
   for (let r = 0; r < matrix.rows; r += 1) {
     const row = make("tr", "");
-    if (headed) row.append(header(r, "row"));
+    if (hasRows) row.append(header(rowName(matrix.shape, r), "row"));
     for (let c = 0; c < matrix.columns; c += 1) {
       const x = matrix.data[r * matrix.columns + c];
       const cell = make("td", heat(x, largest), number(x));
@@ -87,8 +100,8 @@ function numberTable(matrix, headed, caption, largest = largestOf(matrix.data)) 
   return table;
 }
 
-function header(i, scope) {
-  const cell = make("th", "", String(i));
+function header(text, scope) {
+  const cell = make("th", "", text);
   cell.scope = scope;
   return cell;
 }
@@ -134,13 +147,17 @@ function scalar(value) {
   return shown;
 }
 
+const FIRST_ENTRIES = {
+  1: "its first entries", 2: "its first rows and columns", 3: "the first entries along its last two axes",
+};
+
 // A value with every number the trace kept, as a table with numbered rows and columns.
 function inFull(value) {
   if (value === null) return [missing("not recorded")];
   if (isScalar(value)) return [scalar(value)];
   const part = value.data && value.data.length ? value : value.corner;
   const table = part && part.data.length
-    ? numberTable(asMatrix(part), true, value.data ? null : "the first entries of the last two axes") : null;
+    ? numberTable(asMatrix(part), true, value.data ? null : FIRST_ENTRIES[Math.min(value.shape.length, 3)]) : null;
   const whole = table && scroller("", `Numbers of a ${shapeText(value.shape)} array`, table);
   return [value.data ? null : brief(value), whole ?? missing("empty"), statistics(value)];
 }
@@ -151,7 +168,8 @@ const missing = (text) => make("p", "missing", text);
 const ofSeveral = (value) => value !== null && !isScalar(value);
 
 // A value under its word, with its shape; pointing at a number tells it exactly.
-const card = (word, value, largest) => framed(word, ofSeveral(value) ? shapeText(value.shape) : null, brief(value, largest));
+const card = (word, value, largest) => framed(word, ofSeveral(value) ? shapeText(value.shape) : null,
+  brief(value, largest));
 // The same with every number that the trace kept.
 const fullCard = (word, value) => framed(word, ofSeveral(value) ? `${shapeText(value.shape)} ${value.dtype}` : null,
   ...inFull(value));
@@ -171,8 +189,8 @@ function scroller(name, label, ...children) {
   return holder;
 }
 
-// A keyboard reaches the boxes that have something to scroll, and is not stopped at the others. (Both sizes of a box are
-// rounded, so they may differ by one where nothing scrolls.)
+// A keyboard reaches the boxes that have something to scroll, and is not stopped at the others. (Both sizes of a box
+// are rounded, so they may differ by one where nothing scrolls.)
 function settle(root) {
   for (const box of root.querySelectorAll(".scroller")) {
     if (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;

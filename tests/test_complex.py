@@ -1,0 +1,146 @@
+"""Complex numbers: an operation has their right gradient, or it says by name that it takes real numbers."""
+
+import re
+from contextlib import suppress
+from operator import ge, gt, le, lt
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+import stand_in
+from micrograd_plus import check
+from micrograd_plus.readings import vocabulary
+from micrograd_plus.samples import Sample, samples
+
+TAKES_REAL = "takes real numbers|must be real|real numbers cannot take in complex ones"
+
+
+def with_complex(sample, places):
+    """The sample with an imaginary part added to some of its inputs."""
+    rng = np.random.default_rng(5)
+    inputs = list(sample.inputs)
+    for i in places:
+        aside = rng.uniform(0.3, 0.9, inputs[i].shape) * rng.choice([-1.0, 1.0], inputs[i].shape)
+        inputs[i] = inputs[i] + 1j * aside
+    return Sample(sample.op, inputs, sample.params, sample.excused)
+
+
+def calls():
+    """Each sample of real numbers with complex ones in the place of all inputs that move, and of each alone."""
+    for group in samples.values():
+        for each in group:
+            places = check.moving(each)
+            if places and all(each.inputs[i].dtype.kind == "f" for i in places):
+                alone = [[i] for i in places] if len(places) > 1 else []
+                yield from (with_complex(each, some) for some in [places, *alone])
+
+
+CALLS = list(calls())
+
+
+def moved_along(f, values, direction, step=1e-6):
+    """How fast a real function grows along a direction, by differences."""
+    ends = [[x + sign * step * d for x, d in zip(values, direction, strict=True)] for sign in (1, -1)]
+    ahead, behind = (f(*map(mg.tensor, end)).item() for end in ends)
+    return (ahead - behind) / (2 * step)
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values to real:Warning")
+@pytest.mark.parametrize("sample", CALLS, ids=str)
+def test_a_complex_input_has_its_right_gradients_of_both_orders_or_is_refused_by_name(sample):
+    places = check.moving(sample)
+    values = [sample.inputs[i] for i in places]
+    rng = np.random.default_rng(2)
+    parts = [(rng.normal(size=x.shape), rng.normal(size=x.shape) * 1j) for x in values]
+    direction = [real + imag if x.dtype.kind == "c" else real for x, (real, imag) in zip(values, parts, strict=True)]
+    try:
+        check.run(sample, [mg.tensor(x) if hasattr(x, "dtype") else x for x in sample.inputs])
+    except TypeError as refusal:
+        with pytest.raises(TypeError) as of_gradients:
+            check.gradients(sample)
+        for message in (str(refusal), str(of_gradients.value)):
+            assert message.startswith(f"{sample.op.name}("), message
+            assert re.search(TAKES_REAL, message), message
+        return
+    functions = [check.weighted(sample, places), check.slope(sample)]
+    for sentence, f in zip(["the gradient equals differences", "the gradient has a gradient"], functions, strict=True):
+        if sentence not in sample.excused:
+            gradients = mg.grad(f, tuple(range(len(places))))(*values)
+            exact = sum(np.sum(np.real(np.conj(g.numpy()) * d)) for g, d in zip(gradients, direction, strict=True))
+            assert exact == pytest.approx(moved_along(f, values, direction), rel=2e-5, abs=2e-5), sentence
+
+
+ORDER = {
+    "argmax", "argmin", "argsort", "clip", "greater", "greater_equal", "less", "less_equal", "max", "maximum", "min",
+    "minimum", "partition", "searchsorted", "sort",
+}  # fmt: skip
+
+
+@pytest.fixture
+def without_order(monkeypatch):
+    """Operations called where complex numbers have no order. The largest that is taken out before exponentials makes no
+    difference after them: there it is that of the real parts."""
+
+    def refuse(name, values):
+        if name in ORDER and any(each.dtype.kind == "c" for each in stand_in.arrays_in(values)):
+            raise AssertionError(f"{name} was asked for the order of complex numbers")
+
+    plain_ufunc, plain_function = stand_in.Ufunc.__call__, stand_in.device_function
+
+    def ufunc(self, *args, **options):
+        refuse(self.__name__, args)
+        return plain_ufunc(self, *args, **options)
+
+    def device_function(function, said, owner=None):
+        call = plain_function(function, said, owner)
+
+        def checked(*args, **options):
+            refuse(function.__name__, (owner, *args))
+            return call(*args, **options)
+
+        return checked
+
+    monkeypatch.setattr(stand_in.Ufunc, "__call__", ufunc)
+    monkeypatch.setattr(stand_in, "device_function", device_function)
+    words = vocabulary.add_device("without order", stand_in.library_named("without_order")).words
+    top = words.top
+    monkeypatch.setattr(words, "top", lambda x, axis=-1: top(x.real, axis))
+    before = check.where.set("without order")
+    yield
+    check.where.reset(before)
+    del vocabulary._devices["without order"]
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values to real:Warning")
+@pytest.mark.usefixtures("without_order")
+def test_no_operation_takes_an_order_that_complex_numbers_have_not():
+    for sample in CALLS:
+        with suppress(TypeError):  # refused by name; to have asked for the order is another error
+            check.gradients(sample)
+
+
+Z = mg.tensor([1 + 2j, 1 - 1j])
+
+
+@pytest.mark.parametrize("call", [
+    *[lambda compare=compare: compare(Z, 1.0) for compare in (lt, le, gt, ge)],
+    lambda: mg.maximum(mg.tensor([1.0]), 1j), lambda: mg.argmax(Z), lambda: mg.argmin(Z), lambda: mg.argsort(Z),
+    lambda: mg.searchsorted(mg.tensor([1.0, 2.0]), Z), lambda: mg.median(Z), lambda: mg.quantile(Z, 0.5),
+    lambda: mg.nn.functional.max_pool1d(mg.tensor(np.ones((1, 1, 4)) * 1j), 2), lambda: mg.nn.functional.gelu(Z),
+    lambda: mg.nn.functional.cross_entropy(Z[None], [1]), lambda: mg.rnn(Z[:, None], [[1.0]], nonlinearity="relu"),
+])  # fmt: skip
+def test_an_order_between_complex_numbers_is_refused_and_the_message_says_what_is_real(call):
+    with pytest.raises(TypeError, match=r"it takes real numbers, and these are complex; x\.real, x\.imag and mg\.abs"):
+        call()
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_what_is_made_of_an_operation_for_real_numbers_is_for_real_numbers():
+    @mg.op
+    def bent(xp, x):
+        return x * xp.softplus(x)
+
+    with pytest.raises(TypeError, match=r"bent\(x: \(2,\) complex128\): it takes real numbers"):
+        bent(Z)
+    assert bent(mg.tensor([0.0])).tolist() == [0.0]

@@ -1,0 +1,216 @@
+"""Where a player could break: no walk, complex numbers, a cell run again, a place that was hidden, others' keys."""
+
+import numpy as np
+import pytest
+import sample_traces
+from playwright.sync_api import expect
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+
+pytestmark = pytest.mark.browser
+
+
+def recorded(program):
+    """What is recorded of a program, as data."""
+    with mg.record() as trace:
+        program()
+    return trace.to_dict()
+
+
+def leaf(values):
+    return mg.tensor(values, requires_grad=True)
+
+
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [
+        (lambda: None, "Backward walk: 0 nodes, 0 steps. No walk was recorded: that takes a call of backward() inside"),
+        (lambda: leaf(2.0) * 3, "Backward walk: 3 nodes, 0 steps. No walk was recorded"),
+        (lambda: leaf(2.0).backward(), "Backward walk: 1 node, 0 steps, 2 = 2. No rule is applied."),
+    ],
+)
+def test_a_record_without_steps_opens_and_says_why_there_is_nothing_to_play(opened, program, sentence):
+    page = opened(recorded(program))
+    expect(page.locator(".said")).to_contain_text(sentence)
+    expect(page.locator(".icon:enabled")).to_have_count(0)
+    for key in ("ArrowRight", "ArrowLeft", "Home", "End", "Space", "ArrowDown", "Enter", "Escape"):
+        page.keyboard.press(key)
+    expect(page.locator(".counter")).to_have_text("0 / 0")
+
+
+def test_between_complex_numbers_the_conjugate_is_taken_and_shown_to_be(opened):
+    z, w = leaf([1 + 2j, -3j]), leaf([2 - 1j, 0.5j])
+    page = opened(recorded(lambda: (z * w).real.sum().backward()))
+    page.keyboard.press("End")
+    upstream, local, sent = (
+        complex(page.locator(".numbers .card").nth(k).locator("td").first.get_attribute("title")
+                .replace("−", "-").replace(" ", "").replace("i", "j"))
+        for k in range(3)
+    )  # fmt: skip
+    expect(page.locator(".numbers .sign").first).to_have_text("× conj")
+    assert sent == upstream * local.conjugate() != upstream * local
+    expect(page.locator(".formula .overlined").first).to_be_visible()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".numbers .sign").first).not_to_have_text("× conj")
+
+
+def test_a_player_whose_cell_is_run_again_is_forgotten_also_while_it_plays(page):
+    page.set_content(viz.show(sample_traces.perceptron())._repr_mimebundle_()["text/html"])
+    page.locator(".icon.play").click()
+    page.locator("#n3").click()
+    page.evaluate("""() => {
+        const host = document.querySelector("[data-mgp]");
+        window.gone = [new WeakRef(host), new WeakRef(host.shadowRoot.querySelector(".player"))];
+        host.remove();
+    }""")
+    page.wait_for_timeout(1800)
+    session = page.context.new_cdp_session(page)
+    session.send("HeapProfiler.enable")
+    session.send("HeapProfiler.collectGarbage")
+    assert page.evaluate("window.gone.map((ref) => ref.deref() === undefined)") == [True, True]
+    page.evaluate("document.body.dataset.jpThemeLight = 'false'")
+
+
+def test_a_player_that_was_mounted_out_of_sight_shows_its_active_node_when_it_comes_to_light(opened, page):
+    page.set_viewport_size({"width": 500, "height": 800})
+    opened(sample_traces.perceptron())
+    host = page.locator("#walk")
+    page.locator(".slider").fill("20")
+    host.evaluate("host => { host.style.display = 'none'; }")
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.locator(".slider").evaluate(
+        "slider => { slider.value = '1'; slider.dispatchEvent(new Event('input')); }"
+    )
+    host.evaluate("host => { host.style.display = ''; }")
+    expect(page.locator(".node.active")).to_be_in_viewport(ratio=0.9)
+
+
+def test_keys_that_mean_nothing_to_the_player_are_left_to_the_page_around_it(opened, page):
+    page.set_viewport_size({"width": 900, "height": 300})
+    opened(sample_traces.perceptron())
+    page.evaluate("window.heard = []; document.addEventListener('keydown', (e) => window.heard.push(e.key))")
+    page.keyboard.press("Control+s")
+    assert "s" in page.evaluate("window.heard")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("() => document.scrollingElement.scrollTop > 0")
+    page.locator("#n3").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.querySelector('#walk').shadowRoot.activeElement.id") == "n4"
+
+
+def test_a_node_leads_to_the_steps_in_which_it_receives_and_sends(opened):
+    trace = sample_traces.diamond()
+    page = opened(trace)
+    page.locator("#n3").click()
+    received = [i + 1 for i, step in enumerate(trace["steps"]) if step["target"] == 3]
+    sent = [i + 1 for i, step in enumerate(trace["steps"]) if step["node"] == 3]
+    assert (len(received), len(sent)) == (2, 2)
+    expect(page.locator(".visit")).to_have_text([str(k) for k in received + sent])
+    expect(page.locator(".visits")).to_contain_text("Receives in steps")
+    page.locator(".visit").nth(2).click()
+    expect(page.locator(".counter")).to_have_text(f"{sent[0]} / 10")
+    expect(page.locator(".node.active")).to_have_id("n3")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".counter")).to_have_text(f"{sent[0] - 1} / 10")
+
+
+def test_a_value_used_in_a_thousand_places_has_a_short_list_of_steps(opened):
+    x = leaf(0.5)
+
+    def program():
+        y = x
+        for _ in range(100):
+            y = y * x
+        y.backward()
+
+    page = opened(recorded(program))
+    page.locator("#n0").click()
+    expect(page.locator(".visit")).to_have_count(24)
+    expect(page.locator(".visits")).to_contain_text("…")
+
+
+def test_players_of_several_cells_have_names_of_their_own(page):
+    outputs = [viz.show(trace)._repr_mimebundle_()["text/html"] for trace in (wide(1.0), wide(2.0))]
+    page.set_content("".join(outputs))
+    expect(page.locator(".player")).to_have_count(2)
+    labels = page.locator(".player").evaluate_all("players => players.map(p => p.getAttribute('aria-label'))")
+    assert len(set(labels)) == 2
+
+
+def wide(x):
+    """Two programs whose summaries are alike."""
+    p = sample_traces.Program()
+    return p.walk(p.apply("sum", p.apply("tanh", p.leaf("x", np.array([x, -x])))))
+
+
+def test_where_colours_are_forced_heat_maps_and_the_legend_keep_theirs(chromium, tmp_path):
+    path = viz.save(sample_traces.perceptron(), tmp_path / "walk.html")
+    with chromium.new_context(forced_colors="active") as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        page.locator(".player").focus()
+        page.keyboard.press("End")
+        for cells in (".heat span", ".legend i"):
+            seen = page.locator(cells).evaluate_all(
+                "cells => cells.map((cell) => getComputedStyle(cell).backgroundColor)"
+            )
+            assert len(set(seen)) > 3
+
+
+@pytest.mark.parametrize(
+    ("shape", "caption", "rows"),
+    [
+        ((80,), "its first entries", []),
+        ((9, 9), "its first rows and columns", ["0", "1", "2", "3"]),
+        ((3, 5, 6), "the first entries along its last two axes", ["0", "1", "2", "3"]),
+        ((2, 2, 3), None, ["0, 0", "0, 1", "1, 0", "1, 1"]),
+        ((5,), None, []),
+    ],
+)
+def test_a_table_of_numbers_says_which_entries_it_shows(opened, shape, caption, rows):
+    p = sample_traces.Program()
+    page = opened(p.walk(p.apply("sum", p.leaf("x", np.arange(float(np.prod(shape))).reshape(shape)))))
+    page.locator("#n0").click()
+    table = page.locator(".node-told table").first
+    assert table.locator("caption").all_text_contents() == ([caption] if caption else [])
+    assert table.locator("th[scope=row]").all_text_contents() == rows
+
+
+def test_pointing_at_a_truth_tells_it_as_it_is_written(opened):
+    page = opened(sample_traces.strange())
+    mask = next(i for i, node in enumerate(sample_traces.strange()["nodes"]) if node["label"] == "mask")
+    page.locator(f"#n{mask}").focus()
+    cells = page.locator(".node-told td[title]")
+    assert cells.all_text_contents() == cells.evaluate_all("cells => cells.map((cell) => cell.title)")
+
+
+@pytest.mark.parametrize("way", ["button", "key", "slider"])
+def test_whoever_steps_by_hand_ends_the_playing(opened, way):
+    page = opened(sample_traces.diamond())
+    page.keyboard.press("Space")
+    expect(page.locator(".counter")).to_have_text("1 / 10")
+    if way == "button":
+        page.locator(".icon.back").click()
+    elif way == "key":
+        page.keyboard.press("ArrowLeft")
+    else:
+        page.locator(".slider").fill("0")
+    expect(page.locator(".icon.play")).to_have_attribute("aria-label", "Play (space)")
+    page.wait_for_timeout(1800)
+    expect(page.locator(".counter")).to_have_text("0 / 10")
+
+
+def test_the_style_of_the_page_around_it_does_not_reach_into_a_player(opened):
+    page = opened(sample_traces.perceptron())
+    page.keyboard.press("End")
+    places = """() => [...document.querySelector("#walk").shadowRoot.querySelectorAll("p, .card, .node, math, code")]
+        .map((e) => { const { x, width, height } = e.getBoundingClientRect(); return [x, width, height]; })
+        .map((sizes) => sizes.map(Math.round))
+    """
+    before = page.evaluate(places)
+    page.locator("#walk").evaluate("""host => Object.assign(host.parentElement.style, {
+        direction: "rtl", textAlign: "center", whiteSpace: "pre", textTransform: "uppercase", letterSpacing: "3px",
+        fontStyle: "italic", lineHeight: "3", textIndent: "40px", wordSpacing: "9px" })""")
+    assert page.evaluate(places) == before
