@@ -106,6 +106,12 @@ def test_cross_entropy_explains_classes_that_do_not_fit(draw):
         F.cross_entropy(x, mg.tensor([0, 1]), weight=nn.Parameter([1.0, 2.0, 3.0]))
 
 
+def test_no_rows_at_all_cost_nothing():
+    x = nn.Parameter(np.zeros((0, 3)))
+    F.cross_entropy(x, np.zeros(0, int), reduction="sum").backward()
+    assert x.grad.shape == (0, 3)
+
+
 def test_any_class_may_be_the_one_that_is_ignored(draw):
     x = mg.tensor(draw.normal(size=(3, 2)))
     for ignored, left in ((0, [1]), (1, [0, 2])):

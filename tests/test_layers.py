@@ -295,6 +295,23 @@ def test_layers_live_on_another_device_and_bring_nothing_home(device, make, shap
     np.testing.assert_allclose(inputs[0].grad.numpy(), inputs[1].grad.numpy())
 
 
+LAYERS = [
+    lambda **how: nn.Linear(3, 2, **how), lambda **how: nn.Embedding(3, 2, **how),
+    lambda **how: nn.Conv2d(3, 2, 2, **how), lambda **how: nn.ConvTranspose2d(3, 2, 2, **how),
+    lambda **how: nn.RNN(3, 2, **how), lambda **how: nn.LSTM(3, 2, 2, **how), lambda **how: nn.GRUCell(3, 2, **how),
+    lambda **how: nn.RNNCell(3, 2, **how), lambda **how: nn.MultiheadAttention(4, 2, **how),
+    lambda **how: nn.MultiheadAttention(4, 2, kdim=3, **how), lambda **how: nn.TransformerEncoderLayer(4, 2, 5, **how),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", LAYERS)
+def test_a_layer_is_drawn_by_its_own_rng_alone_and_of_one_precision_throughout(make):
+    first, second = (make(rng=np.random.default_rng(1), dtype="float32") for _ in range(2))
+    assert [p.tolist() for p in first.parameters()] == [p.tolist() for p in second.parameters()]
+    assert {str(p.dtype) for p in first.parameters()} == {"float32"}
+    assert {str(p.dtype) for p in make().parameters()} == {"float64"}
+
+
 # Edges and errors -----------------------------------------------------------------------------------------------------
 
 

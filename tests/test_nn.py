@@ -60,6 +60,13 @@ def test_a_table_that_was_learned_elsewhere_is_frozen_unless_told_otherwise(draw
     assert nn.Embedding.from_pretrained(mg.tensor(vectors), freeze=False).weight.requires_grad
 
 
+def test_a_table_starts_as_a_bell_curve_but_for_the_row_that_stands_for_nothing():
+    for padding_idx, empty in ((None, []), (-50, [0])):
+        weight = nn.Embedding(50, 40, padding_idx, rng=np.random.default_rng(0)).weight.numpy()
+        assert np.flatnonzero(~weight.any(axis=1)).tolist() == empty
+        assert weight.std() == pytest.approx(1.0, abs=0.05)
+
+
 def test_rows_that_are_too_long_are_shortened_in_the_table_when_they_are_looked_up():
     table = nn.Embedding.from_pretrained([[3.0, 4.0], [0.3, 0.4], [30.0, 40.0]], freeze=False, max_norm=1.0)
     loss = (table([1, 0, 0]) ** 2).sum()
@@ -182,6 +189,8 @@ def test_each_head_of_each_example_may_have_a_mask_of_its_own(draw):
     hidden[:, :, 0] = False
     _, weights = layer(x, x, x, attn_mask=mg.tensor(hidden), average_attn_weights=False)
     np.testing.assert_array_equal(weights.numpy().reshape(6, 5, 5) == 0, hidden)
+    alike, _ = layer(x, x, x, attn_mask=mg.tensor(np.full((5, 5), 2.5)))
+    np.testing.assert_allclose(alike.numpy(), layer(x, x, x)[0].numpy())
 
 
 @pytest.mark.parametrize("need_weights", [True, False])

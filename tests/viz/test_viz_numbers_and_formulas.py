@@ -67,6 +67,34 @@ def test_a_keyword_argument_is_not_taken_for_a_name():
     assert words.assigned(site) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("loss = «f(x)»", "loss"), ("  loss=«f(x)»  # the end", "loss"), ("loss = «f(x)» * 2", None),
+        ("loss = (f(y), «f(x)»)", None), ("loss == «f(x)»", None), ("loss += «f(x)»", None),
+        ("net.loss = «f(x)»", None), ("a, b = «f(x)»", None), ("«f(x)»", None),
+    ],
+)  # fmt: skip
+def test_a_name_is_what_the_line_gives_to_the_whole_expression(text, name):
+    site = {"line": 1, "end_line": 1, "column": text.index("«"), "end_column": text.index("»") - 1}
+    site["text"] = text.replace("«", "").replace("»", "")
+    assert words.assigned(site) == name
+    assert words.assigned({**site, "end_line": 2}) is None
+    assert words.assigned({**site, "column": None, "text": None}) is None
+    assert words.assigned(None) is None
+
+
+def test_names_that_come_again_are_numbered_constants_are_numbers_and_long_ones_are_cut():
+    program = sample_traces.Program()
+    x, two = program.leaf("x", 3.0), program.leaf(None, 2.0, requires_grad=False)
+    several, again = program.leaf(None, [1.0, 2.0], requires_grad=False), program.leaf("x", [5.0, 6.0])
+    trace = program.walk(program.apply("mul", program.apply("mul", x, two), program.apply("mul", several, again)))
+    assert words.names(trace)[:4] == ["x #1", "2", "leaf", "x #2"]
+    trace["nodes"][0]["label"], trace["nodes"][3]["label"] = "a\nb\x00c", "\x07"
+    assert [words.names(trace)[i] for i in (0, 2, 3)] == ["a b c", "leaf #1", "leaf #2"]
+    assert [words.clipped("abcd", longest) for longest in (5, 4, 3)] == ["abcd", "abcd", "ab…"]
+
+
 def test_every_step_is_told_in_a_sentence_with_the_numbers_of_the_trace():
     told = words.sentences(sample_traces.diamond())
     assert told[0] == "Step 1 of 10. add (y) sends 1 to add (e), the first gradient to arrive there."

@@ -32,14 +32,18 @@ def names(trace: Trace) -> list[str]:
     Names that come again are numbered; a constant without a name is called by its number.
     """
     last = {_place(node["site"]): node["id"] for node in trace["nodes"] if node["site"]}
-    plain = [_plain_name(trace, node, last) for node in trace["nodes"]]
+    plain = [_constant(trace, node) or _plain_name(trace, node, last) for node in trace["nodes"]]
     times, seen, named = Counter(plain), Counter(), []
     for node, name in zip(trace["nodes"], plain, strict=True):
         seen[name] += 1
-        unnamed = node["kind"] == "leaf" and not node["label"]
-        constant = scalar(trace, node["value"]) if unnamed else None
-        named.append(constant or (f"{name} #{seen[name]}" if times[name] > 1 else name))
+        numbered = times[name] > 1 and not _constant(trace, node)
+        named.append(f"{name} #{seen[name]}" if numbered else name)
     return named
+
+
+def _constant(trace: Trace, node: Trace) -> str | None:
+    """The number that stands in the place of a leaf's name."""
+    return scalar(trace, node["value"]) if node["kind"] == "leaf" and not node["label"] else None
 
 
 def _place(site: Trace) -> tuple[Any, ...]:
