@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import wraps
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 AXES = ("axis", "axes", "axis1", "axis2", "source", "destination")
 """The parameters that name axes."""
@@ -105,13 +105,30 @@ ELSEWHERE = {
 """What is written here for the names of NumPy's and PyTorch's that this engine has not."""
 
 
-def no_such(owner: str, name: str, names: Iterable[str] = (), room: Any = None) -> AttributeError:
-    """The error for a name that `owner` has not: what to write for it, which function of `room` it is, or which of
-    `names` are near."""
+FUNCTIONS_HERE = (
+    "argsort", "ceil", "cumprod", "diagonal", "flip", "floor", "log_softmax", "logsumexp", "maximum", "median",
+    "minimum", "norm", "outer", "roll", "softmax", "sort", "split", "tile", "topk", "tril", "triu", "where",
+)  # fmt: skip
+"""Methods of their arrays that are functions here."""
+
+
+class Elsewhere:
+    """In the place of a method of theirs: who asks a tensor for it is told what to write. (A `__getattr__` would make
+    every attribute slower.)"""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __get__(self, tensor: Any, owner: Any) -> NoReturn:
+        raise no_such("a tensor", self.name)
+
+
+def no_such(owner: str, name: str, names: Iterable[str] = ()) -> AttributeError:
+    """The error for a name that `owner` has not: what to write for it, or which of `names` are near."""
     said = f"{owner} has no {name!r}"
     if name in ELSEWHERE:
         return AttributeError(f"{said}: write {ELSEWHERE[name]}")
-    if callable(getattr(room, name, None)):
+    if name in FUNCTIONS_HERE:
         return AttributeError(f"{said}: write mg.{name}(x, ...)")
     if name.startswith("_"):  # what only a program asks for
         return AttributeError(said)

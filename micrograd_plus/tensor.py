@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from _thread import RLock
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 from weakref import ref
 
 from . import backward, ops, variable
 from .arguments import wants_function
-from .hints import no_such
+from .hints import ELSEWHERE, FUNCTIONS_HERE, Elsewhere
 from .readings import vocabulary
 from .results import ResultArray
 from .structures import leaves, mapped
@@ -66,12 +66,6 @@ class Tensor(Variable):
         graph."""
         array = numbers(value, None, name)
         return Tensor.of(array.copy() if array is value else array)
-
-    if not TYPE_CHECKING:  # who checks types is to be told of a wrong name
-
-        def __getattr__(self, name: str) -> NoReturn:
-            """What to write in the place of a name that is not here; no name that is comes by."""
-            raise no_such("a tensor", name, room=ops)
 
     # Looking ----------------------------------------------
 
@@ -398,6 +392,9 @@ class Tensor(Variable):
 
     # Python's own -----------------------------------------
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__()} - {*ELSEWHERE, *FUNCTIONS_HERE})
+
     def __repr__(self) -> str:
         body = np.array2string(self.numpy(), separator=", ", prefix="tensor(")
         said = [body] + ([] if self.dtype in (np.float64, np.int64, np.bool_) else [f"dtype={self.dtype}"])
@@ -611,6 +608,8 @@ class LentTensor(TensorByName):
 
 
 Variable.public, Variable.lent = Tensor, LentTensor
+for _name in (*ELSEWHERE, *FUNCTIONS_HERE):
+    setattr(Tensor, _name, Elsewhere(_name))
 
 
 def _walk_on(workers: int) -> Any:

@@ -216,7 +216,7 @@ CASES = {
         (lambda: leaf(2).view(2), AttributeError, "a tensor has no 'view': write x.reshape(shape)"),
         (lambda: leaf(2).topk(1), AttributeError, "a tensor has no 'topk': write mg.topk(x, ...)"),
         (lambda: leaf(2, 3).permute(1, 0), AttributeError, "a tensor has no 'permute': write mg.transpose(x, axes)"),
-        (lambda: leaf(2).shap, AttributeError, "a tensor has no 'shap'"),
+        (lambda: mg.Tensor.unsqueeze, AttributeError, "a tensor has no 'unsqueeze': write mg.expand_dims(x, axis)"),
     ],
     "networks and losses": [
         (lambda: F.cross_entropy(leaf(3, 4), whole(0, 1, 4)), IndexError, "cross_entropy", "class 4", "0 to"),

@@ -11,7 +11,7 @@ import pytest
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus import engine, linalg, nn, optim
-from micrograd_plus.hints import ELSEWHERE
+from micrograd_plus.hints import ELSEWHERE, FUNCTIONS_HERE
 from micrograd_plus.rule import KINDS
 
 F = nn.functional
@@ -103,11 +103,18 @@ def test_a_program_that_takes_all_of_the_scalar_engine_gets_the_value_alone():
     assert names.keys() - {"__builtins__"} == {"Value"}
 
 
-@pytest.mark.parametrize("name", ["__array_interface__", "_repr_html_", "_ipython_display_", "no_such_name"])
+@pytest.mark.parametrize("name", ["view", "topk", "_repr_html_", "no_such_name"])
 def test_who_asks_whether_a_tensor_has_a_name_is_told_no(name):
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     assert not hasattr(x, name)
+    assert name not in dir(x)
+    assert not hasattr(mg.Tensor, "__getattr__"), "it would make every attribute slower"
     assert copy.deepcopy(x).tolist() == pickle.loads(pickle.dumps(x)).tolist() == [1.0, 2.0]  # noqa: S301 - of our own
+
+
+def test_the_methods_that_are_functions_here_are_here():
+    assert all(callable(getattr(mg, name)) for name in FUNCTIONS_HERE)
+    assert not {*ELSEWHERE, *FUNCTIONS_HERE} & {*dir(mg.tensor(1.0))}
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)

@@ -27,20 +27,20 @@ from . import (
     transformer,
     utils,
 )
-from .activations import *  # noqa: F403 - each subject lists its names once
-from .attention import *  # noqa: F403 - the same
-from .containers import *  # noqa: F403 - the same
-from .convolution import *  # noqa: F403 - the same
-from .dropout import *  # noqa: F403 - the same
-from .embedding import *  # noqa: F403 - the same
-from .images import *  # noqa: F403 - the same
-from .linear import *  # noqa: F403 - the same
-from .losses import *  # noqa: F403 - the same
-from .module import *  # noqa: F403 - the same
-from .normalisation import *  # noqa: F403 - the same
-from .pooling import *  # noqa: F403 - the same
-from .recurrent import *  # noqa: F403 - the same
-from .transformer import *  # noqa: F403 - the same
+from .activations import *
+from .attention import *
+from .containers import *
+from .convolution import *
+from .dropout import *
+from .embedding import *
+from .images import *
+from .linear import *
+from .losses import *
+from .module import *
+from .normalisation import *
+from .pooling import *
+from .recurrent import *
+from .transformer import *
 
 SUBJECTS = (
     activations, attention, containers, convolution, dropout, embedding, images, linear, losses, module, normalisation,

@@ -17,18 +17,18 @@ from . import (
     recurrent,
     tables,
 )
-from .activations import *  # noqa: F403 - each subject lists its names once
-from .attention import *  # noqa: F403 - the same
-from .classification import *  # noqa: F403 - the same
-from .convolution import *  # noqa: F403 - the same
-from .images import *  # noqa: F403 - the same
-from .losses import *  # noqa: F403 - the same
-from .noise import *  # noqa: F403 - the same
-from .normalisation import *  # noqa: F403 - the same
-from .pooling import *  # noqa: F403 - the same
-from .products import *  # noqa: F403 - the same
-from .recurrent import *  # noqa: F403 - the same
-from .tables import *  # noqa: F403 - the same
+from .activations import *
+from .attention import *
+from .classification import *
+from .convolution import *
+from .images import *
+from .losses import *
+from .noise import *
+from .normalisation import *
+from .pooling import *
+from .products import *
+from .recurrent import *
+from .tables import *
 
 SUBJECTS = (
     activations, attention, classification, convolution, images, losses, noise, normalisation, pooling, products,
