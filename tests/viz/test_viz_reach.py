@@ -1,6 +1,7 @@
 """Where the player is shown and for whom: pages, notebooks, widgets; narrow, dark, still, hostile."""
 
 from functools import cache
+from html import escape
 from pathlib import Path
 
 import nbformat
@@ -81,6 +82,17 @@ def test_the_page_asks_the_network_for_nothing(chromium, tmp_path):
         page.wait_for_timeout(200)
         assert requests == [path.as_uri()]
         assert troubles == []
+
+
+def test_a_page_of_its_own_has_the_keys_at_once_and_a_page_in_a_frame_leaves_them_to_who_has_it(page, tmp_path):
+    path = viz.save(sample_traces.perceptron(), tmp_path / "walk.html")
+    page.goto(path.as_uri())
+    page.locator(".player").wait_for()
+    page.keyboard.press("End")
+    expect(page.locator(".counter")).to_have_text("20 / 20")
+    page.set_content(f'<input autofocus><iframe srcdoc="{escape(path.read_text(encoding="utf-8"))}"></iframe>')
+    page.frame_locator("iframe").locator(".player").wait_for()
+    assert page.evaluate("document.activeElement.tagName") == "INPUT"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -20,12 +20,14 @@ STYLE = (
 )
 BOOT = (
     'const host = document.getElementById("walk");'
-    'mount(host, await unpack(document.getElementById("data").textContent));'
+    'const player = mount(host, await unpack(document.getElementById("data").textContent));'
     "const frame = window.frameElement;"
     "const fit = () => { frame.style.height = `${Math.ceil(document.body.offsetHeight)}px`; };"
     "if (frame) new ResizeObserver(fit).observe(document.body);"
+    "if (window === top) player.focus();"
 )
-"""A frame on a page of the same origin, as marimo's, becomes as tall as the walk in it needs at each step."""
+"""A frame on a page of the same origin, as marimo's, becomes as tall as the walk in it needs at each step. On a page of
+its own the walk has the keys at once."""
 
 
 def document(trace: Trace, title: str | None = None, note: str | None = None) -> str:
