@@ -420,6 +420,27 @@ def test_gradcheck_says_which_input_and_entry_is_wrong_and_by_how_much():
     assert float(got) / float(expected) == pytest.approx(1.25, rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("scale", "tolerances"),
+    [(scale, {"rtol": 1e-3, "atol": 0}) for scale in (1e6, -1e6)]
+    + [(scale, {"rtol": 0, "atol": 1e-3}) for scale in (1.0, -1.0)],
+)
+def test_gradcheck_allows_what_either_tolerance_allows_and_no_more(scale, tolerances):
+    def check(off):
+        @mg.custom_vjp
+        def scaled(x):
+            return x * scale
+
+        scaled.rule("x")(lambda upstream: upstream * scale * (1 + off))
+        return mg.gradcheck(scaled, (0.5,), **tolerances)
+
+    for off in (5e-4, -5e-4):
+        assert check(off)
+    for off in (2e-3, -2e-3):
+        with pytest.raises(GradientError):
+            check(off)
+
+
 def test_gradcheck_is_not_blind_to_rules_that_a_plain_sum_hides():
     # With an upstream of ones the softmax has gradient 0, and so has a rule that returns nothing at all.
     cut = lambda x: mg.softmax(mg.stop_gradient(x) + 0 * x)
