@@ -34,18 +34,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     wants_tuple("jvp: tangents", tangents)
     if len(primals) != len(tangents):
         raise ValueError(f"jvp: {len(primals)} inputs and {len(tangents)} tangents; each input needs one of its shape")
-    with differentiating():
-        inputs = [variables(value, f"argument {i} of {name_of(f)}") for i, value in enumerate(primals)]
-        applied = Applications()
-        with applied:
-            out = f(*inputs)
-        moving: dict[Any, Any] = {}
-        flat = [leaf for made in inputs for leaf in leaves(made)]
-        for primal, tangent in zip(flat, leaves_beside(tangents, inputs, "jvp: tangents"), strict=True):
-            moving[_value_of(primal.node)] = _tangent(tangent, primal)
-        for step in applied.steps:
-            push(*step, moving)
-        return out, mapped(out, lambda value: _movement(value, moving))
+    return _pushed("jvp", f, primals, tangents)
 
 
 def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
@@ -56,16 +45,32 @@ def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
     [6.0, 0.0]
     """
     wants_function("hvp", f)
-    return jvp(grad(f), (x,), (v,))[1]
+    return _pushed("hvp", grad(f), (x,), (v,))[1]
 
 
-def _tangent(given: Any, primal: Tensor) -> Tensor:
+def _pushed(name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The value of `f`, and how it moves; errors speak of `name`."""
+    with differentiating():
+        inputs = [variables(value, f"argument {i} of {name_of(f)}") for i, value in enumerate(primals)]
+        applied = Applications()
+        with applied:
+            out = f(*inputs)
+        moving: dict[Any, Any] = {}
+        flat = [leaf for made in inputs for leaf in leaves(made)]
+        for primal, tangent in zip(flat, leaves_beside(tangents, inputs, f"{name}: tangents"), strict=True):
+            moving[_value_of(primal.node)] = _tangent(name, tangent, primal)
+        for step in applied.steps:
+            push(*step, moving)
+        return out, mapped(out, lambda value: _movement(value, moving))
+
+
+def _tangent(name: str, given: Any, primal: Tensor) -> Tensor:
     """How an input moves: numbers of its shape, and real ones where it is real; those of the host are sent along."""
-    tangent = given if isinstance(given, Tensor) else Tensor.constant(given, "jvp: a tangent")
+    tangent = given if isinstance(given, Tensor) else Tensor.constant(given, f"{name}: a tangent")
     if tangent.shape != primal.shape:
-        raise ValueError(f"jvp: a tangent of shape {tangent.shape} for an input of shape {primal.shape}")
+        raise ValueError(f"{name}: a tangent of shape {tangent.shape} for an input of shape {primal.shape}")
     if is_complex(tangent) and not is_complex(primal):
-        raise TypeError(f"jvp: a tangent of {tangent.dtype} for an input of {primal.dtype}; take its real part")
+        raise TypeError(f"{name}: a tangent of {tangent.dtype} for an input of {primal.dtype}; take its real part")
     return tangent if isinstance(given, Tensor) else tangent.astype(primal.dtype).to(primal.device)
 
 

@@ -131,6 +131,7 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
             got = type(args[place]).__name__
             raise TypeError(f"jacobian: argument {argnums} of {name_of(f)} must be one tensor, got {got}")
 
+        @wraps(f)
         def alone(x: Any) -> Any:
             return f(*args[:place], x, *args[place + 1 :], **kwargs)
 

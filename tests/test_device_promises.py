@@ -27,6 +27,7 @@ def test_every_promise_is_held_on_the_device(sample):
 def test_a_sample_is_really_called_there(device, monkeypatch):
     seen = []
     op = samples["tanh"][0].op
+    op.call(mg.tensor(0.0))  # the first call of all writes the function out, and calls it again
     call = op.call
     monkeypatch.setattr(op, "call", lambda x: seen.append(x.device) or call(x))
     out = run(samples["tanh"][0], [np.ones(2)])

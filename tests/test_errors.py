@@ -352,6 +352,8 @@ CASES = {
         (lambda: mg.jacobian(lambda x: x, argnums=(0, 1)), TypeError, "jacobian", "one argument", "(0, 1)"),
         (lambda: mg.jacobian(lambda x: x, argnums=5)(leaf(2)), TypeError, "argument 5", "1 were given"),
         (lambda: mg.jacobian(lambda x: mg.exp(1j * x))(leaf(2)), TypeError, "jacobian: <lambda>", "complex128", "jvp"),
+        (lambda: mg.jacobian(lambda x: x)(mg.tensor([1, 2])), TypeError, "argument 0 of <lambda>", "floats"),
+        (lambda: mg.hvp(lambda x: x.sum(), leaf(2), leaf(3)), ValueError, "hvp: a tangent of shape (3,)", "(2,)"),
         (lambda: mg.jacobian(lambda x: x)([leaf(2)]), TypeError, "jacobian", "one tensor", "list"),
         (lambda: mg.grad(lambda x: x.sum(), has_aux=True)(leaf(2)), TypeError, "has_aux", "(value, anything else)"),
         (lambda: mg.grad(lambda x: x)("a"), TypeError, "argument 0 of <lambda>", "text"),

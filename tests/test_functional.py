@@ -211,6 +211,7 @@ def test_what_lies_within_a_half_shrinks_to_0():
     ("function", "value", "slope"),
     [
         (lambda x: F.prelu(x, mg.tensor(0.25)), 0.0, 0.25),
+        (lambda x: F.prelu(x, mg.tensor([0.25])), 0.0, 0.25),
         (lambda x: F.hardshrink(x + 0.5), 0.0, 0.0),
         (lambda x: F.threshold(x, 0.0, 7.0), 7.0, 0.0),
     ],

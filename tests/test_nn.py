@@ -88,6 +88,14 @@ def test_the_layers_of_a_stack_start_alike_and_are_trained_apart():
         nn.TransformerEncoder(nn.Identity(), 0)
 
 
+def test_the_layers_of_a_stack_draw_in_turns_from_the_generator_they_were_given():
+    rng = np.random.default_rng(0)
+    stack = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, rng=rng), 2)
+    assert all(layer.dropout1.rng is rng for layer in stack.layers)
+    first, second = (layer.dropout1(mg.tensor(np.ones(100))).tolist() for layer in stack.layers)
+    assert first != second
+
+
 def test_layer_norm_leaves_mean_0_and_variance_1(draw):
     out = nn.LayerNorm(50)(mg.tensor(draw.normal(3, 5, size=(4, 50)))).numpy()
     np.testing.assert_allclose(out.mean(-1), 0, atol=1e-12)

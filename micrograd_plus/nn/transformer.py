@@ -81,7 +81,9 @@ class TransformerEncoder(Module):
 
     def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None):
         wants_sizes(self, num_layers=num_layers)
-        self.layers = ModuleList(deepcopy(encoder_layer) for _ in range(num_layers))
+        shared = {id(rng): rng for rng in (getattr(part, "rng", None) for part in encoder_layer.modules())}
+        # Copies draw in turns from the layer's own generator: from copies of it all would draw the same.
+        self.layers = ModuleList(deepcopy(encoder_layer, dict(shared)) for _ in range(num_layers))
         self.num_layers, self.norm = num_layers, norm
 
     def forward(

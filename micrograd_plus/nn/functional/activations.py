@@ -38,6 +38,8 @@ def prelu(input: Any, weight: Any) -> Tensor:
                 f"prelu: weight has shape {weight.shape}; it holds one slope, or one for each of {channels} channels"
             )
         weight = ops.reshape(weight, shape=(-1,) + (1,) * max(input.ndim - 2, 0))
+    elif input.ndim == 0:
+        weight = ops.reshape(weight, shape=())
     return ops.where(input > 0, input, weight * input)
 
 
