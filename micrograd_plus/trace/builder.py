@@ -15,7 +15,7 @@ from ..rule import Contribution
 from ..variable import Leaf, Node, Part, Upstreams, Variable
 from .formulas import at_hand, formula
 from .recorder import Recorder, Scope, Told, Walk
-from .sites import held_in, label_of, rule_source, site_at
+from .sites import Names, rule_source, site_at
 from .trace import Rule, Step, Trace, TraceNode
 
 
@@ -31,14 +31,14 @@ class Number:
 class Applied:
     """One application, as it was told."""
 
-    __slots__ = ("data", "inputs", "names", "op", "outputs", "params", "scope", "site")
+    __slots__ = ("data", "frame", "inputs", "names", "op", "outputs", "params", "site")
 
     def __init__(self, told: Told, scopes: dict[int, Scope]):
-        op, inputs, data, params, result, frame, instruction = told
+        op, inputs, data, params, result, self.frame, instruction = told
         self.op, self.params = op, params
-        self.scope = scopes[frame][1:] if frame in scopes else ()
         self.outputs: tuple[Any, ...] = result if op.outputs else (result,)
-        self.site = site_at(scopes[frame][0], scopes[frame][2], instruction) if frame in scopes else None
+        asked = scopes.get(self.frame)
+        self.site = None if asked is None else site_at(asked[0], asked[2], instruction)
         self.inputs = [Number(value) if isinstance(value, (int, float, complex)) else value for value in inputs]
         self.data = [*data]
         self.names = op.flat_names(len(self.inputs))
@@ -61,6 +61,7 @@ class Builder:
     def __init__(self, recorder: Recorder, trace: Trace):
         self.recorder, self.trace = recorder, trace
         self.applications = [Applied(told, recorder.scopes) for told in recorder.applications]
+        self._called: dict[int, Names] = {}
         self.made: dict[int, Applied] = {}
         self.values: dict[int, Any] = {}
         self.labels: dict[int, str] = {}
@@ -70,13 +71,19 @@ class Builder:
         self._kept: list[Any] = []
         self._upstreams: dict[int, Any] = {}
 
+    def _names(self, frame: int) -> Names:
+        """What a frame of the user's calls its values."""
+        if frame not in self._called:
+            self._called[frame] = Names(self.recorder.scopes.get(frame, ())[1:])
+        return self._called[frame]
+
     def _meet(self, told: Applied) -> None:
         """Note where values come from, what leaves hold and what the user calls them."""
         for value, data in zip(told.inputs, told.data, strict=True):
             place = id(key_of(value))
             if value is not None and place not in self.values and place not in self.made:
                 self.values[place] = data
-                if label := label_of(value, told.scope):
+                if label := self._names(told.frame).of(value):
                     self.labels[place] = label
         for output in told.outputs:
             key = key_of(output)
@@ -96,10 +103,10 @@ class Builder:
                     self.values.setdefault(id(parent), _bare(reads[name]))
                 if not self._inputs(parent):
                     leaves.add(id(parent))
-        scope = self.recorder.scopes[walk.frame][1:] if walk.frame in self.recorder.scopes else ()
-        for _, _, value in held_in(scope):
+        names = self._names(walk.frame)
+        for value in names.held.values():
             place = id(value.node if isinstance(value, Variable) else value)
-            if place in leaves and place not in self.labels and (label := label_of(value, scope)):
+            if place in leaves and place not in self.labels and (label := names.of(value)):
                 self.labels[place] = label
 
     def build(self) -> None:

@@ -133,13 +133,24 @@ def held_in(scopes: tuple[dict[str, object], ...]) -> Iterator[tuple[str, bool, 
                 yield name, False, held
 
 
-def label_of(value: Any, scopes: tuple[dict[str, Any], ...]) -> str | None:
-    """What the user calls a value: by its path in a model, as in `net.0.weight`, by its label, or by a variable; they
-    come last, since one left over from a loop may hold any parameter."""
-    found = [(name, is_path) for name, is_path, held in held_in(scopes) if held is value]
-    path = next((name for name, is_path in found if is_path), None)
-    variable = next((name for name, is_path in found if not is_path and not name.startswith("_")), None)
-    return path or getattr(value, "label", None) or variable
+class Names:
+    """What the user calls the values in some scopes; it lasts as long as they do."""
+
+    def __init__(self, scopes: tuple[dict[str, object], ...]):
+        self.held: dict[int, object] = {}
+        self._paths: dict[int, str] = {}
+        self._variables: dict[int, str] = {}
+        for name, is_path, value in held_in(scopes):
+            self.held[id(value)] = value
+            if is_path:
+                self._paths.setdefault(id(value), name)
+            elif not name.startswith("_"):
+                self._variables.setdefault(id(value), name)
+
+    def of(self, value: Any) -> str | None:
+        """By its path in a model, as in `net.0.weight`, by its label, or by a variable; they come last, since one left
+        over from a loop may hold any parameter."""
+        return self._paths.get(id(value)) or getattr(value, "label", None) or self._variables.get(id(value))
 
 
 # The source of a rule -------
