@@ -201,6 +201,8 @@ def gradients(
     except BaseException:
         if on_nodes:
             _leave(order, leaves)
+        for recorder in variable.recorders.get():
+            recorder.broke_off()
         raise
     finally:
         if on_nodes:

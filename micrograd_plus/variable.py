@@ -155,6 +155,9 @@ class Recorder:
         walk can also be had later, from what the nodes saved."""
         return None
 
+    def broke_off(self) -> None:
+        """The walk that began last has ended in an error."""
+
     def will_free(self, order: Sequence[Node]) -> None:
         """What these nodes saved is about to be freed."""
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
+from micrograd_plus import variable
 from micrograd_plus.engine import Value
 
 
@@ -27,6 +28,16 @@ def test_a_graph_walked_with_retain_graph_false_cannot_be_walked_again():
     with pytest.raises(RuntimeError, match=r"second time.*retain_graph=False"):
         y.backward()
     assert numbers(x.grad) == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+@pytest.mark.parametrize("wanted", [{"create_graph": True}, {"workers": 2}, {}])
+def test_a_freed_graph_is_refused_however_it_is_walked(wanted, by_name):
+    y = (leaf([1.0, 2.0]) * 2).sum()
+    y.backward(retain_graph=False)
+    refused = pytest.raises(RuntimeError, match="backward through sum a second time")
+    with variable.mode(variable.by_name, by_name), refused:
+        y.gradients(**wanted)
 
 
 def test_a_graph_with_several_outputs_can_be_freed_as_well():

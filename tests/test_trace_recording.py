@@ -275,6 +275,7 @@ def test_what_happens_after_the_block_does_not_change_the_record():
 
     _, seen_at_once = program()
     expected = seen_at_once.to_json()
+    assert [step.rule for step in seen_at_once.steps] == ["sum.x", "multiply.a", "multiply.b"]
     x, trace = program()
     with mg.no_grad():
         x -= 100
@@ -282,6 +283,29 @@ def test_what_happens_after_the_block_does_not_change_the_record():
     x.grad.data[:] = 0
     (x * 5).sum().backward()
     assert trace.to_json() == expected
+
+
+def test_a_hook_that_is_registered_after_a_walk_is_not_called_when_its_record_is_looked_at():
+    x, seen = leaf([1.0, 2.0]), []
+    with mg.record() as trace:
+        y = x * x
+        y.sum().backward()
+    with y.register_hook(seen.append):
+        assert len(trace.steps) == 3
+    assert seen == []
+
+
+def test_a_walk_that_ended_well_and_cannot_be_had_again_is_never_shown_in_part(monkeypatch):
+    x = leaf([1.0, 2.0])
+    with mg.record() as trace:
+        (x * x).sum().backward()
+
+    def forgotten(*_, **__):
+        raise ValueError("not again")
+
+    monkeypatch.setattr("micrograd_plus.trace.recorder.replay", forgotten)
+    with pytest.raises(ValueError, match="not again"):
+        trace.steps  # noqa: B018 - looking is what is tried
 
 
 def test_second_derivatives_can_be_recorded():

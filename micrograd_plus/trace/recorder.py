@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from types import CodeType, FrameType
 from typing import Any
 
@@ -30,6 +30,7 @@ class Walk:
 
     def __init__(self, root: Any, seed: Any, can_replay: bool, frame: int):
         self.root, self.seed, self.can_replay, self.frame = root, seed, can_replay, frame
+        self.broke_off = False
         self.kept: dict[Any, Any] = {}
         self.steps: list[tuple[Any, Contribution, Any, Any, Any]] = []
 
@@ -39,9 +40,9 @@ class Walk:
 
     def complete(self) -> None:
         """Walk again what was not watched. What rules had saved cannot have changed, so it is the same walk; where it
-        broke off with an error, which its user has seen, so does this one."""
+        broke off in an error, which its user has seen, so does this one."""
         if self.can_replay:
-            with suppress(Exception):
+            with suppress(Exception) if self.broke_off else nullcontext():
                 replay(self.root.node, self.seed, [self], self.kept)
             self.can_replay = False
             self.kept.clear()
@@ -84,6 +85,11 @@ class Recorder(variable.Recorder):
         walk = Walk(root, upstream.copy() if can_replay else upstream, can_replay, id(frame))
         self.walks.append(walk)
         return None if can_replay else walk
+
+    def broke_off(self) -> None:
+        """Note that the last walk ended in an error."""
+        for walk in self.walks[-1:]:
+            walk.broke_off = True
 
     def will_free(self, order: Sequence[Any]) -> None:
         """Keep what the last walk's nodes saved, if it is still to be replayed."""
