@@ -422,3 +422,35 @@ def test_a_real_leaf_of_a_complex_result_receives_a_real_gradient():
     (x * (1 + 1j)).imag.sum().backward()
     assert x.grad.dtype == np.float64
     assert numbers(x.grad) == [1.0, 1.0]
+
+
+def test_a_gradient_is_kept_once_however_often_that_was_asked_for():
+    x = leaf([1.0, 2.0])
+    middle = (x.retain_grad() * x).retain_grad().retain_grad()
+    middle.sum().backward()
+    assert middle.grad.tolist() == [1.0, 1.0]
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
+def test_gradients_that_come_back_as_a_mapping_may_free_the_graph_and_use_several_threads():
+    x = leaf([1.0, 2.0])
+    y = (x * x).sum()
+    assert y.gradients(workers=2)[x.node].tolist() == [2.0, 4.0]
+    assert y.gradients(retain_graph=False)[x.node].tolist() == [2.0, 4.0]
+    with pytest.raises(RuntimeError, match="a second time"):
+        y.gradients()
+    with pytest.raises(ValueError, match="workers is a number of threads, at least 1; got 0"):
+        y.gradients(workers=0)
+
+
+def test_a_tensor_of_one_entry_is_the_number_that_python_asks_for():
+    whole = mg.tensor(3)
+    assert (int(mg.tensor([3.7])), float(whole), complex(mg.tensor(1j)), [10, 20, 30, 40][whole]) == (3, 3.0, 1j, 40)
+    assert [type(of(whole)) for of in (int, float, complex)] == [int, float, complex]
+    assert f"{mg.tensor(0.126):.2f}" == "0.13"
+    assert repr(leaf(2.0) * 2) == "tensor(4., made_by='multiply')"
+    assert len(mg.tensor([[1.0], [2.0]])) == 2
+    with pytest.raises(TypeError, match="an index must be an integer, this tensor is float64"):
+        [10, 20][mg.tensor(1.0)]
+    with pytest.raises(TypeError, match=r"shape \(\) is one number and has no length"):
+        len(whole)
