@@ -243,7 +243,7 @@ class Op:
         rules = [rule for rule in self.rules if any(nodes[i] is not None for i in self.places(rule, len(nodes)))]
         if not rules:
             return tuple(result(part, None) for part in out) if self.outputs else result(out, None)
-        node = object.__new__(Node)
+        node = Node()
         node.pull, node.parents = pull_of(self, out), tuple(nodes)
         node.serial, node.accumulator = variable.birth(), None
         node.like = tuple((part.shape, part.dtype) for part in out) if self.outputs else (out.shape, out.dtype)
@@ -421,7 +421,7 @@ def fitted(xp: Any, raw: Any, like: Any) -> Any:
 
 def output_of(node: Node, index: int) -> Part:
     """The node of one of several outputs."""
-    part = object.__new__(Part)
+    part = Part()
     part.pull, part.parents, part.saved = pull_part, (node,), ()
     part.serial, part.accumulator = variable.birth(), None
     part.like, part.index = node.like[index], index

@@ -250,11 +250,13 @@ def _alike_step(rule: Rule, later: list[str]) -> Iterator[str]:
 
 
 def _in_place(rule: Rule) -> str:
+    """Upstream times the local derivative where upstream is needed no more."""
     local = _call(rule)
     return "_sent = upstream" if local == "1" else f"upstream *= {local}; _sent = upstream"
 
 
 def _fitted(rule: Rule) -> str:
+    """The same, added up to the shape and cast to the dtype of the input."""
     local, like = _call(rule), f"_{rule.inputs[0]}_node.like"
     return f"xp.fit(upstream, {like})" if local == "1" else f"xp.fit_product(upstream, {local}, {like})"
 
@@ -273,6 +275,7 @@ def _rule_step(rule: Rule, *, alone: bool) -> Iterator[str]:
 
 
 def _sent_by_rule(rule: Rule, place: int, name: str, *, alone: bool) -> Iterator[str]:
+    """What one input is sent, like its node and in memory of the walk's own."""
     if not alone and _sends_upstream_itself(rule):
         yield "if (upstream.shape, upstream.dtype) != _like: _sent = xp.fit(upstream, _like)"
         yield "else: _sent = " + ("upstream" if rule is rule.op.rules[-1] else "xp.own(upstream, upstream)")

@@ -117,7 +117,7 @@ class Composite(Op):
             out = self.read(vocabulary.tensors, seen, bound)
         node = None
         if out.node is not None:
-            node = object.__new__(Node)
+            node = Node()
             node.pull, node.parents = self.pull_by_name, tuple(nodes)
             node.serial, node.accumulator = variable.birth(), None
             entrances = [None if n is None else x.node for x, n in zip(seen, nodes, strict=True)]

@@ -393,6 +393,7 @@ class Tensor(Variable):
     # Python's own -----------------------------------------
 
     def __dir__(self) -> list[str]:
+        """What a tensor has, without the names that only say what to write."""
         return sorted({*super().__dir__()} - {*ELSEWHERE, *FUNCTIONS_HERE})
 
     def __repr__(self) -> str:

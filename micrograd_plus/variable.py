@@ -307,7 +307,6 @@ def settled(variable: Variable) -> Any:
         if held_elsewhere(variable):
             return variable._data.copy()
         variable.__class__ = type(Variable.public.of(variable._data))
-        written(variable)  # who had the array may have written until now
     return variable._data
 
 

@@ -282,6 +282,9 @@ def test_each_write_to_a_leaf_is_counted():
         x -= 1
     x.data = [1.0, 1.0]
     assert x.version == 3
+    x.data[0] = 5.0
+    x * 1
+    assert x.version == 4
     assert mg.tensor([1.0]).version == 0
 
 

@@ -70,7 +70,7 @@ class Module:
             if not self._before and not self._after:
                 return self.forward(*args, **kwargs)
             return self._with_hooks(args, kwargs)
-        except AttributeError as error:
+        except AttributeError as error:  # of a list, say, which has no shape: Python's sentence names no layer
             given = error.obj
             if isinstance(given, (list, *PLAIN)) and any(given is each for each in (*args, *kwargs.values())):
                 raise wants_tensor(type(self).__name__, given) from error

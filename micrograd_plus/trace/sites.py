@@ -12,21 +12,9 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, cast
 
+from .values import Fields
+
 _PACKAGE = __name__.partition(".")[0]
-
-
-class Fields:
-    """What consists of fields that its slots name; those that are not given are None."""
-
-    __slots__ = ()
-
-    def __init__(self, **fields: Any):
-        for name in self.__slots__:
-            setattr(self, name, fields.get(name))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields, as plain data."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 class Site(Fields):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .sites import Fields, Site
-from .values import Stored, Values
+from .sites import Site
+from .values import Fields, Stored, Values
 
 FORMAT, VERSION = "micrograd_plus/trace", 1
 

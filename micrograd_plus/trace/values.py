@@ -9,13 +9,26 @@ from ..readings import vocabulary
 
 np = vocabulary.device("cpu").library
 WHOLE, CORNER, THUMBNAIL = 64, 4, 16
-FIELDS = ("shape", "dtype", "device", "data", "corner", "thumbnail", "statistics")
 
 
-class Stored:
+class Fields:
+    """What consists of fields that its slots name; those that are not given are None."""
+
+    __slots__ = ()
+
+    def __init__(self, **fields: Any):
+        for name in self.__slots__:
+            setattr(self, name, fields.get(name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, as plain data."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class Stored(Fields):
     """A value of a loaded trace: its shape and dtype, what is known of its entries, and `data` when it is whole."""
 
-    __slots__ = FIELDS
+    __slots__ = ("shape", "dtype", "device", "data", "corner", "thumbnail", "statistics")  # noqa: RUF023 - as in files
 
     shape: tuple[int, ...]
     dtype: str
@@ -26,13 +39,12 @@ class Stored:
     statistics: dict[str, Any] | None
 
     def __init__(self, fields: dict[str, Any]):
-        for name in self.__slots__:
-            setattr(self, name, fields[name])
+        super().__init__(**fields)
         self.shape = tuple(self.shape)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, as plain data."""
-        return {name: getattr(self, name) for name in FIELDS} | {"shape": list(self.shape)}
+        return super().to_dict() | {"shape": list(self.shape)}
 
     def numpy(self) -> Any:
         """The value as an array; only a whole one has all its entries."""
