@@ -2,6 +2,7 @@
 
 import doctest
 import importlib.util
+import inspect
 import os
 import re
 import shutil
@@ -112,6 +113,14 @@ def test_the_guide_to_the_house_names_every_room():
     rooms = {path.stem for path in (HOUSE / "micrograd_plus").glob("*") if path.suffix in ("", ".py")}
     rooms -= {"__init__", "__pycache__"}
     assert not [room for room in sorted(rooms) if f"`{room}" not in table and not re.search(rf"\b{room}\b", drawing)]
+
+
+@pytest.mark.parametrize("op", OURS, ids=lambda op: op.name)
+def test_no_rule_is_longer_than_what_is_read_at_one_look(op):
+    for rule in op.rules:
+        lines = inspect.getsource(rule.function).splitlines()
+        said = len((inspect.getdoc(rule.function) or "").splitlines())
+        assert len(lines) - said <= 17, f"{rule.name} with its decorator and first line"
 
 
 def test_every_rule_has_a_formula():
