@@ -13,65 +13,77 @@ Operations have NumPy's names (`mg.exp`, `mg.concatenate`), training has PyTorch
 
 from __future__ import annotations
 
-import gc as _gc
-from contextlib import suppress as _suppress
 from importlib import import_module as _import_module
 from typing import Any
 
-import numpy as _numpy  # noqa: F401, ICN001 - imported from here NumPy takes 44 ms, from deep within our own rooms 57
+import numpy as _numpy  # noqa: ICN001 - imported from here NumPy takes 44 ms, from deep within our own modules 57
 
-_collects = _gc.isenabled()
-try:
-    _gc.disable()  # what is made below is no garbage, and looking for some takes a fifth of the import
-    from .composites import composite
-    from .op import constant, elementwise, joining, linear, multilinear, op
-    from .ops import *  # noqa: F403 - every operation is public, and listed where it is defined
-    from .ops import __all__ as _operations
-    from .tensor import Tensor, tensor
-    from .variable import enable_grad, no_grad, unfuse
-
-    with _suppress(ImportError):  # without this room the same rules run by name
-        from . import compiled as _compiled  # noqa: F401 - importing it is what makes operations fast
-finally:
-    if not _gc.get_freeze_count():  # frozen and unfrozen, all of it counts as old: else it is looked through now
-        _gc.freeze()
-        _gc.unfreeze()
-    if _collects:
-        _gc.enable()
+from .core.blocks import enable_grad, is_grad_enabled, no_grad, scope, set_grad_enabled, unfuse
+from .core.composite import composite
+from .core.define import elementwise, linear, multilinear, nondifferentiable, op, variadic
+from .ops import *  # noqa: F403 - every operation is public, and listed where it is defined
+from .ops import __all__ as _operations
+from .tensor import Tensor, tensor
 
 __version__ = "0.1.0"
 
-_WHEN_ASKED_FOR = {
-    "check": "check", "check_op": "check:check", "checkpoint": "checkpointing:checkpoint",
-    "checkpoint_sequential": "checkpointing:checkpoint_sequential", "cond": "control:cond",
-    "custom_jvp": "custom:custom_jvp", "custom_vjp": "custom:custom_vjp", "engine": "engine", "fft": "fft",
-    "grad": "transforms:grad", "gradcheck": "differences:gradcheck", "hessian": "transforms:hessian",
-    "hvp": "tangents:hvp", "is_checkpointing": "checkpointing:is_checkpointing",
-    "is_recomputing": "checkpointing:is_recomputing", "jacobian": "transforms:jacobian", "jvp": "tangents:jvp",
-    "linalg": "linalg", "load": "nn.saving:load", "load_trace": "trace:load_trace", "nn": "nn", "optim": "optim",
-    "orders": "ordering:orders", "random": "random", "record": "trace:record", "samples": "samples",
-    "save": "nn.saving:save", "scan": "control:scan", "signal": "signal", "splat": "splat", "trace": "trace",
-    "Trace": "trace:Trace", "transforms": "transforms", "value_and_grad": "transforms:value_and_grad",
-    "vjp": "transforms:vjp", "while_loop": "control:while_loop",
-}  # fmt: skip
-"""Rooms, and names in them, that are imported the first time somebody asks."""
+_path = __path__  # noqa: F405 - Python gives every package one
+_path.append(f"{_path[0]}/deprecated")  # modules under the names they had before; each says the new one
+_import_module(f"{__name__}.ops").__path__.append(f"{_path[0]}/deprecated/ops")
 
-__all__ = [  # noqa: PLE0604 - operations, and rooms by their keys: all of them are strings
-    *_operations, *_WHEN_ASKED_FOR, "Tensor", "composite", "constant", "elementwise", "enable_grad", "joining",
-    "linear", "multilinear", "no_grad", "op", "tensor", "unfuse",
+_WHEN_ASKED_FOR = {
+    "Trace": "tracing:Trace", "check_op": "checks.promises:check", "checks": "checks",
+    "checkpoint": "transforms:checkpoint", "checkpoint_sequential": "transforms:checkpoint_sequential",
+    "cond": "transforms:cond", "custom_jvp": "transforms:custom_jvp", "custom_vjp": "transforms:custom_vjp",
+    "engine": "engine", "FileError": "core.files:FileError",
+    "fft": "fft", "grad": "transforms:grad", "gradcheck": "transforms:gradcheck",
+    "hessian": "transforms:hessian", "hvp": "transforms:hvp", "is_checkpointing": "transforms:is_checkpointing",
+    "is_recomputing": "transforms:is_recomputing", "jacobian": "transforms:jacobian", "jvp": "transforms:jvp",
+    "linalg": "linalg", "load": "nn.saving:load", "load_trace": "tracing:load_trace", "nn": "nn", "numpy": "numpy",
+    "optim": "optim",
+    "orders": "tracing.orders:orders", "random": "random", "record": "tracing:record", "samples": "checks.samples",
+    "save": "nn.saving:save", "scan": "transforms:scan", "signal": "extras.signal", "special": "extras.special",
+    "splat": "extras.splat", "stats": "extras.stats",
+    "tracing": "tracing", "transforms": "transforms", "value_and_grad": "transforms:value_and_grad",
+    "vjp": "transforms:vjp", "while_loop": "transforms:while_loop",
+    **{name: f"random:{name}" for name in ("rand", "randint", "randn")},
+    **{name: f"extras.constructors:{name}" for name in (
+        "arange", "array", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "identity",
+        "linspace", "ones", "ones_like", "zeros", "zeros_like",
+    )},
+}  # fmt: skip
+"""Modules, and names in them, that are imported the first time somebody asks."""
+
+_CONSTANTS = {
+    **{name: getattr(_numpy, name) for name in ("e", "euler_gamma", "inf", "nan", "newaxis", "pi")},
+    **{name: getattr(_numpy, name) for name in (
+        "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
+        "uint16", "uint32", "uint64",
+    )},
+}  # fmt: skip
+"""Numbers and dtypes, NumPy's own. They are not in `__all__`: who takes all names of the package would lose an `e`."""
+globals().update(_CONSTANTS)
+
+__all__ = [  # noqa: PLE0604 - operations, and modules by their keys: all of them are strings
+    *_operations, *_WHEN_ASKED_FOR, "Tensor", "composite", "elementwise", "enable_grad",
+    "is_grad_enabled", "linear", "multilinear", "no_grad", "nondifferentiable", "op", "scope", "set_grad_enabled",
+    "tensor", "unfuse", "variadic",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name not in _WHEN_ASKED_FOR:
-        from .hints import no_such
+        from .core.errors import no_such
+        from .deprecated import RENAMED, renamed
 
+        if name in RENAMED:
+            return renamed(name)
         raise no_such(__name__, name, __all__)
-    room, _, inside = _WHEN_ASKED_FOR[name].partition(":")
-    module = _import_module(f".{room}", __name__)
+    module_name, _, inside = _WHEN_ASKED_FOR[name].partition(":")
+    module = _import_module(f".{module_name}", __name__)
     globals()[name] = getattr(module, inside) if inside else module
     return globals()[name]
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, *_CONSTANTS, "__version__"])

@@ -4,31 +4,39 @@ Written by `make reference`, for editors and type checkers; Python itself never 
 """
 
 from . import (
-    check as check, engine as engine, fft as fft, linalg as linalg, nn as nn, ops as ops, optim as optim,
-    random as random, samples as samples, signal as signal, splat as splat, trace as trace, transforms as transforms,
+    checks as checks, engine as engine, fft as fft, linalg as linalg, nn as nn, numpy as numpy, ops as ops,
+    optim as optim, random as random, tracing as tracing, transforms as transforms,
 )
-from .checkpointing import (
-    checkpoint as checkpoint, checkpoint_sequential as checkpoint_sequential, is_checkpointing as is_checkpointing,
-    is_recomputing as is_recomputing,
+from .checks import samples as samples
+from .checks.promises import check as _check_op
+from .core.blocks import (
+    enable_grad as enable_grad, is_grad_enabled as is_grad_enabled, no_grad as no_grad, scope as scope,
+    set_grad_enabled as set_grad_enabled, unfuse as unfuse,
 )
-from .composites import composite as composite
-from .control import cond as cond, scan as scan, while_loop as while_loop
-from .custom import custom_jvp as custom_jvp, custom_vjp as custom_vjp
-from .differences import gradcheck as gradcheck
+from .core.composite import composite as composite
+from .core.define import (
+    elementwise as elementwise, linear as linear, multilinear as multilinear, nondifferentiable as nondifferentiable,
+    op as op, variadic as variadic,
+)
+from .core.files import FileError as FileError
+from .extras import signal as signal, special as special, splat as splat, stats as stats
+from .extras.constructors import (
+    arange as arange, array as array, asarray as asarray, empty as empty, empty_like as empty_like, eye as eye,
+    from_numpy as from_numpy, full as full, full_like as full_like, identity as identity, linspace as linspace,
+    ones as ones, ones_like as ones_like, zeros as zeros, zeros_like as zeros_like,
+)
 from .nn.saving import load as load, save as save
-from .op import (
-    constant as constant, elementwise as elementwise, joining as joining, linear as linear, multilinear as multilinear,
-    op as op,
-)
 from .ops import *
-from .ordering import orders as orders
-from .tangents import hvp as hvp, jvp as jvp
+from .random import rand as rand, randint as randint, randn as randn
 from .tensor import Tensor as Tensor, tensor as tensor
-from .trace import Trace as Trace, load_trace as load_trace, record as record
+from .tracing import Trace as Trace, load_trace as load_trace, record as record
+from .tracing.orders import orders as orders
 from .transforms import (
-    grad as grad, hessian as hessian, jacobian as jacobian, value_and_grad as value_and_grad, vjp as vjp,
+    checkpoint as checkpoint, checkpoint_sequential as checkpoint_sequential, cond as cond, custom_jvp as custom_jvp,
+    custom_vjp as custom_vjp, grad as grad, gradcheck as gradcheck, hessian as hessian, hvp as hvp,
+    is_checkpointing as is_checkpointing, is_recomputing as is_recomputing, jacobian as jacobian, jvp as jvp,
+    scan as scan, value_and_grad as value_and_grad, vjp as vjp, while_loop as while_loop,
 )
-from .variable import enable_grad as enable_grad, no_grad as no_grad, unfuse as unfuse
 
-check_op = check.check
+check_op = _check_op
 __version__: str

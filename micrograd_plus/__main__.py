@@ -1,4 +1,4 @@
-"""The command line: `micrograd-plus lab | walk | ops | check | version`, also as `python -m micrograd_plus`.
+"""The command line: `micrograd-plus lab | walk | ops | check | exercises | grade`, or `python -m micrograd_plus`.
 
 Exit codes: 0 when all went well; 1 with a sentence when not: a script failed or walked nowhere, a promise was
 broken, a file or a name is unknown; 2 for arguments that cannot be understood.
@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from .grading import command as grade_command
 
 HOUSE = Path(__file__).resolve().parent
 EXAMPLES = HOUSE / "examples"
@@ -99,6 +101,20 @@ def arguments_parser() -> argparse.ArgumentParser:
     check_parser = command("check", check_file, "hold the operations that a file defines to every promise",
                            "micrograd-plus check my_ops.py")  # fmt: skip
     check_parser.add_argument("file", help="a Python file that defines operations, and gives each a sample")
+    exercises_parser = command(
+        "exercises", exercises, "list the exercises, write a starter notebook, release an assignment",
+        "micrograd-plus exercises list\nmicrograd-plus exercises new 1 -o slopes.ipynb\n"
+        'micrograd-plus exercises new "tanh.x, softmax.x, engine.order"\n'
+        "micrograd-plus exercises release week3.toml -o handout/",
+    )  # fmt: skip
+    exercises_parser.add_argument("what", choices=("list", "new", "release"), help="what is wanted")
+    exercises_parser.add_argument(
+        "of", nargs="?",
+        help="a lesson (a group's name or number, or ids with commas between), or an assignment's .toml",
+    )  # fmt: skip
+    exercises_parser.add_argument("-o", "--output", metavar="PATH", help="the notebook, or the folder of a release")
+    grade_command.add_arguments(command(
+        "grade", grade, "mark submissions, each in a box of its own", grade_command.EXAMPLES))  # fmt: skip
     command("version", version, "say which versions are in use", "micrograd-plus version")
     return parser
 
@@ -209,7 +225,7 @@ def drawing(output: Path) -> Any:
 
 def kept_walk(path: Path) -> Any:
     """The trace that a file holds."""
-    from .trace import load_trace
+    from .tracing import load_trace
 
     try:
         return load_trace(path)
@@ -218,8 +234,8 @@ def kept_walk(path: Path) -> Any:
 
 
 def recorded(script: Path) -> Any:
-    """The trace of a script's last walk."""
-    from .trace import record
+    """The trace of a script's walks."""
+    from .tracing import record
 
     with record() as trace:
         run_script(script)
@@ -274,7 +290,7 @@ def save(trace: Any, output: Path, title: str) -> None:
 
 def show_operations(chosen: argparse.Namespace, rest: list[str]) -> int:
     """The table of operations, or all about one of them."""
-    from . import reference
+    from .checks import reference
 
     if chosen.name is None:
         print_table(reference)
@@ -292,18 +308,16 @@ def print_table(reference: Any) -> None:
         print(f"{heading}\n{'-' * len(heading)}")
         width = max(len(op.name) for op in operations)
         for op in operations:
-            print(f"  {op.name:<{width}}  {op.kind:<11}  {reference.headline(op.forward)}")
+            print(f"  {op.name:<{width}}  {op.kind:<18}  {reference.headline(op.forward)}")
         print()
 
 
 def print_operation(reference: Any, op: Any) -> None:
     """What an operation is, its rules, and the code that everyday calls run."""
-    from .rule import KINDS
+    from .core.rule import KINDS
 
     width = min(100, shutil.get_terminal_size((100, 24)).columns)
-    print(f"{reference.signature(op)}\n\n{textwrap.fill(reference.summary(op), width)}")
-    for paragraph in filter(None, reference.details(op).split("\n\n")):
-        print(f"\n{textwrap.fill(paragraph, width)}")
+    print(f"{reference.signature(op)}\n\n{reference.description(op, width)}")
     print(f"\nKind: {op.kind} ({KINDS[op.kind]})")
     for served in reference.shared_rules(op):
         rule = served[0]
@@ -324,7 +338,7 @@ def print_operation(reference: Any, op: Any) -> None:
 
 def check_file(chosen: argparse.Namespace, rest: list[str]) -> int:
     """Hold each operation of a file to every promise, and say how each was kept."""
-    from .op import operations
+    from .core.define import operations
 
     path = program(chosen.file)
     before = dict(operations)
@@ -343,11 +357,11 @@ def check_file(chosen: argparse.Namespace, rest: list[str]) -> int:
 
 def all_kept(op: Any) -> bool:
     """Print a tick or the reason for each promise to an operation, and say whether all were kept."""
-    from .check import promises
-    from .samples import samples
+    from .checks.promises import promises
+    from .checks.samples import samples
 
     print(op.name)
-    if op.kind == "constant":
+    if op.kind == "non-differentiable":
         print("  · its result carries no graph, so there is nothing to promise\n")
         return True
     if op.name not in samples:
@@ -375,6 +389,32 @@ def kept(sentence: str, keep: Any, samples: list[Any]) -> bool:
     return True
 
 
+# exercises ------------------
+
+
+def exercises(chosen: argparse.Namespace, rest: list[str]) -> int:
+    """List the exercises, write a starter notebook, release an assignment."""
+    from .exercises.command import run
+    from .exercises.notebooks import ReleaseError
+
+    try:
+        return run(chosen)
+    except (ReleaseError, KeyError) as error:
+        raise CommandError(error.args[0]) from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CommandError(f"cannot write {error.filename}: {error.strerror}") from error
+
+
+# grade ----------------------
+
+
+def grade(chosen: argparse.Namespace, rest: list[str]) -> int:
+    """Mark submissions, and write their marks and reports."""
+    return grade_command.run(chosen)
+
+
 # version --------------------
 
 
@@ -387,9 +427,9 @@ def version(chosen: argparse.Namespace, rest: list[str]) -> int:
 def versions() -> str:
     """This program's version, and those of what it runs on."""
     from . import __version__
-    from .readings import vocabulary
+    from .backends import devices
 
-    numpy = vocabulary.device("cpu").library
+    numpy = devices.device("cpu").library
     return f"micrograd_plus {__version__} (NumPy {numpy.__version__}, Python {platform.python_version()})"
 
 

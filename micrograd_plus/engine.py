@@ -13,11 +13,16 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from . import ops, variable
-from .application import Op, writer
-from .backward import Contribution, in_a_rule
-from .readings import floats
-from .variable import birth, modes
+from . import ops
+from .backends import floats
+from .core.codegen import compiled
+from .core.errors import APART, in_a_rule
+from .core.modes import gradients_wanted, recording
+from .core.operation import Op
+from .core.recorders import notify as notify_recorders, recorders
+from .core.rule import Contribution
+from .core.variable import Variable, clock
+from .core.vjp_text import call_of, function_name
 
 __all__ = ["Value"]
 
@@ -27,21 +32,34 @@ def __dir__() -> list[str]:
 
 
 class Value:
-    """A number that remembers how it was made, and holds the gradient that walks have added up in it.
+    """A number that remembers how it was made, and holds the gradient that backward passes have added up in it.
 
-    >>> a, b = Value(2.0), Value(-3.0)
-    >>> c = a * b + a ** 2
-    >>> c.backward()
-    >>> c, a.grad, b.grad
-    (Value(data=-2.0, grad=1), 1.0, 2.0)
+    It takes the operators `+ - * / **` with numbers and other `Value`s, and has relu, tanh, exp, log, sigmoid, sqrt,
+    sin and cos. `data` is the number, `grad` its gradient. The rules are those of tensors.
+
+    Args:
+        data: the number.
+        _children: what it was made from, where an operation is written by hand as in micrograd; default nothing.
+        _op: how such an operation is drawn; default "".
+        label: a name for drawings; default "".
+    Raises: TypeError for what is not one real number.
+    Example:
+        >>> from micrograd_plus.engine import Value
+        >>> a, b = Value(2.0), Value(-3.0)
+        >>> c = a * b + a ** 2
+        >>> c.backward()
+        >>> c, a.grad, b.grad
+        (Value(data=-2.0, grad=1), 1.0, 2.0)
+
+    See: Karpathy, micrograd, 2020; the lecture "The spelled-out intro to neural networks and backpropagation".
     """
 
-    __slots__ = ("_data", "_label", "first", "grad", "made_by", "second", "serial")
+    __slots__ = ("_data", "_label", "created", "first", "grad", "made_by", "second")
 
     def __init__(self, data: float, _children: tuple[Value, ...] = (), _op: str = "", label: str = ""):
         if type(data) is not float and type(data) is not int:
             data = _number(data)
-        self._data, self.grad, self.serial = data, 0, birth()
+        self._data, self.grad, self.created = data, 0, clock()
         self.made_by: Any = None
         self.first: Any = None
         self.second: Any = None
@@ -66,7 +84,7 @@ class Value:
                 f"and compute again, or make a new Value"
             )
         self._data = number if type(number) in (int, float) else _number(number)
-        self.serial = birth()
+        self.created = clock()
 
     @property
     def label(self) -> str:
@@ -100,7 +118,7 @@ class Value:
     @property
     def _backward(self) -> Callable[[], None]:
         """Send this number's gradient on to the numbers it was made from."""
-        return (lambda: None) if self.made_by is None else lambda: self.made_by.pull(self)
+        return (lambda: None) if self.made_by is None else lambda: self.made_by.vjp(self)
 
     @_backward.setter
     def _backward(self, function: Callable[[], None]) -> None:
@@ -119,23 +137,28 @@ class Value:
     def backward(self) -> None:
         """Walk back from here, and add to the `grad` of every number on the way what it contributes to this one.
 
-        Gradients add up over calls, and each call starts afresh: called twice, everything has twice the gradient.
+        Gradients add up over calls, and each call starts afresh: called twice, everything has twice the gradient. This
+        number's own `grad` is 1.
+
+        Returns: None.
+        Raises: RuntimeError where a rule would read a number that was changed after it was used; ArithmeticError where
+            a slope is not there, such as that of a division by 0.
         """
         earlier: list[tuple[Value, Any]] = []
         order = self._order(earlier)
-        observers = [seen for each in variable.recorders.get() if (seen := each.observer(self, 1.0, False))]
+        observers = [on_step for each in recorders() if (on_step := each.begin_walk(self, 1.0, False))]
         value: Any = self
         fresh: set[Any] = {self}
         try:
             self.grad = 1
             if observers:
                 for value in order:
-                    _watched_pull(value, fresh, observers)
+                    _watched_vjp(value, fresh, observers)
             else:
                 for value in order:
-                    value.made_by.pull(value)
+                    value.made_by.vjp(value)
         except ArithmeticError as error:
-            raise in_a_rule(value, error) from error
+            raise in_a_rule(value.op, error) from error
         finally:
             for value, before in earlier:
                 value.grad += before
@@ -157,9 +180,9 @@ class Value:
                     continue
                 order.append(value)
                 for parent in (value.first, value.second) if maker.plain else maker.inputs_of(value):
-                    if type(parent) is not Value:
+                    if type(parent) is not Value and not isinstance(parent, Value):
                         continue
-                    if parent.serial > value.serial:
+                    if parent.created > value.created:
                         refuse_stale(value, parent)
                     if parent.grad is not None:
                         if parent.grad:
@@ -170,7 +193,7 @@ class Value:
         finally:
             for value in met:
                 value.grad = 0
-        order.sort(key=attrgetter("serial"), reverse=True)
+        order.sort(key=attrgetter("created"), reverse=True)
         return order
 
     # Python's own -----------
@@ -270,27 +293,23 @@ class Made:
 
     def __init__(self, operation: Any, symbol: str, fixed: tuple[str, ...] = ()):
         self.op, self.symbol, self.fixed = operation.op, symbol, fixed
-        self.pull: Callable[[Value], None] = self.pull_by_name
         self.write(self.op)
         Op.rules_changed.append(self.write)
 
     def write(self, op: Op) -> None:
-        """Have the way back written out: at first, and when the operation's rules have changed."""
-        if op is self.op and writer.room is not None:
-            self.pull = writer.room.pull_number(op, self.fixed)
+        """Have the vjp written out: at first, and when the operation's rules have changed."""
+        if op is self.op:
+            namespace = {"_floats": floats} | {function_name(rule): rule.function for rule in op.rules}
+            text = vjp_text(op, self.fixed)
+            self.vjp: Callable[[Value], None] = compiled(f"vjp_{op.name} of a Value", text, namespace)
 
     def inputs_of(self, value: Value) -> tuple[Any, ...]:
         """The numbers that `value` was made from, in order."""
-        return tuple(x for x in (value.first, value.second) if type(x) is Value)
+        return tuple(x for x in (value.first, value.second) if isinstance(x, Value))
 
     def symbol_of(self, value: Value) -> str:
         """What drawings write on it."""
         return self.symbol
-
-    def pull_by_name(self, value: Value) -> None:
-        """The meaning of `pull`: each rule called by name, each input's gradient added to."""
-        for parent, contribution in contributions(self.op, value):
-            parent.grad += contribution.value
 
 
 class MadeByPower(Made):
@@ -319,9 +338,24 @@ class Handmade:
         """The symbol it was given."""
         return self.symbol
 
-    def pull(self, value: Value) -> None:
+    def vjp(self, value: Value) -> None:
         """Call the student's own `_backward`."""
         self.function()
+
+
+def vjp_text(op: Op, fixed: tuple[str, ...]) -> str:
+    """How a gradient goes back through an operation on numbers: micrograd's own lines."""
+    places = dict(zip(op.inputs, ("first", "second"), strict=False))
+    rules = [rule for rule in op.rules if rule.inputs[0] not in fixed]
+    reads = {name for rule in rules for name in rule.reads}
+    lines = [f"{name}{'' if name in fixed else '_value'} = _value.{place}" for name, place in places.items()]
+    lines += [f"{name} = {name}_value._data" for name in places if name in reads and name not in fixed]
+    lines += ["out = _value._data"] if "out" in reads else []
+    lines += ["upstream = _value.grad"]
+    for rule in rules:
+        local = call_of(rule, "_floats")
+        lines.append(f"{rule.inputs[0]}_value.grad += " + ("upstream" if local == "1" else f"upstream * {local}"))
+    return "\n    ".join([f"def vjp_{op.name}(_value):", *lines])
 
 
 def contributions(op: Op, value: Value) -> list[tuple[Value, Contribution]]:
@@ -331,7 +365,7 @@ def contributions(op: Op, value: Value) -> list[tuple[Value, Contribution]]:
     sent = []
     for rule in op.rules:
         parent = inputs[rule.inputs[0]]
-        if type(parent) is Value:
+        if isinstance(parent, Value):
             local = rule(named)
             reads = {name: named[name] for name in rule.reads if name not in ("xp", "upstream")}
             raw = value.grad * local
@@ -339,10 +373,10 @@ def contributions(op: Op, value: Value) -> list[tuple[Value, Contribution]]:
     return sent
 
 
-def _watched_pull(value: Value, fresh: set[Value], observers: list[Any]) -> None:
-    """One application by name, every step told. `fresh` are the numbers at which something has arrived."""
+def _watched_vjp(value: Value, fresh: set[Value], observers: list[Any]) -> None:
+    """One application by name, every step reported. `fresh` are the numbers at which something has arrived."""
     if value.made_by.op is None:
-        value.made_by.pull(value)
+        value.made_by.vjp(value)
         fresh.update(value.parents)
         return
     for parent, contribution in contributions(value.made_by.op, value):
@@ -368,17 +402,20 @@ def refuse_stale(value: Value, parent: Value) -> None:
 
 def _number(data: Any) -> Any:
     """A plain number of what looks like one: NumPy's scalars are slower, and print differently."""
-    if type(data) is Value:
+    number: Any = data
+    if isinstance(data, Value):
         return data._data
-    if getattr(data, "size", None) == 1 and hasattr(data, "item") and not isinstance(data.item(), (str, bytes)):
-        return data.item()
+    if isinstance(data, Variable) and data.node is not None:
+        raise TypeError(APART)
+    if getattr(number, "size", None) == 1 and hasattr(number, "item") and not isinstance(number.item(), (str, bytes)):
+        return number.item()
     if isinstance(data, (int, float)):
         return data
     raise TypeError(f"a Value holds one number, got {type(data).__name__}; for arrays there is mg.tensor")
 
 
 def _get(x: Any) -> Any:
-    return x._data if type(x) is Value else x
+    return x._data if isinstance(x, Value) else x
 
 
 new = object.__new__
@@ -392,9 +429,9 @@ def one(operation: Any, symbol: str) -> Callable[[Value], Value]:
     def call(x: Value) -> Value:
         out = new(Value)
         out._data, out.made_by, out.first, out.second = forward(floats, x._data), made, x, None
-        out.grad, out.serial = 0, birth()
-        if modes.special or modes.recording:
-            tell(op, (x,), out)
+        out.grad, out.created = 0, clock()
+        if gradients_wanted.open or recording.open:
+            notify(op, (x,), out)
         return out
 
     return call
@@ -406,15 +443,17 @@ def two(operation: Any, symbol: str) -> Callable[[Value, Any], Value]:
     op, forward = made.op, made.op.forward
 
     def call(a: Value, b: Any) -> Value:
-        if type(b) is not Value:
+        if type(b) is not Value and not isinstance(b, Value):
+            if isinstance(b, Variable):
+                raise TypeError(APART)
             if type(b) is not float and not isinstance(b, int) and getattr(b, "ndim", None) != 0:
                 return NotImplemented
             b = Value(b)
         out = new(Value)
         out._data, out.made_by, out.first, out.second = forward(floats, a._data, b._data), made, a, b
-        out.grad, out.serial = 0, birth()
-        if modes.special or modes.recording:
-            tell(op, (a, b), out)
+        out.grad, out.created = 0, clock()
+        if gradients_wanted.open or recording.open:
+            notify(op, (a, b), out)
         return out
 
     return call
@@ -422,23 +461,25 @@ def two(operation: Any, symbol: str) -> Callable[[Value, Any], Value]:
 
 def power(base: Value, exponent: Any) -> Value:
     """`base ** exponent`; a plain exponent is part of the operation, as in micrograd."""
-    if type(exponent) is Value:
+    if isinstance(exponent, Value):
         return _power_of_two(base, exponent)
+    if isinstance(exponent, Variable):
+        raise TypeError(APART)
     if not isinstance(exponent, (int, float)):
         return NotImplemented
     out = new(Value)
     out._data, out.made_by = floats.power(base._data, exponent), _by_constant
-    out.first, out.second, out.grad, out.serial = base, exponent, 0, birth()
-    if modes.special or modes.recording:
-        tell(_by_constant.op, (base, exponent), out)
+    out.first, out.second, out.grad, out.created = base, exponent, 0, clock()
+    if gradients_wanted.open or recording.open:
+        notify(_by_constant.op, (base, exponent), out)
     return out
 
 
-def tell(op: Op, inputs: tuple[Any, ...], out: Value) -> None:
+def notify(op: Op, inputs: tuple[Any, ...], out: Value) -> None:
     """Tell who records; in `no_grad`, forget where the number came from."""
-    if not variable.recording_gradients.get():
+    if not gradients_wanted():
         out.made_by = out.first = out.second = None
-    variable.tell(op, inputs, [_get(x) for x in inputs], {}, out)
+    notify_recorders(op, inputs, [_get(x) for x in inputs], {}, out)
 
 
 add = two(ops.add, "+")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..hints import no_such
+from ..core.errors import no_such
 from . import (
     activations,
     attention,

@@ -17,19 +17,40 @@ __all__ = ["MultiheadAttention"]
 
 
 class MultiheadAttention(Module):
-    """Attention in `num_heads` smaller spaces at once, and a linear layer over what they gathered.
+    """Multi-head attention: in each head queries gather the values whose keys they resemble.
 
-    Shapes: query (L, N, E), key (S, N, kdim) and value (S, N, vdim), or with `batch_first` (N, L, E) and so on, or the
-    same without N; `kdim` and `vdim` are E unless given. The result has the shape of the query. Returned with it are
-    the weights (N, L, S).
+    Each head h has its own projections into E / heads dimensions:
 
-    As in PyTorch, and unlike `scaled_dot_product_attention`, a boolean mask is True where a query may NOT look.
+        head_h = softmax(Q_h K_hᵀ / √(E / heads) + mask) V_h
+        result = [head_1, head_2, ...] W_outᵀ + b_out
 
-    >>> import micrograd_plus as mg
-    >>> layer, x = mg.nn.MultiheadAttention(8, num_heads=2, batch_first=True), mg.random.normal(size=(4, 10, 8))
-    >>> gathered, weights = layer(x, x, x, is_causal=True)
-    >>> gathered.shape, weights.shape
-    ((4, 10, 8), (4, 10, 10))
+    It is called as layer(query, key, value, ...), see `forward` for masks. As in PyTorch, and unlike
+    `scaled_dot_product_attention`, a boolean mask is True where a query may NOT look. The projections of queries, keys
+    and values start as `init.xavier_uniform_`, the last one as `Linear`, biases as 0.
+
+    Shapes: query (L, N, E), key (S, N, kdim), value (S, N, vdim), with `batch_first` N first, or all without N -> the
+        result in the shape of the query, and the weights (N, L, S).
+    Args:
+        embed_dim: E, the width of queries and of the result.
+        num_heads: how many heads, a divisor of E.
+        dropout: the probability by which weights are silenced while training; 0 by default.
+        bias: whether the projections have biases; True by default.
+        kdim, vdim: the widths of keys and values; E by default.
+        batch_first: whether examples come before places; False by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values and dropout; that of `mg.random` by default.
+    Raises: ValueError for heads that do not divide E, a size below 1, or a dropout that is no probability; when called,
+        ValueError for inputs or masks of other shapes; TypeError for what is not a tensor.
+    Example:
+        >>> layer, x = nn.MultiheadAttention(8, num_heads=2, batch_first=True), mg.random.normal(size=(4, 10, 8))
+        >>> gathered, weights = layer(x, x, x, is_causal=True)
+        >>> gathered.shape, weights.shape
+        ((4, 10, 8), (4, 10, 10))
+        >>> mg.round(weights.sum(axis=-1), 6)[0].tolist()
+        [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+
+    See: torch.nn.MultiheadAttention; Vaswani et al., Attention is all you need, 2017.
     """
 
     def __init__(
@@ -62,11 +83,19 @@ class MultiheadAttention(Module):
         self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Any = None, need_weights: bool = True,
         attn_mask: Any = None, average_attn_weights: bool = True, is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-        """What was gathered, and how much each query looked at each key: (N, L, S), or None if not needed.
+        """What was gathered, and how much each query looked at each key.
 
-        `key_padding_mask` (N, S) says which keys are only padding, `attn_mask` (L, S), or (N * heads, L, S), where a
-        query may not look: True, or a number to be added to its score. `is_causal` alone makes the mask that hides what
-        comes later. Without `average_attn_weights` the weights are (N, heads, L, S).
+        Args:
+            query, key, value: see the class.
+            key_padding_mask: (N, S), or (S,) without N, which keys are only padding: True, or a number to be added to
+                the scores.
+            need_weights: whether weights are returned; without, attention is one operation and they are None.
+            attn_mask: (L, S) or (N · heads, L, S), where a query may not look: True, or a number to be added to the
+                score.
+            average_attn_weights: whether weights are the mean over heads (N, L, S), or those of each (N, heads, L, S).
+            is_causal: hide what comes later; it counts only without `attn_mask`.
+        Returns: the result in the shape of the query, and the weights or None.
+        Raises: ValueError for inputs or masks of other shapes.
         """
         batched = query.ndim == 3
         self._refuse_shapes(query, key, value)

@@ -86,21 +86,29 @@ class _Numbered(Module):
 
 
 class Sequential(_Numbered):
-    """Modules one after the other: each receives what the one before it returned. `Sequential({"name": module, ...})`
-    gives them names of their own.
+    """Sequential network: modules one after the other, each fed by the one before it.
 
-    >>> import micrograd_plus as mg
-    >>> net = mg.nn.Sequential(mg.nn.Linear(2, 3), mg.nn.Tanh(), mg.nn.Linear(3, 1))
-    >>> net
-    Sequential(
-      (0): Linear(in_features=2, out_features=3): weight (3, 2), bias (3,); 9 parameters
-      (1): Tanh()
-      (2): Linear(in_features=3, out_features=1): weight (1, 3), bias (1,); 4 parameters
-    ): 13 parameters
-    >>> net(mg.tensor([[1.0, 2.0]])).shape
-    (1, 1)
-    >>> net[0].weight.shape, len(net)
-    ((3, 2), 3)
+    It is a list as well: it has a length, indices and slices, `append`, `extend`, `insert` and `pop`.
+
+    Shapes: what the first module takes -> what the last one returns; of no modules, the input itself.
+    Args:
+        *args: modules, which are named "0", "1" and so on, or a single dict that gives them names of their own.
+    Raises: TypeError for what is not a module, a function, say; KeyError for a name that is taken or holds a dot;
+        IndexError for a place where there is none.
+    Example:
+        >>> net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+        >>> net
+        Sequential(
+          (0): Linear(in_features=2, out_features=3): weight (3, 2), bias (3,); 9 parameters
+          (1): Tanh()
+          (2): Linear(in_features=3, out_features=1): weight (1, 3), bias (1,); 4 parameters
+        ): 13 parameters
+        >>> net(mg.tensor([[1.0, 2.0]])).shape
+        (1, 1)
+        >>> net[0].weight.shape, len(net)
+        ((3, 2), 3)
+
+    See: torch.nn.Sequential.
     """
 
     def __init__(self, *args: Any):
@@ -118,18 +126,28 @@ class Sequential(_Numbered):
 
 
 class ModuleList(_Numbered):
-    """Modules in a list, whose parameters are found; what to do with them is said by the module that holds it.
+    """List of modules, whose parameters are found by the module that holds it.
 
-    >>> from micrograd_plus import nn
-    >>> class Deep(nn.Module):
-    ...     def __init__(self, depth):
-    ...         self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(depth))
-    ...     def forward(self, x):
-    ...         for layer in self.layers:
-    ...             x = x + layer(x).tanh()
-    ...         return x
-    >>> len(list(Deep(3).parameters()))
-    6
+    That module says in its `forward` what to do with them. Those in a plain list of Python's are not found. It has a
+    length, indices and slices, `append`, `extend`, `insert` and `pop`.
+
+    Shapes: those of its modules; it computes nothing by itself.
+    Args:
+        modules: an iterable of modules, which are named "0", "1" and so on; none by default.
+    Raises: TypeError for what is not a module; IndexError for a place where there is none; NotImplementedError where it
+        is called.
+    Example:
+        >>> class Deep(nn.Module):
+        ...     def __init__(self, depth):
+        ...         self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(depth))
+        ...     def forward(self, x):
+        ...         for layer in self.layers:
+        ...             x = x + layer(x).tanh()
+        ...         return x
+        >>> len(list(Deep(3).parameters()))
+        6
+
+    See: torch.nn.ModuleList.
     """
 
     def __init__(self, modules: Iterable[Module] | None = None):
@@ -137,7 +155,22 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """Modules by name, whose parameters are found; what to do with them is said by the module that holds it."""
+    """Dictionary of modules, whose parameters are found by the module that holds it.
+
+    That module says in its `forward` what to do with them. Names and modules are had as from a dict.
+
+    Shapes: those of its modules; it computes nothing by itself.
+    Args:
+        modules: a dict of modules by name, or an iterable of pairs (name, module); none by default. Order is kept.
+    Raises: TypeError for what is not a module; KeyError for a name that is unknown, holds a dot, or is that of a
+        method, as "keys" is; NotImplementedError where it is called.
+    Example:
+        >>> heads = nn.ModuleDict({"label": nn.Linear(4, 10), "angle": nn.Linear(4, 1)})
+        >>> {name: head(mg.random.normal(size=(2, 4))).shape for name, head in heads.items()}
+        {'label': (2, 10), 'angle': (2, 1)}
+
+    See: torch.nn.ModuleDict.
+    """
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None):
         self.update(modules or {})
@@ -190,14 +223,22 @@ class ModuleDict(Module):
 
 
 class ParameterList(Module):
-    """Parameters in a list, which are found: those in a plain list of Python's are not.
+    """List of parameters, which are found by the module that holds it.
 
-    >>> from micrograd_plus import nn
-    >>> weights = nn.ParameterList([nn.Parameter([1.0, 2.0]), nn.Parameter([3.0])])
-    >>> weights
-    ParameterList(): 0 (2,), 1 (1,); 3 parameters
-    >>> weights[-1].tolist()
-    [3.0]
+    Those in a plain list of Python's are not. It has a length, indices, `append` and `extend`.
+
+    Shapes: any; it computes nothing by itself.
+    Args:
+        values: an iterable of parameters; none by default.
+    Raises: TypeError for a number, an array, or the result of an operation; IndexError for a place where there is none.
+    Example:
+        >>> weights = nn.ParameterList([nn.Parameter([1.0, 2.0]), nn.Parameter([3.0])])
+        >>> weights
+        ParameterList(): 0 (2,), 1 (1,); 3 parameters
+        >>> weights[-1].tolist()
+        [3.0]
+
+    See: torch.nn.ParameterList.
     """
 
     def __init__(self, values: Iterable[Tensor] | None = None):

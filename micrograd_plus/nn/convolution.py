@@ -15,7 +15,7 @@ from .functional.shapes import each_axis
 from .module import Module
 from .parameters import Generator, parameter, start_as_linear, wants_sizes
 
-__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d"]
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
 
 class _Convolution(Module):
@@ -56,32 +56,120 @@ class _Convolution(Module):
 
 
 class Conv1d(_Convolution):
-    """A short line of weights compared with every window of each line: (N, in, L) to (N, out, L').
+    """1-D convolution (cross-correlation) of lines with learned filters.
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.Conv1d(2, 4, kernel_size=3, padding="same")(mg.random.normal(size=(1, 2, 10))).shape
-    (1, 4, 10)
+        out[n, o, i] = bias[o] + Σ_c Σ_u weight[o, c, u] · x[n, c, stride · i + dilation · u - padding]
+
+    A short line of weights compared with every window of each line. There are
+
+        L' = ⌊(L + 2 · padding - dilation · (k - 1) - 1) / stride⌋ + 1
+
+    of them. Weight and bias start uniform within ± 1 / √(C / groups · k).
+
+    Shapes: x (N, C, L), weight (O, C / groups, k), bias (O,) -> (N, O, L'), with C in_channels and O out_channels.
+    Args:
+        in_channels, out_channels: numbers of channels before and after, at least 1.
+        kernel_size: length k of the kernel.
+        stride: how far apart neighbouring windows lie; 1 by default.
+        padding: 0s added at either end: a number (0 by default), "valid" for none, or "same" for as many outputs as
+            inputs (at stride 1; an odd one goes to the end).
+        dilation: how far apart the entries of a window lie; 1 by default.
+        groups: into how many equal groups channels are parted, each seen by its own outputs alone; 1 by default.
+        bias: whether a number is added for each output channel; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+    Raises: ValueError for channels that `groups` does not divide, a kernel, stride or dilation below 1, and another
+        padding; when called, ValueError for other axes or channels, for a window larger than the input with its
+        padding, and for "same" with a stride; TypeError for what is not a tensor.
+    Example:
+        >>> layer = nn.Conv1d(2, 4, kernel_size=3, padding="same")
+        >>> layer(mg.random.normal(size=(1, 2, 10))).shape
+        (1, 4, 10)
+        >>> _ = layer.weight.assign(np.ones((4, 2, 3))), layer.bias.assign(np.zeros(4))
+        >>> layer(mg.tensor([[[0.0, 0.0, 1.0, 0.0, 0.0], [0.0] * 5]]))[0, 0].tolist()
+        [0.0, 1.0, 1.0, 1.0, 0.0]
+
+    See: torch.nn.Conv1d; CS231n notes, Convolutional networks.
     """
 
     axes, apply_to = 1, staticmethod(functional.conv1d)
 
 
 class Conv2d(_Convolution):
-    """A small image of weights compared with every window of each image: (N, in, H, W) to (N, out, H', W').
+    """2-D convolution (cross-correlation) of images with learned filters.
 
-    >>> import micrograd_plus as mg
-    >>> layer = mg.nn.Conv2d(3, 8, kernel_size=3, stride=2)
-    >>> layer
-    Conv2d(in_channels=3, out_channels=8, kernel_size=(3, 3), stride=2): weight (8, 3, 3, 3), bias (8,); 224 parameters
-    >>> layer(mg.random.normal(size=(10, 3, 29, 29))).shape
-    (10, 8, 14, 14)
+        out[n, o, i, j] = bias[o] + Σ_c Σ_u Σ_v weight[o, c, u, v] · x[n, c, s · i + d · u - p, s · j + d · v - p]
+
+    with stride s, dilation d and padding p: a small image of weights compared with every window of each image. Width as
+    height, the result has
+
+        H' = ⌊(H + 2 · padding - dilation · (kH - 1) - 1) / stride⌋ + 1
+
+    rows. Weight and bias start uniform within ± 1 / √(C / groups · kH · kW).
+
+    Shapes: x (N, C, H, W), weight (O, C / groups, kH, kW), bias (O,) -> (N, O, H', W'), with C in_channels and O
+        out_channels.
+    Args:
+        in_channels, out_channels: numbers of channels before and after, at least 1.
+        kernel_size: height and width of the kernel, or one number for both; so for stride, padding and dilation.
+        stride: how far apart neighbouring windows lie; 1 by default.
+        padding: rows and columns of 0s added on each side: a number (0 by default), one for each axis, "valid" or
+            "same", as in `Conv1d`.
+        dilation: how far apart the entries of a window lie; 1 by default.
+        groups: into how many equal groups channels are parted, each seen by its own outputs alone; 1 by default.
+        bias: whether a number is added for each output channel; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+    Raises: ValueError for channels that `groups` does not divide, a kernel, stride or dilation below 1, and another
+        padding; when called, ValueError for other axes or channels, for a window larger than the input with its
+        padding, and for "same" with a stride; TypeError for what is not a tensor.
+    Example:
+        >>> layer = nn.Conv2d(3, 8, kernel_size=3)
+        >>> layer
+        Conv2d(in_channels=3, out_channels=8, kernel_size=(3, 3)): weight (8, 3, 3, 3), bias (8,); 224 parameters
+        >>> layer(mg.random.normal(size=(10, 3, 32, 32))).shape
+        (10, 8, 30, 30)
+
+    See: torch.nn.Conv2d; LeCun, Bottou, Bengio and Haffner, Gradient-based learning applied to document recognition,
+        1998; CS231n notes, Convolutional networks.
     """
 
     axes, apply_to = 2, staticmethod(functional.conv2d)
 
 
 class Conv3d(_Convolution):
-    """A small volume of weights compared with every window of each volume: (N, in, D, H, W) to (N, out, D', H', W')."""
+    """3-D convolution (cross-correlation) of volumes with learned filters.
+
+    As `Conv2d` with one axis more: a small volume of weights compared with every window of each volume. Height and
+    width as depth, the result has
+
+        D' = ⌊(D + 2 · padding - dilation · (kD - 1) - 1) / stride⌋ + 1
+
+    places.
+
+    Shapes: x (N, C, D, H, W), weight (O, C / groups, kD, kH, kW), bias (O,) -> (N, O, D', H', W').
+    Args:
+        in_channels, out_channels: numbers of channels before and after, at least 1.
+        kernel_size: depth, height and width of the kernel, or one number for all; so for stride, padding and dilation.
+        stride: how far apart neighbouring windows lie; 1 by default.
+        padding: 0s added on each side: a number (0 by default), one for each axis, "valid" or "same", as in `Conv1d`.
+        dilation: how far apart the entries of a window lie; 1 by default.
+        groups: into how many equal groups channels are parted, each seen by its own outputs alone; 1 by default.
+        bias: whether a number is added for each output channel; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+    Raises: ValueError for channels that `groups` does not divide, a kernel, stride or dilation below 1, and another
+        padding; when called, ValueError for other axes or channels, for a window larger than the input with its
+        padding, and for "same" with a stride; TypeError for what is not a tensor.
+    Example:
+        >>> nn.Conv3d(1, 4, kernel_size=3, stride=2)(mg.random.normal(size=(2, 1, 9, 9, 9))).shape
+        (2, 4, 4, 4, 4)
+
+    See: torch.nn.Conv3d.
+    """
 
     axes, apply_to = 3, staticmethod(functional.conv3d)
 
@@ -111,17 +199,103 @@ class _Transposed(_Convolution):
 
 
 class ConvTranspose1d(_Transposed):
-    """The transpose of `Conv1d`: each entry writes the kernel, times itself. (N, in, L) to (N, out, L').
+    """1-D transposed convolution: each entry writes the kernel, times itself.
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.ConvTranspose1d(2, 4, kernel_size=3, stride=2)(mg.random.normal(size=(1, 2, 10))).shape
-    (1, 4, 21)
+    What the gradient of `Conv1d` does: a stride makes the line longer, to
+
+        L' = (L - 1) · stride - 2 · padding + dilation · (k - 1) + output_padding + 1
+
+    A stride leaves several lengths possible; `output_padding` chooses. The order of the arguments is PyTorch's.
+
+    Shapes: x (N, C, L), weight (C, O / groups, k), bias (O,) -> (N, O, L'), with C in_channels and O out_channels.
+    Args:
+        in_channels, out_channels: numbers of channels before and after, at least 1.
+        kernel_size: length k of the kernel.
+        stride: how far apart neighbouring entries write; 1 by default.
+        padding: how much is cut off at each end; 0 by default.
+        output_padding: how much longer the result is than the shortest that fits, below the stride; 0 by default.
+        groups: into how many equal groups channels are parted, each written by its own inputs alone; 1 by default.
+        bias: whether a number is added for each output channel; True by default.
+        dilation: how far apart the entries of a kernel are written; 1 by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+    Raises: ValueError for channels that `groups` does not divide, a kernel, stride or dilation below 1, and a padding
+        that is no number; when called, ValueError for other axes or channels, an output_padding not below the stride,
+        and a padding that leaves nothing; TypeError for what is not a tensor.
+    Example:
+        >>> layer = nn.ConvTranspose1d(1, 1, kernel_size=3, stride=2, bias=False)
+        >>> _ = layer.weight.assign([[[1.0, 2.0, 3.0]]])
+        >>> layer(mg.tensor([[[1.0, 10.0]]])).tolist()
+        [[[1.0, 2.0, 13.0, 20.0, 30.0]]]
+
+    See: torch.nn.ConvTranspose1d; Dumoulin and Visin, A guide to convolution arithmetic for deep learning, 2016.
     """
 
     axes, apply_to = 1, staticmethod(functional.conv_transpose1d)
 
 
 class ConvTranspose2d(_Transposed):
-    """The transpose of `Conv2d`: each entry writes the kernel, times itself. (N, in, H, W) to (N, out, H', W')."""
+    """2-D transposed convolution: each pixel writes the kernel, times itself.
+
+    What the gradient of `Conv2d` does: a stride makes the image larger. Width as height, the result has
+
+        H' = (H - 1) · stride - 2 · padding + dilation · (kH - 1) + output_padding + 1
+
+    rows.
+
+    Shapes: x (N, C, H, W), weight (C, O / groups, kH, kW), bias (O,) -> (N, O, H', W').
+    Args:
+        in_channels, out_channels: numbers of channels before and after, at least 1.
+        kernel_size: height and width of the kernel, or one number for both; so for the settings below.
+        stride: how far apart neighbouring entries write; 1 by default.
+        padding: how much is cut off at each side; 0 by default.
+        output_padding: how much longer the result is than the shortest that fits, below the stride; 0 by default.
+        groups: into how many equal groups channels are parted, each written by its own inputs alone; 1 by default.
+        bias: whether a number is added for each output channel; True by default.
+        dilation: how far apart the entries of a kernel are written; 1 by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+    Raises: ValueError for channels that `groups` does not divide, a kernel, stride or dilation below 1, and a padding
+        that is no number; when called, ValueError for other axes or channels, an output_padding not below the stride,
+        and a padding that leaves nothing; TypeError for what is not a tensor.
+    Example:
+        >>> nn.ConvTranspose2d(8, 3, kernel_size=4, stride=2, padding=1)(mg.random.normal(size=(2, 8, 7, 7))).shape
+        (2, 3, 14, 14)
+
+    See: torch.nn.ConvTranspose2d; Dumoulin and Visin, A guide to convolution arithmetic for deep learning, 2016.
+    """
 
     axes, apply_to = 2, staticmethod(functional.conv_transpose2d)
+
+
+class ConvTranspose3d(_Transposed):
+    """3-D transposed convolution: each entry of a volume writes the kernel, times itself.
+
+    As `ConvTranspose2d`, along the depth as well.
+
+    Shapes: x (N, C, D, H, W), weight (C, O / groups, kD, kH, kW), bias (O,) -> (N, O, D', H', W'); without N the same.
+    Args:
+        in_channels, out_channels: numbers of channels before and after, at least 1.
+        kernel_size: depth, height and width of the kernel, or one number for all; so for the settings below.
+        stride: how far apart neighbouring entries write; 1 by default.
+        padding: how much is cut off at each side; 0 by default.
+        output_padding: how much longer the result is than the shortest that fits, below the stride; 0 by default.
+        groups: into how many equal groups channels are parted, each written by its own inputs alone; 1 by default.
+        bias: whether a number is added for each output channel; True by default.
+        dilation: how far apart the entries of a kernel are written; 1 by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+    Raises: ValueError for channels that `groups` does not divide, a kernel, stride or dilation below 1, and a padding
+        that is no number; when called, ValueError for other axes or channels, an output_padding not below the stride,
+        and a padding that leaves nothing; TypeError for what is not a tensor.
+    Example:
+        >>> nn.ConvTranspose3d(4, 2, kernel_size=2, stride=2)(mg.random.normal(size=(1, 4, 3, 2, 2))).shape
+        (1, 2, 6, 4, 4)
+
+    See: torch.nn.ConvTranspose3d.
+    """
+
+    axes, apply_to = 3, staticmethod(functional.conv_transpose3d)

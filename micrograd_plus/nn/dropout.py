@@ -15,21 +15,32 @@ __all__ = ["Dropout", "Dropout1d", "Dropout2d"]
 
 
 class Dropout(Module):
-    """While training, each entry silenced with probability `p` and the others divided by 1 - p to make up for it; else
-    nothing (Srivastava et al. 2014).
+    """Dropout: while a network is trained, entries silenced at random.
 
-    >>> import micrograd_plus as mg
-    >>> x = mg.tensor([1.0] * 1000)
-    >>> layer = mg.nn.Dropout(0.75)
-    >>> sorted(set(layer(x).tolist()))
-    [0.0, 4.0]
-    >>> set(layer.eval()(x).tolist())
-    {1.0}
+    While training, each entry is 0 with probability p, else divided by 1 - p, so that its expected value stays; after
+    `eval()` the layer changes nothing.
+
+    Shapes: any -> the same.
+    Args:
+        p: the probability of silence, from 0 to 1; 0.5 by default.
+        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
+        rng: a NumPy generator that draws; that of `mg.random` by default.
+    Raises: ValueError for a p outside 0 to 1; TypeError for what is not a tensor.
+    Example:
+        >>> x = mg.tensor([1.0] * 1000)
+        >>> layer = nn.Dropout(0.75)
+        >>> sorted(set(layer(x).tolist()))
+        [0.0, 4.0]
+        >>> set(layer.eval()(x).tolist())
+        {1.0}
+
+    See: torch.nn.Dropout; Srivastava et al., Dropout: a simple way to prevent neural networks from overfitting, 2014;
+        CS231n notes, Neural networks 2.
     """
 
     silence: Callable[..., Tensor] = staticmethod(functional.dropout)
 
-    def __init__(self, p: float = 0.5, *, rng: Generator | None = None):
+    def __init__(self, p: float = 0.5, inplace: bool = False, *, rng: Generator | None = None):
         wants_probability(f"{type(self).__name__}: p", p)
         self.p, self.rng = p, rng
 
@@ -39,13 +50,47 @@ class Dropout(Module):
 
 
 class Dropout1d(Dropout):
-    """`Dropout` of whole channels of lines (N, C, L): neighbours on a line say nearly the same, so that one would stand
-    in for another."""
+    """Dropout of whole channels of lines.
+
+    Neighbours on a line say nearly the same, so that one would stand in for another: `Dropout` of a whole channel
+    leaves none that could.
+
+    Shapes: (N, C, L) -> the same.
+    Args:
+        p: the probability that a channel is silenced, from 0 to 1; 0.5 by default.
+        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
+        rng: a NumPy generator that draws; that of `mg.random` by default.
+    Raises: ValueError for a p outside 0 to 1, and for an input that has not three axes; TypeError for what is not a
+        tensor.
+    Example:
+        >>> silenced = nn.Dropout1d(0.5)(mg.tensor(np.ones((2, 100, 3))))
+        >>> sorted({tuple(line) for example in silenced.tolist() for line in example})
+        [(0.0, 0.0, 0.0), (2.0, 2.0, 2.0)]
+
+    See: torch.nn.Dropout1d; Tompson et al., Efficient object localization using convolutional networks, 2015.
+    """
 
     silence = staticmethod(functional.dropout1d)
 
 
 class Dropout2d(Dropout):
-    """`Dropout` of whole channels of images (N, C, H, W), as `Dropout1d`."""
+    """Dropout of whole channels of images.
+
+    Neighbouring pixels say nearly the same, so that one would stand in for another: see `Dropout1d`.
+
+    Shapes: (N, C, H, W) -> the same.
+    Args:
+        p: the probability that a channel is silenced, from 0 to 1; 0.5 by default.
+        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
+        rng: a NumPy generator that draws; that of `mg.random` by default.
+    Raises: ValueError for a p outside 0 to 1, and for an input that has not four axes; TypeError for what is not a
+        tensor.
+    Example:
+        >>> silenced = nn.Dropout2d(0.5)(mg.tensor(np.ones((2, 100, 3, 3))))
+        >>> sorted(set(silenced.sum(axis=(2, 3)).numpy().ravel().tolist()))
+        [0.0, 18.0]
+
+    See: torch.nn.Dropout2d; Tompson et al., Efficient object localization using convolutional networks, 2015.
+    """
 
     silence = staticmethod(functional.dropout2d)

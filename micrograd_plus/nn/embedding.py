@@ -16,15 +16,32 @@ __all__ = ["Embedding"]
 
 
 class Embedding(Module):
-    """A table with one row for each word: whole numbers (...) to vectors (..., embedding_dim).
+    """Embedding: a learned table of vectors, one for each word, looked up by number.
 
-    Rows start as a bell curve. The row `padding_idx` starts as 0 and stays 0: it stands for no word. With `max_norm`,
-    rows that are longer are shortened as they are looked up; their length is the `norm_type`-norm.
+    Rows start from a normal distribution of mean 0 and variance 1.
 
-    >>> import micrograd_plus as mg
-    >>> table = mg.nn.Embedding(100, 8)
-    >>> table(mg.tensor([[3, 1, 4], [1, 5, 9]])).shape
-    (2, 3, 8)
+    Shapes: whole numbers (...), weight (num_embeddings, embedding_dim) -> (..., embedding_dim).
+    Args:
+        num_embeddings: how many words there are, at least 1.
+        embedding_dim: the length of a vector, at least 1.
+        padding_idx: the row of a word that stands for none, counted from the end if negative: it starts as 0 and
+            receives no gradient. None by default.
+        max_norm: rows that are longer are shortened to it, in the table, as they are looked up; None (default) for no
+            bound.
+        norm_type: the exponent of the norm that measures them; 2 by default.
+        device: "cpu" (default) or "cuda", where the table lives.
+        dtype: of the table; float64 by default.
+        rng: a NumPy generator that draws the first values; that of `mg.random` by default.
+    Raises: ValueError for a size below 1 and a `padding_idx` that is no row; when called, IndexError for a number
+        outside 0 to num_embeddings - 1, TypeError for numbers that are not whole.
+    Example:
+        >>> table = nn.Embedding(100, 8)
+        >>> table([[3, 1, 4], [1, 5, 9]]).shape
+        (2, 3, 8)
+        >>> nn.Embedding.from_pretrained([[1.0, 2.0], [3.0, 4.0]])([1, 0]).tolist()
+        [[3.0, 4.0], [1.0, 2.0]]
+
+    See: torch.nn.Embedding; Bengio, Ducharme, Vincent and Jauvin, A neural probabilistic language model, 2003.
     """
 
     def __init__(
@@ -48,7 +65,15 @@ class Embedding(Module):
         cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None,
         norm_type: float = 2.0,
     ) -> Embedding:  # fmt: skip
-        """A layer with a table that is there already, (words, width); unless `freeze` is false it is not trained."""
+        """Embedding from a table that is there already.
+
+        Args:
+            embeddings: the table (words, width), a tensor or what makes one, of floats; it is copied.
+            freeze: True (default) for a table that is not trained.
+            padding_idx, max_norm, norm_type: as for `Embedding`.
+        Returns: an `Embedding` of the table's size, dtype and device.
+        Raises: ValueError for a table that has not two axes; TypeError for one of whole numbers.
+        """
         table = embeddings if isinstance(embeddings, Tensor) else Tensor.constant(embeddings, "from_pretrained")
         if table.ndim != 2:
             raise ValueError(f"from_pretrained: a table has shape (words, width), got {table.shape}")

@@ -12,13 +12,27 @@ __all__ = ["PixelShuffle", "PixelUnshuffle", "Upsample"]
 
 
 class Upsample(Module):
-    """Images (N, C, H, W) of another `size`, or `scale_factor` times as large.
+    """Images of another size, by repeating or blending pixels.
 
-    `mode` is "nearest" or "bilinear"; with the latter, `align_corners` keeps the outermost entries where they are.
+    One of size and scale_factor is given. By size, "nearest" takes at place i the pixel ⌊i · H / H'⌋, "bilinear" blends
+    the pixels around (i + 1/2) · H / H' - 1/2, or with `align_corners` around i · (H - 1) / (H' - 1). By factor f, H' =
+    ⌊f · H⌋ and 1 / f takes the place of H / H'.
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.Upsample(scale_factor=2)(mg.tensor([[[[1.0, 2.0]]]])).tolist()
-    [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
+    Shapes: (N, C, H, W) -> (N, C, H', W').
+    Args:
+        size: H' and W', or one number for both.
+        scale_factor: how many times as large, a positive number, or one for each of height and width.
+        mode: "nearest" (default) or "bilinear".
+        align_corners: for "bilinear", whether the outermost pixels stay where they are; None (default) is False.
+    Raises: ValueError when called, for another mode, for both or neither of size and factor, for `align_corners` with
+        "nearest", for a size below 1, and for an input that has not four axes; TypeError for what is not a tensor.
+    Example:
+        >>> nn.Upsample(scale_factor=2)(mg.tensor([[[[1.0, 2.0]]]])).tolist()
+        [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
+        >>> nn.Upsample(size=(1, 4), mode="bilinear")(mg.tensor([[[[0.0, 4.0]]]])).tolist()
+        [[[[0.0, 1.0, 3.0, 4.0]]]]
+
+    See: torch.nn.Upsample.
     """
 
     def __init__(
@@ -32,7 +46,22 @@ class Upsample(Module):
 
 
 class PixelShuffle(Module):
-    """Channels laid out as places: (N, C * r * r, H, W) to (N, C, H * r, W * r)."""
+    """Pixel shuffle: channels laid out as places, an image r times as high and wide.
+
+    out[n, c, r i + a, r j + b] = x[n, c r² + a r + b, i, j].
+
+    Shapes: (N, C · r², H, W) -> (N, C, H · r, W · r).
+    Args:
+        upscale_factor: r, at least 1.
+    Raises: ValueError when called, where r² does not divide the channels, and for an input that has not four axes;
+        TypeError for what is not a tensor.
+    Example:
+        >>> nn.PixelShuffle(2)(mg.tensor([[[[0.0]], [[1.0]], [[2.0]], [[3.0]]]])).tolist()
+        [[[[0.0, 1.0], [2.0, 3.0]]]]
+
+    See: torch.nn.PixelShuffle; Shi et al., Real-time single image and video super-resolution using an efficient
+        sub-pixel convolutional neural network, 2016.
+    """
 
     def __init__(self, upscale_factor: int):
         self.upscale_factor = upscale_factor
@@ -43,7 +72,21 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """Places laid out as channels: (N, C, H * r, W * r) to (N, C * r * r, H, W)."""
+    """Pixel unshuffle: places laid out as channels, the inverse of `PixelShuffle`.
+
+    out[n, c r² + a r + b, i, j] = x[n, c, r i + a, r j + b].
+
+    Shapes: (N, C, H · r, W · r) -> (N, C · r², H, W).
+    Args:
+        downscale_factor: r, at least 1.
+    Raises: ValueError when called, where r does not divide height and width, and for an input that has not four axes;
+        TypeError for what is not a tensor.
+    Example:
+        >>> nn.PixelUnshuffle(2)(mg.tensor([[[[0.0, 1.0], [2.0, 3.0]]]])).tolist()
+        [[[[0.0]], [[1.0]], [[2.0]], [[3.0]]]]
+
+    See: torch.nn.PixelUnshuffle.
+    """
 
     def __init__(self, downscale_factor: int):
         self.downscale_factor = downscale_factor

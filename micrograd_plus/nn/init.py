@@ -12,14 +12,15 @@ True
 
 from __future__ import annotations
 
+from functools import wraps
 from math import erf, prod, sqrt
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from .. import random
-from ..hints import names_itself
-from ..readings import vocabulary
+from ..backends import devices
+from ..core.errors import names_itself, no_such, wants_tensor
 from ..tensor import Tensor
 
 __all__ = [
@@ -32,6 +33,10 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def __getattr__(name: str) -> NoReturn:
+    raise no_such(__name__, name, __all__)
+
+
 Generator = np.random.Generator
 
 GAINS = {
@@ -42,10 +47,39 @@ GAINS = {
 }
 
 
-def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """How much larger weights must be so that the activations behind this function keep their spread.
+def _of_a_tensor(function: Any) -> Any:
+    """A decorator for a function that gives a tensor new values: refuses what is no tensor."""
 
-    `param` is the slope of leaky_relu, 0.01 unless given.
+    @wraps(function)
+    def call(tensor: Any, *args: Any, **options: Any) -> Tensor:
+        if not isinstance(tensor, Tensor):
+            raise wants_tensor(function.__name__, tensor)
+        return function(tensor, *args, **options)
+
+    return call
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """Recommended gain: how much larger weights must be so that activations keep their spread.
+
+        linear, conv..., sigmoid    1
+        tanh                        5 / 3
+        relu                        √2
+        leaky_relu                  √(2 / (1 + param²))
+        selu                        3 / 4
+
+    Shapes: none: from a name to a number.
+    Args:
+        nonlinearity: the name of the function behind the weights, as above; "conv..." is conv1d, conv2d, conv3d,
+            conv_transpose1d or conv_transpose2d.
+        param: the slope of leaky_relu below 0; 0.01 unless given. Others ignore it.
+    Returns: a float.
+    Raises: ValueError where no gain is known for the name.
+    Example:
+        >>> nn.init.calculate_gain("leaky_relu", 1.0)
+        1.0
+
+    See: torch.nn.init.calculate_gain; He et al., Delving deep into rectifiers, 2015.
     """
     if nonlinearity == "leaky_relu":
         return sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
@@ -62,23 +96,83 @@ def fans(tensor: Tensor) -> tuple[int, int]:
     return tensor.shape[1] * window, tensor.shape[0] * window
 
 
+@_of_a_tensor
 @names_itself
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, rng: Generator | None = None) -> Tensor:
-    """Anything between `a` and `b`."""
+    """Uniform initialisation: anything between two bounds, all of it equally likely.
+
+    tensor_i ~ U(a, b).
+
+    Shapes: any -> the same.
+    Args:
+        tensor: the tensor that gets new values, in place.
+        a: the lower bound; 0 by default.
+        b: the upper bound; 1 by default.
+        rng: draws them; the generator of mg.random by default.
+    Returns: the tensor itself, with its dtype.
+    Raises: ValueError where b lies below a; TypeError where tensor is no tensor, or rng no generator.
+    Example:
+        >>> weight = nn.init.uniform_(mg.tensor(np.empty(1000)), -2.0, 2.0)
+        >>> bool(mg.max(mg.abs(weight)) <= 2.0)
+        True
+
+    See: torch.nn.init.uniform_, numpy.random.Generator.uniform.
+    """
     return _given(tensor, random.chosen(rng).uniform(a, b, tensor.shape))
 
 
+@_of_a_tensor
 @names_itself
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, rng: Generator | None = None) -> Tensor:
-    """A bell curve."""
+    """Normal (Gaussian) initialisation: a bell curve.
+
+    tensor_i ~ N(mean, std²).
+
+    Shapes: any -> the same.
+    Args:
+        tensor: the tensor that gets new values, in place.
+        mean: where the bell stands; 0 by default.
+        std: how wide it is, the standard deviation, not negative; 1 by default.
+        rng: draws them; the generator of mg.random by default.
+    Returns: the tensor itself, with its dtype.
+    Raises: ValueError where std is negative; TypeError where tensor is no tensor, or rng no generator.
+    Example:
+        >>> weight = nn.init.normal_(mg.tensor(np.empty(10000)), std=3.0, rng=np.random.default_rng(0))
+        >>> round(mg.std(weight).item(), 1)
+        3.0
+
+    See: torch.nn.init.normal_, numpy.random.Generator.normal.
+    """
     return _given(tensor, random.chosen(rng).normal(mean, std, tensor.shape))
 
 
+@_of_a_tensor
 @names_itself
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, rng: Generator | None = None,
 ) -> Tensor:  # fmt: skip
-    """A bell curve without its tails: what falls below `a` or above `b` is drawn again."""
+    """Truncated normal initialisation: a bell curve without its tails.
+
+    tensor_i ~ N(mean, std²); what falls below a or above b is drawn again.
+
+    Shapes: any -> the same.
+    Args:
+        tensor: the tensor that gets new values, in place.
+        mean: where the bell stands; 0 by default.
+        std: how wide it would be with its tails, positive; 1 by default.
+        a: the lower bound; -2 by default.
+        b: the upper bound; 2 by default.
+        rng: draws them; the generator of mg.random by default.
+    Returns: the tensor itself, with its dtype.
+    Raises: ValueError where std is 0, or less than 1 in 100 draws would fall between a and b; TypeError where tensor is
+        no tensor, or rng no generator.
+    Example:
+        >>> weight = nn.init.trunc_normal_(mg.tensor(np.empty(1000)), std=3.0)
+        >>> bool(mg.max(mg.abs(weight)) <= 2.0)
+        True
+
+    See: torch.nn.init.trunc_normal_, scipy.stats.truncnorm.
+    """
     inside = (erf((b - mean) / (std * sqrt(2))) - erf((a - mean) / (std * sqrt(2)))) / 2
     if inside < 0.01:
         raise ValueError(
@@ -94,40 +188,141 @@ def trunc_normal_(
     return _given(tensor, values)
 
 
+@_of_a_tensor
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """The same number everywhere."""
+    """Constant initialisation: the same number everywhere.
+
+    tensor_i = val.
+
+    Shapes: any -> the same.
+    Args:
+        tensor: the tensor that gets new values, in place.
+        val: the number.
+    Returns: the tensor itself, with its dtype.
+    Raises: TypeError where val is not made of numbers, or complex beside a real tensor.
+    Example:
+        >>> nn.init.constant_(mg.tensor([1.0, 2.0]), 3.0).tolist()
+        [3.0, 3.0]
+
+    See: torch.nn.init.constant_, numpy.full.
+    """
     return _given(tensor, np.full(tensor.shape, val))
 
 
+@_of_a_tensor
 def zeros_(tensor: Tensor) -> Tensor:
-    """0 everywhere."""
+    """Initialisation with zeros.
+
+    tensor_i = 0: what biases begin with. Weights that begin so learn nothing that tells them apart.
+
+    Shapes: any -> the same.
+    Args:
+        tensor: the tensor that gets new values, in place.
+    Returns: the tensor itself, with its dtype.
+    Raises: AttributeError where tensor is no tensor.
+    Example:
+        >>> nn.init.zeros_(mg.tensor([1.0, 2.0])).tolist()
+        [0.0, 0.0]
+
+    See: torch.nn.init.zeros_, numpy.zeros; CS231n notes, Neural networks part 2.
+    """
     return constant_(tensor, 0.0)
 
 
+@_of_a_tensor
 def ones_(tensor: Tensor) -> Tensor:
-    """1 everywhere."""
+    """Initialisation with ones.
+
+    tensor_i = 1: what the weights of normalisation begin with.
+
+    Shapes: any -> the same.
+    Args:
+        tensor: the tensor that gets new values, in place.
+    Returns: the tensor itself, with its dtype.
+    Raises: AttributeError where tensor is no tensor.
+    Example:
+        >>> nn.init.ones_(mg.tensor([1.0, 2.0])).tolist()
+        [1.0, 1.0]
+
+    See: torch.nn.init.ones_, numpy.ones.
+    """
     return constant_(tensor, 1.0)
 
 
+@_of_a_tensor
 def eye_(tensor: Tensor) -> Tensor:
-    """The identity: a matrix with 1s on its diagonal, which leaves what it is multiplied with as it is."""
+    """Identity initialisation: 1 on the diagonal, else 0.
+
+    tensor_ij = 1 where i = j, else 0: a linear layer with it leaves its input as it is.
+
+    Shapes: (m, n) -> the same.
+    Args:
+        tensor: the tensor that gets new values, in place.
+    Returns: the tensor itself, with its dtype.
+    Raises: ValueError where tensor is no matrix.
+    Example:
+        >>> nn.init.eye_(mg.tensor([[5.0, 6.0, 7.0], [8.0, 9.0, 10.0]])).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+
+    See: torch.nn.init.eye_, numpy.eye.
+    """
     if tensor.ndim != 2:
         raise ValueError(f"eye_ needs a matrix, got shape {tensor.shape}")
     rows, columns = tensor.shape
     return _given(tensor, np.eye(rows, columns))
 
 
+@_of_a_tensor
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None) -> Tensor:
-    """Spread that neither grows forward nor backward, on average (Glorot and Bengio 2010)."""
+    """Xavier (Glorot) initialisation from a uniform distribution.
+
+    tensor_i ~ U(-b, b), b = gain · √(6 / (fan_in + fan_out)). The spread of what passes through neither grows nor
+    shrinks, on the average of forward and backward.
+
+    Shapes: (out, in, *window) -> the same; fan_in = in · Π window, fan_out = out · Π window.
+    Args:
+        tensor: the tensor that gets new values, in place.
+        gain: what the function behind needs, as calculate_gain says; 1 by default.
+        rng: draws them; the generator of mg.random by default.
+    Returns: the tensor itself, with its dtype.
+    Raises: ValueError where tensor has fewer than two axes; TypeError where rng is no generator.
+    Example:
+        >>> weight = nn.init.xavier_uniform_(mg.tensor(np.empty((100, 50))))
+        >>> bool(mg.max(mg.abs(weight)) <= (6 / 150) ** 0.5)
+        True
+
+    See: torch.nn.init.xavier_uniform_; Glorot and Bengio, Understanding the difficulty of training deep feedforward
+        neural networks, 2010.
+    """
     bound = gain * sqrt(6 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound, rng)
 
 
+@_of_a_tensor
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None) -> Tensor:
-    """The same, from a bell curve."""
+    """Xavier (Glorot) initialisation from a normal distribution.
+
+    tensor_i ~ N(0, std²), std = gain · √(2 / (fan_in + fan_out)): as wide as xavier_uniform_.
+
+    Shapes: (out, in, *window) -> the same; fan_in = in · Π window, fan_out = out · Π window.
+    Args:
+        tensor: the tensor that gets new values, in place.
+        gain: what the function behind needs, as calculate_gain says; 1 by default.
+        rng: draws them; the generator of mg.random by default.
+    Returns: the tensor itself, with its dtype.
+    Raises: ValueError where tensor has fewer than two axes; TypeError where rng is no generator.
+    Example:
+        >>> weight = nn.init.xavier_normal_(mg.tensor(np.empty((100, 100))), rng=np.random.default_rng(0))
+        >>> round(mg.std(weight).item(), 2)
+        0.1
+
+    See: torch.nn.init.xavier_normal_; Glorot and Bengio, Understanding the difficulty of training deep feedforward
+        neural networks, 2010.
+    """
     return normal_(tensor, 0.0, gain * sqrt(2 / sum(fans(tensor))), rng)
 
 
+@_of_a_tensor
 def kaiming_uniform_(
     tensor: Tensor,
     a: float = 0.0,
@@ -135,11 +330,34 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Spread that relu keeps (He et al. 2015): forward with "fan_in", backward with "fan_out". `a` is its slope."""
+    """Kaiming (He) initialisation from a uniform distribution.
+
+    tensor_i ~ U(-b, b), b = gain · √(3 / fan), with the gain of calculate_gain. Activations keep their spread through
+    layers with relu.
+
+    Shapes: (out, in, *window) -> the same; fan_in = in · Π window, fan_out = out · Π window.
+    Args:
+        tensor: the tensor that gets new values, in place.
+        a: the slope of leaky_relu below 0; 0 by default, which is relu.
+        mode: "fan_in" (the default) keeps the spread forward, "fan_out" backward.
+        nonlinearity: the function behind, a name that calculate_gain knows; "leaky_relu" by default.
+        rng: draws them; the generator of mg.random by default.
+    Returns: the tensor itself, with its dtype.
+    Raises: ValueError where tensor has fewer than two axes, mode is another, or no gain is known for nonlinearity;
+        TypeError where rng is no generator.
+    Example:
+        >>> weight = nn.init.kaiming_uniform_(mg.tensor(np.empty((100, 50))))
+        >>> bool(mg.max(mg.abs(weight)) <= (6 / 50) ** 0.5)
+        True
+
+    See: torch.nn.init.kaiming_uniform_; He et al., Delving deep into rectifiers, 2015; CS231n notes, Neural networks
+        part 2.
+    """
     bound = sqrt(3) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, rng)
 
 
+@_of_a_tensor
 def kaiming_normal_(
     tensor: Tensor,
     a: float = 0.0,
@@ -147,7 +365,27 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """The same, from a bell curve."""
+    """Kaiming (He) initialisation from a normal distribution.
+
+    tensor_i ~ N(0, std²), std = gain / √fan, with the gain of calculate_gain: as wide as kaiming_uniform_.
+
+    Shapes: (out, in, *window) -> the same; fan_in = in · Π window, fan_out = out · Π window.
+    Args:
+        tensor: the tensor that gets new values, in place.
+        a: the slope of leaky_relu below 0; 0 by default, which is relu.
+        mode: "fan_in" (the default) keeps the spread forward, "fan_out" backward.
+        nonlinearity: the function behind, a name that calculate_gain knows; "leaky_relu" by default.
+        rng: draws them; the generator of mg.random by default.
+    Returns: the tensor itself, with its dtype.
+    Raises: ValueError where tensor has fewer than two axes, mode is another, or no gain is known for nonlinearity;
+        TypeError where rng is no generator.
+    Example:
+        >>> weight = nn.init.kaiming_normal_(mg.tensor(np.empty((100, 50))), rng=np.random.default_rng(0))
+        >>> round(mg.std(weight).item(), 1)
+        0.2
+
+    See: torch.nn.init.kaiming_normal_; He et al., Delving deep into rectifiers, 2015.
+    """
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), rng)
 
 
@@ -158,10 +396,27 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
     return calculate_gain(nonlinearity, a) / sqrt(fan)
 
 
+@_of_a_tensor
 def orthogonal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None) -> Tensor:
-    """A matrix that turns without stretching (times `gain`); later axes are joined to the second.
+    """Orthogonal initialisation: a matrix that turns without stretching.
 
-    Rows are orthonormal, or columns where there are fewer of them (Saxe et al. 2014).
+    The rows are orthonormal, or the columns where there are fewer of them, times gain. It is the q of a QR
+    factorisation of normal draws, with the signs of the diagonal of r, so that each turn is equally likely.
+
+    Shapes: (m, *rest) -> the same; the axes of rest are taken as one.
+    Args:
+        tensor: the tensor that gets new values, in place.
+        gain: how long the rows or columns are; 1 by default.
+        rng: draws them; the generator of mg.random by default.
+    Returns: the tensor itself, with its dtype.
+    Raises: ValueError where tensor has fewer than two axes; TypeError where rng is no generator.
+    Example:
+        >>> weight = nn.init.orthogonal_(mg.tensor(np.empty((2, 3))))
+        >>> np.allclose(weight @ weight.T, np.eye(2))
+        True
+
+    See: torch.nn.init.orthogonal_; Saxe et al., Exact solutions to the nonlinear dynamics of learning in deep linear
+        neural networks, 2014.
     """
     if tensor.ndim < 2:
         raise ValueError(f"orthogonal_ needs a matrix, got shape {tensor.shape}")
@@ -174,4 +429,4 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None)
 
 def _given(tensor: Tensor, values: Any) -> Tensor:
     """The tensor with new values, on its own device and in its own dtype."""
-    return tensor.assign(vocabulary.device_of(tensor._data).library.asarray(values))
+    return tensor.assign(devices.device_of(tensor._data).library.asarray(values))

@@ -14,14 +14,27 @@ __all__ = ["Flatten", "Identity", "Linear", "Unflatten"]
 
 
 class Linear(Module):
-    """`x @ weightᵀ + bias`, on the last axis. Shapes: x (..., in), weight (out, in), bias (out,).
+    """Linear layer, also called dense or fully connected: x @ weightᵀ + bias.
 
-    >>> import micrograd_plus as mg
-    >>> layer = mg.nn.Linear(3, 2)
-    >>> layer
-    Linear(in_features=3, out_features=2): weight (2, 3), bias (2,); 8 parameters
-    >>> layer(mg.random.normal(size=(5, 3))).shape
-    (5, 2)
+    Each output is a weighted sum of the last axis of x. Weight and bias start uniform within ± 1 / √in_features.
+
+    Shapes: x (..., in_features), weight (out_features, in_features), bias (out_features,) -> (..., out_features).
+    Args:
+        in_features, out_features: lengths of the last axis before and after, whole numbers of at least 1.
+        bias: whether there is one; True by default, else `bias` is None.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+    Raises: ValueError for a size below 1, and for an input of another width; TypeError for a size that is no whole
+        number, or a dtype of whole numbers.
+    Example:
+        >>> layer = nn.Linear(3, 2)
+        >>> layer
+        Linear(in_features=3, out_features=2): weight (2, 3), bias (2,); 8 parameters
+        >>> layer(mg.random.normal(size=(5, 3))).shape
+        (5, 2)
+
+    See: torch.nn.Linear; CS231n notes, Linear classification.
     """
 
     def __init__(
@@ -40,7 +53,18 @@ class Linear(Module):
 
 
 class Identity(Module):
-    """Its input, unchanged: it keeps a place free, or takes that of a layer. It may be given anything to start with."""
+    """Identity: its input, unchanged, as a place kept free in a network.
+
+    Shapes: any -> the same.
+    Args:
+        *args, **kwargs: anything; what was given to the layer whose place it takes may stay.
+    Raises: nothing.
+    Example:
+        >>> nn.Identity()(mg.tensor([1.0, 2.0])).tolist()
+        [1.0, 2.0]
+
+    See: torch.nn.Identity.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any):
         """Whatever the layer was given whose place it takes."""
@@ -51,11 +75,19 @@ class Identity(Module):
 
 
 class Flatten(Module):
-    """The axes from `start_dim` to `end_dim` joined in one; by default all but the first.
+    """Flatten: several neighbouring axes joined in one, by default all but the first.
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.Flatten()(mg.random.normal(size=(10, 3, 4, 4))).shape
-    (10, 48)
+    Shapes: (N, d1, d2, ...) -> (N, d1 · d2 · ...).
+    Args:
+        start_dim: the first axis to be joined; 1 by default, behind that of the examples.
+        end_dim: the last axis to be joined; -1 by default.
+    Raises: IndexError where there is no such axis; ValueError where the first comes after the last; TypeError for what
+        is not a tensor.
+    Example:
+        >>> nn.Flatten()(mg.random.normal(size=(10, 3, 4, 4))).shape
+        (10, 48)
+
+    See: torch.nn.Flatten.
     """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1):
@@ -74,11 +106,20 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """The axis `dim` parted into several, of lengths `unflattened_size`; one of them may be -1.
+    """Unflatten: one axis parted into several, the inverse of `Flatten`.
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.Unflatten(1, (3, 4, -1))(mg.random.normal(size=(10, 48))).shape
-    (10, 3, 4, 4)
+    Shapes: (..., d1 · d2 · ..., ...) -> (..., d1, d2, ..., ...).
+    Args:
+        dim: the axis to be parted.
+        unflattened_size: the lengths of the new axes, whose product is that of the old one; one of them may be -1, what
+            is left.
+    Raises: IndexError where there is no such axis; ValueError for lengths that do not fill it; TypeError for what is
+        not a tensor.
+    Example:
+        >>> nn.Unflatten(1, (3, 4, -1))(mg.random.normal(size=(10, 48))).shape
+        (10, 3, 4, 4)
+
+    See: torch.nn.Unflatten.
     """
 
     def __init__(self, dim: int, unflattened_size: tuple[int, ...]):

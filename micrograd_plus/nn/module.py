@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
-from ..arguments import wants_dict, wants_function
-from ..hints import wants_tensor
+from ..core.arguments import wants_dict, wants_function
+from ..core.blocks import enters, no_grad
+from ..core.errors import Elsewhere, wants_tensor
+from ..core.hooks import Handle
 from ..tensor import Tensor, forget_gradient, tensor
-from ..variable import Handle, no_grad
 
 __all__ = ["Module", "Parameter"]
 
@@ -17,9 +18,40 @@ PLAIN = (bool, int, float, str, tuple, type(None))
 """What of a module's settings is printed."""
 
 
-def Parameter(data: Any, requires_grad: bool = True, *, dtype: Any = None, device: str = "cpu") -> Tensor:
-    """A tensor to be trained: a leaf that wants a gradient, with a copy of `data`."""
-    return tensor(data, requires_grad, dtype, device)
+class _Trained(type):
+    """What makes `Parameter` a word for some tensors: calling it makes one, and asking it answers for every leaf that
+    wants a gradient. A class of its own would be asked for in every operation."""
+
+    def __call__(
+        cls, data: Any, requires_grad: bool = True, *, dtype: Any = None, device: str = "cpu"
+    ) -> Tensor:
+        """A tensor to be trained."""
+        return tensor(data, requires_grad, dtype, device)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and instance.requires_grad and instance.is_leaf
+
+
+class Parameter(metaclass=_Trained):
+    """Parameter: a tensor to be trained, a leaf that wants a gradient.
+
+    What it makes is a `Tensor`; `isinstance(x, nn.Parameter)` holds for every leaf that wants a gradient.
+
+    Args:
+        data: numbers, in any form of which `mg.tensor` makes a tensor; they are copied.
+        requires_grad: whether it is trained; True by default.
+        dtype: that of the data by default; floats or complex numbers.
+        device: "cpu" (default) or "cuda".
+    Returns: a tensor of the shape of the data. Assigned to an attribute of a `Module` it is found by `parameters()`.
+    Raises: TypeError for whole numbers, where it is trained, and for what is not made of numbers.
+    Example:
+        >>> nn.Parameter([1.0, 2.0])
+        tensor([1., 2.], requires_grad=True)
+        >>> isinstance(nn.Linear(2, 1).weight, nn.Parameter), isinstance(mg.tensor([1.0]), nn.Parameter)
+        (True, False)
+
+    See: torch.nn.Parameter.
+    """
 
 
 class Keys(NamedTuple):
@@ -30,23 +62,31 @@ class Keys(NamedTuple):
 
 
 class Module:
-    """A part of a network. Derive from it, give attributes in `__init__`, and say in `forward` what it computes.
+    """Base class of layers and networks: named parameters, and a `forward` that computes.
 
-    Whatever is assigned to an attribute finds its place: a leaf that wants a gradient is a parameter, a module is a
-    child, and everything else is left alone. Order is always the order of assignment.
+    Derive from it, give attributes in `__init__`, and say in `forward` what it computes. Whatever is assigned to an
+    attribute finds its place: a leaf that wants a gradient is a parameter, a module is a child, and everything else is
+    left alone. Order is always the order of assignment. `super().__init__()` may be forgotten.
 
-    >>> import micrograd_plus as mg
-    >>> class Line(mg.nn.Module):
-    ...     def __init__(self):
-    ...         self.slope = mg.nn.Parameter(2.0)
-    ...         self.start = mg.nn.Parameter(1.0)
-    ...     def forward(self, x):
-    ...         return self.slope * x + self.start
-    >>> line = Line()
-    >>> line(mg.tensor(3.0)).item()
-    7.0
-    >>> [name for name, parameter in line.named_parameters()]
-    ['slope', 'start']
+    Shapes: those of `forward`.
+    Args:
+        *_, **__: the arguments of the class that derives from it; this one takes none.
+    Raises: NotImplementedError when called, where there is no `forward`; TypeError where a result or a number is
+        assigned in the place of a parameter or a buffer.
+    Example:
+        >>> class Line(nn.Module):
+        ...     def __init__(self):
+        ...         self.slope = nn.Parameter(2.0)
+        ...         self.start = nn.Parameter(1.0)
+        ...     def forward(self, x):
+        ...         return self.slope * x + self.start
+        >>> line = Line()
+        >>> line(mg.tensor(3.0)).item()
+        7.0
+        >>> [name for name, parameter in line.named_parameters()]
+        ['slope', 'start']
+
+    See: torch.nn.Module.
     """
 
     training: bool
@@ -64,6 +104,7 @@ class Module:
         """What the module computes; each class gives its own."""
         raise NotImplementedError(f"{type(self).__name__} has no forward(self, ...): write what it computes there")
 
+    @enters
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What `forward` computes, and what the hooks make of it."""
         try:
@@ -88,22 +129,31 @@ class Module:
         return output
 
     def register_forward_pre_hook(self, hook: Callable[[Module, tuple[Any, ...]], Any]) -> Handle:
-        """Call `hook(module, args)` before each `forward`; it may return other arguments. What is returned takes the
-        hook away again, by `remove()` or at the end of a `with` block."""
+        """Call `hook(module, args)` before each `forward`; it may return other arguments.
+
+        Args:
+            hook: a function of the module and the tuple of its arguments. None leaves them as they are; what is no
+                tuple is the only argument.
+        Returns: a handle that takes the hook away again, by `remove()` or at the end of a `with` block.
+        Raises: TypeError for what is not a function.
+        """
         wants_function("register_forward_pre_hook", hook)
         return Handle(self._before, hook)
 
     def register_forward_hook(self, hook: Callable[[Module, tuple[Any, ...], Any], Any]) -> Handle:
-        """Call `hook(module, args, output)` after each `forward`; it may return another output. What is returned takes
-        the hook away again, by `remove()` or at the end of a `with` block.
+        """Call `hook(module, args, output)` after each `forward`; it may return another output.
 
-        >>> import micrograd_plus as mg
-        >>> net, shapes = mg.nn.Sequential(mg.nn.Linear(2, 5), mg.nn.ReLU(), mg.nn.Linear(5, 1)), []
-        >>> for layer in net:
-        ...     _ = layer.register_forward_hook(lambda module, args, output: shapes.append(output.shape))
-        >>> _ = net(mg.tensor([[1.0, 2.0]]))
-        >>> shapes
-        [(1, 5), (1, 5), (1, 1)]
+        Args:
+            hook: a function of the module, the tuple of its arguments and its output. None leaves the output as it is.
+        Returns: a handle that takes the hook away again, by `remove()` or at the end of a `with` block.
+        Raises: TypeError for what is not a function.
+        Example:
+            >>> net, shapes = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, 1)), []
+            >>> for layer in net:
+            ...     _ = layer.register_forward_hook(lambda module, args, output: shapes.append(output.shape))
+            >>> _ = net(mg.tensor([[1.0, 2.0]]))
+            >>> shapes
+            [(1, 5), (1, 5), (1, 1)]
         """
         wants_function("register_forward_hook", hook)
         return Handle(self._after, hook)
@@ -199,8 +249,13 @@ class Module:
             yield from child._every_module(joined(prefix, name))
 
     def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """Every parameter, each once, by dotted name; without `recurse` those of this module alone. The name becomes
-        its label, which a recording shows."""
+        """Every parameter, each once, by dotted name, which becomes its label in a recording.
+
+        Args:
+            prefix: what the names begin with.
+            recurse: whether those of the modules below belong to them; True by default.
+        Returns: an iterator of pairs (name, parameter).
+        """
         for name, parameter in once(self._every_tensor(prefix, recurse, PARAMETER)):
             parameter.label = name
             yield name, parameter
@@ -258,8 +313,11 @@ class Module:
         return self.train(False)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, before the next walk adds up new ones; `set_to_none=False` makes them
-        0 instead."""
+        """Forget the gradients of all parameters, before the next backward pass adds up new ones.
+
+        Args:
+            set_to_none: True (default) for None, False for gradients of 0s.
+        """
         for parameter in self.parameters():
             if not isinstance(parameter, Tensor):  # networks in micrograd's way derive from this class as well
                 parameter.grad = 0
@@ -280,13 +338,17 @@ class Module:
         return self
 
     def to(self, device: Any = None, dtype: Any = None) -> Self:
-        """Every parameter and buffer moved to a device, and the floats among them to a dtype, which may stand alone.
+        """Every parameter and buffer moved to a device, and the floats among them to a dtype.
 
         What moves becomes a new tensor: make the optimiser afterwards.
 
-        >>> from micrograd_plus import nn
-        >>> nn.Linear(2, 1).to(dtype="float32").weight.dtype
-        dtype('float32')
+        Args:
+            device: "cpu" or "cuda"; None leaves them where they are. A dtype may stand alone in its place.
+            dtype: of floats and complex numbers; None leaves it.
+        Returns: the module itself.
+        Example:
+            >>> nn.Linear(2, 1).to(dtype="float32").weight.dtype
+            dtype('float32')
         """
         if device is not None and not isinstance(device, str):
             device, dtype = None, device
@@ -321,15 +383,23 @@ class Module:
     # State ------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
-        """The values of all parameters and persistent buffers by dotted name: copies, which training does not
-        change."""
+        """The values of all parameters and persistent buffers by dotted name.
+
+        Args:
+            prefix: what the names begin with.
+        Returns: a dict of copies, which training does not change.
+        """
         return {name: value.detach() for name, value in self._every_tensor(prefix, True, PARAMETER, BUFFER)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> Keys:
         """Take over values by dotted name: all of them, or, when something does not fit, none.
 
-        `strict=False` leaves parameters that are missing as they are, and passes over names that are unknown. Returns
-        both lists.
+        Args:
+            state_dict: tensors or arrays by name, as `state_dict()` returns them.
+            strict: whether names must be the same; False leaves what is missing as it is, and passes over unknown
+                names.
+        Returns: the lists `missing_keys` and `unexpected_keys`.
+        Raises: ValueError that names every fault in names and shapes; TypeError for what is not a dict.
         """
         wants_dict("load_state_dict", state_dict, "state_dict() returns")
         own = dict(self._every_tensor("", True, PARAMETER, BUFFER))
@@ -400,3 +470,7 @@ def _moved(value: Tensor, device: str | None, dtype: Any) -> Tensor:
 
 def _as_tensor(values: Any) -> Tensor:
     return values if isinstance(values, Tensor) else tensor(values)
+
+
+for _name in ("register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook"):
+    setattr(Module, _name, Elsewhere(_name, owner="a module"))

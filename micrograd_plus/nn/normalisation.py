@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..checkpointing import is_recomputing
 from ..tensor import Tensor, tensor
+from ..transforms.checkpoint import is_recomputing
 from . import functional
 from .functional.shapes import each_length
 from .module import Module
@@ -23,11 +23,25 @@ __all__ = [
 
 
 class LayerNorm(Module):
-    """The last axes brought to mean 0 and variance 1, then scaled and moved by what is learned.
+    """Layer normalisation: the last axes brought to mean 0 and variance 1.
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.LayerNorm(2, eps=0.0)(mg.tensor([[1.0, 3.0], [5.0, 15.0]])).tolist()
-    [[-1.0, 1.0], [-1.0, 1.0]]
+    y = (x - mean) / √(variance + eps) · weight + bias, mean and variance over the last axes of each example; the
+    variance is the biased one (ddof 0). Weight starts as 1, bias as 0.
+
+    Shapes: (..., *normalized_shape) -> the same; weight and bias normalized_shape.
+    Args:
+        normalized_shape: the lengths of the last axes, or the length of the last one.
+        eps: added to the variance, so that none is 0; 1e-5 by default.
+        elementwise_affine: whether a scale is learned, and a shift; True by default.
+        bias: whether the shift is; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+    Raises: when called, ValueError for an input that does not end in these lengths; TypeError for what is not a tensor.
+    Example:
+        >>> nn.LayerNorm(2, eps=0.0)(mg.tensor([[1.0, 3.0], [5.0, 15.0]])).tolist()
+        [[-1.0, 1.0], [-1.0, 1.0]]
+
+    See: torch.nn.LayerNorm; Ba, Kiros and Hinton, Layer normalization, 2016.
     """
 
     def __init__(
@@ -43,8 +57,24 @@ class LayerNorm(Module):
 
 
 class RMSNorm(Module):
-    """The last axes divided by the root of their mean square, then scaled by what is learned (Zhang and Sennrich
-    2019)."""
+    """Root mean square normalisation: the last axes divided by the root of their mean square.
+
+    y = x / √(mean(x²) + eps) · weight, the mean over the last axes of each example. Weight starts as 1.
+
+    Shapes: (..., *normalized_shape) -> the same; weight normalized_shape.
+    Args:
+        normalized_shape: the lengths of the last axes, or the length of the last one.
+        eps: added to the mean; by default the smallest step of the input's dtype at 1.
+        elementwise_affine: whether a scale is learned; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+    Raises: when called, ValueError for an input that does not end in these lengths; TypeError for what is not a tensor.
+    Example:
+        >>> mg.round(nn.RMSNorm(2)(mg.tensor([[3.0, 4.0], [30.0, 40.0]])), 4).tolist()
+        [[0.8485, 1.1314], [0.8485, 1.1314]]
+
+    See: torch.nn.RMSNorm; Zhang and Sennrich, Root mean square layer normalization, 2019.
+    """
 
     def __init__(
         self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True, *, device: str = "cpu",
@@ -59,8 +89,28 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """The channels of each example in groups, each brought to mean 0 and variance 1, then scaled and moved by what is
-    learned (Wu and He 2018). Shape (N, channels, ...)."""
+    """Group normalisation: groups of channels brought to mean 0 and variance 1.
+
+    y = (x - mean) / √(variance + eps) · weight + bias, mean and variance (ddof 0) over the channels of a group and all
+    places of one example; weight and bias are those of the channel.
+
+    Shapes: (N, C, ...) -> the same; weight and bias (C,).
+    Args:
+        num_groups: how many groups, a divisor of the channels.
+        num_channels: C, at least 1.
+        eps: added to the variance, so that none is 0; 1e-5 by default.
+        affine: whether a scale is learned, and a shift; True by default.
+        bias: whether the shift is; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+    Raises: ValueError for channels that the groups do not divide, and when called for an input of other channels;
+        IndexError for one without an axis of channels.
+    Example:
+        >>> nn.GroupNorm(2, 4, eps=0.0)(mg.tensor([[1.0, 3.0, 5.0, 15.0]])).tolist()
+        [[-1.0, 1.0, -1.0, 1.0]]
+
+    See: torch.nn.GroupNorm; Wu and He, Group normalization, 2018.
+    """
 
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, *, bias: bool = True,
@@ -129,30 +179,99 @@ class _BatchNorm(_ByChannel):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Each channel of (N, C) or (N, C, L) brought to mean 0 and variance 1, then scaled and moved by what is learned.
+    """Batch normalisation: each channel of a batch brought to mean 0 and variance 1.
 
-    While training by the batch's own statistics, which the running ones follow; in use by the running ones (Ioffe and
-    Szegedy 2015).
+    While training y = (x - mean) / √(variance + eps) · weight + bias, with the batch's mean and variance (ddof 0) of
+    each channel, and the running ones follow: running ← (1 - momentum) running + momentum · (the batch's, with ddof 1).
+    After `eval()` the running ones take their place. They start as 0 and 1, and are buffers: saved, not trained.
 
-    >>> import micrograd_plus as mg
-    >>> layer = mg.nn.BatchNorm1d(1, eps=0.0)
-    >>> layer(mg.tensor([[1.0], [3.0]])).tolist()
-    [[-1.0], [1.0]]
-    >>> layer.running_mean.tolist()
-    [0.2]
+    Shapes: (N, C) or (N, C, L) -> the same; weight, bias and running statistics (C,).
+    Args:
+        num_features: C, the number of channels, at least 1.
+        eps: added to the variance, so that none is 0; 1e-5 by default.
+        momentum: the share by which running statistics move, 0.1 by default; None for the mean of all batches so far.
+        affine: whether a scale is learned, and a shift; True by default.
+        track_running_stats: whether there are running statistics; without, the batch's are always taken. True by
+            default.
+        bias: whether the shift is learned; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+    Raises: when called, ValueError for other axes or channels and, while training, for a single number for each
+        channel, which has no variance; TypeError for what is not a tensor.
+    Example:
+        >>> layer = nn.BatchNorm1d(1, eps=0.0)
+        >>> layer(mg.tensor([[1.0], [3.0]])).tolist()
+        [[-1.0], [1.0]]
+        >>> layer.running_mean.tolist(), layer.running_var.tolist()
+        ([0.2], [1.1])
+        >>> mg.round(layer.eval()(mg.tensor([[0.2]])), 4).tolist()
+        [[0.0]]
+
+    See: torch.nn.BatchNorm1d; Ioffe and Szegedy, Batch normalization: accelerating deep network training by reducing
+        internal covariate shift, 2015; CS231n notes, Neural networks 2.
     """
 
     ndims, examples = (2, 3), "(N, C) or (N, C, L)"
 
 
 class BatchNorm2d(_BatchNorm):
-    """Each channel of images (N, C, H, W) brought to mean 0 and variance 1, as in `BatchNorm1d`."""
+    """Batch normalisation: each channel of a batch of images brought to mean 0 and variance 1.
+
+    As `BatchNorm1d`: while training by the batch's own statistics, which the running ones follow; after `eval()` by the
+    running ones.
+
+    Shapes: (N, C, H, W) -> the same; weight, bias and running statistics (C,).
+    Args:
+        num_features: C, the number of channels, at least 1.
+        eps: added to the variance, so that none is 0; 1e-5 by default.
+        momentum: the share by which running statistics move, 0.1 by default; None for the mean of all batches so far.
+        affine: whether a scale is learned, and a shift; True by default.
+        track_running_stats: whether there are running statistics; without, the batch's are always taken. True by
+            default.
+        bias: whether the shift is learned; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+    Raises: when called, ValueError for other axes or channels and, while training, for a single number for each
+        channel, which has no variance; TypeError for what is not a tensor.
+    Example:
+        >>> layer = nn.BatchNorm2d(1, eps=0.0)
+        >>> layer(mg.tensor([[[[1.0, 3.0]]], [[[5.0, 7.0]]]])).mean().item()
+        0.0
+
+    See: torch.nn.BatchNorm2d; Ioffe and Szegedy, Batch normalization: accelerating deep network training by reducing
+        internal covariate shift, 2015; CS231n notes, Neural networks 2.
+    """
 
     ndims, examples = (4,), "(N, C, H, W)"
 
 
 class BatchNorm3d(_BatchNorm):
-    """Each channel of volumes (N, C, D, H, W) brought to mean 0 and variance 1, as in `BatchNorm1d`."""
+    """Batch normalisation: each channel of a batch of volumes brought to mean 0 and variance 1.
+
+    As `BatchNorm1d`: while training by the batch's own statistics, which the running ones follow; after `eval()` by the
+    running ones.
+
+    Shapes: (N, C, D, H, W) -> the same; weight, bias and running statistics (C,).
+    Args:
+        num_features: C, the number of channels, at least 1.
+        eps: added to the variance, so that none is 0; 1e-5 by default.
+        momentum: the share by which running statistics move, 0.1 by default; None for the mean of all batches so far.
+        affine: whether a scale is learned, and a shift; True by default.
+        track_running_stats: whether there are running statistics; without, the batch's are always taken. True by
+            default.
+        bias: whether the shift is learned; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+    Raises: when called, ValueError for other axes or channels and, while training, for a single number for each
+        channel, which has no variance; TypeError for what is not a tensor.
+    Example:
+        >>> layer = nn.BatchNorm3d(2)
+        >>> layer(mg.random.normal(size=(4, 2, 3, 3, 3))).shape
+        (4, 2, 3, 3, 3)
+
+    See: torch.nn.BatchNorm3d; Ioffe and Szegedy, Batch normalization: accelerating deep network training by reducing
+        internal covariate shift, 2015.
+    """
 
     ndims, examples = (5,), "(N, C, D, H, W)"
 
@@ -161,7 +280,7 @@ class _InstanceNorm(_ByChannel):
     """Each channel of each example brought to mean 0 and variance 1."""
 
     def __init__(
-        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = False,
         track_running_stats: bool = False, *, bias: bool = True, device: str = "cpu", dtype: Any = None,
     ):  # fmt: skip
         place: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -171,24 +290,93 @@ class _InstanceNorm(_ByChannel):
         """The shape of the input."""
         self._refuse_shape(input)
         by_example = self.training or self.running_mean is None
+        share = self.momentum or 0.0
         return functional.instance_norm(
-            input, self.running_mean, self.running_var, self.weight, self.bias, by_example, self.momentum, self.eps
+            input, self.running_mean, self.running_var, self.weight, self.bias, by_example, share, self.eps
         )
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Each channel of each line (N, C, L) brought to mean 0 and variance 1."""
+    """Instance normalisation: each channel of each line brought to mean 0 and variance 1.
+
+    y = (x - mean) / √(variance + eps), and with `affine` y · weight + bias; mean and variance (ddof 0) are over the
+    places of one channel of one example, while training and after. With running statistics, these follow the mean over
+    examples while training, and take their place after `eval()`.
+
+    Shapes: (N, C, L) -> the same; weight, bias and running statistics (C,), where there are any.
+    Args:
+        num_features: C, the number of channels, at least 1.
+        eps: added to the variance, so that none is 0; 1e-5 by default.
+        momentum: the share by which running statistics move, 0.1 by default; with None they stay, as in PyTorch.
+        affine: whether a scale is learned, and a shift; False by default.
+        track_running_stats: whether there are running statistics; False by default.
+        bias: whether the shift is learned, with `affine`; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+    Raises: when called, ValueError for other axes or channels and for a single place, which has no variance; TypeError
+        for what is not a tensor.
+    Example:
+        >>> nn.InstanceNorm1d(1, eps=0.0)(mg.tensor([[[1.0, 3.0]], [[5.0, 15.0]]])).tolist()
+        [[[-1.0, 1.0]], [[-1.0, 1.0]]]
+
+    See: torch.nn.InstanceNorm1d; Ulyanov, Vedaldi and Lempitsky, Instance normalization: the missing ingredient for
+        fast stylization, 2016.
+    """
 
     ndims, examples = (3,), "(N, C, L)"
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Each channel of each image (N, C, H, W) brought to mean 0 and variance 1."""
+    """Instance normalisation: each channel of each image brought to mean 0 and variance 1.
+
+    As `InstanceNorm1d`, by the places of one channel of one example alone.
+
+    Shapes: (N, C, H, W) -> the same; weight, bias and running statistics (C,), where there are any.
+    Args:
+        num_features: C, the number of channels, at least 1.
+        eps: added to the variance, so that none is 0; 1e-5 by default.
+        momentum: the share by which running statistics move, 0.1 by default; with None they stay, as in PyTorch.
+        affine: whether a scale is learned, and a shift; False by default.
+        track_running_stats: whether there are running statistics; False by default.
+        bias: whether the shift is learned, with `affine`; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+    Raises: when called, ValueError for other axes or channels and for a single place, which has no variance; TypeError
+        for what is not a tensor.
+    Example:
+        >>> nn.InstanceNorm2d(1, eps=0.0)(mg.tensor([[[[1.0], [3.0]]], [[[5.0], [15.0]]]])).tolist()
+        [[[[-1.0], [1.0]]], [[[-1.0], [1.0]]]]
+
+    See: torch.nn.InstanceNorm2d; Ulyanov, Vedaldi and Lempitsky, Instance normalization: the missing ingredient for
+        fast stylization, 2016.
+    """
 
     ndims, examples = (4,), "(N, C, H, W)"
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Each channel of each volume (N, C, D, H, W) brought to mean 0 and variance 1."""
+    """Instance normalisation: each channel of each volume brought to mean 0 and variance 1.
+
+    As `InstanceNorm1d`, by the places of one channel of one example alone.
+
+    Shapes: (N, C, D, H, W) -> the same; weight, bias and running statistics (C,), where there are any.
+    Args:
+        num_features: C, the number of channels, at least 1.
+        eps: added to the variance, so that none is 0; 1e-5 by default.
+        momentum: the share by which running statistics move, 0.1 by default; with None they stay, as in PyTorch.
+        affine: whether a scale is learned, and a shift; False by default.
+        track_running_stats: whether there are running statistics; False by default.
+        bias: whether the shift is learned, with `affine`; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+    Raises: when called, ValueError for other axes or channels and for a single place, which has no variance; TypeError
+        for what is not a tensor.
+    Example:
+        >>> nn.InstanceNorm3d(2)(mg.random.normal(size=(4, 2, 3, 3, 3))).shape
+        (4, 2, 3, 3, 3)
+
+    See: torch.nn.InstanceNorm3d; Ulyanov, Vedaldi and Lempitsky, Instance normalization: the missing ingredient for
+        fast stylization, 2016.
+    """
 
     ndims, examples = (5,), "(N, C, D, H, W)"

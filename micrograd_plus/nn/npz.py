@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import zipfile
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
 
-REMARKS = "__metadata__"  # safetensors' word for the same
+from ..core.files import FileError, count_of, shortened
+
+REMARKS = "__metadata__"  # safetensors' name for the same
 
 
 def write(file: BinaryIO, arrays: dict[str, np.ndarray], remarks: dict[str, str]) -> None:
@@ -26,12 +27,13 @@ def write(file: BinaryIO, arrays: dict[str, np.ndarray], remarks: dict[str, str]
                 npy.write_array(entry, array, allow_pickle=False)
 
 
-def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+def read(file: BinaryIO, called: str) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """The arrays and the remarks of a file, every claim about sizes compared with what is there."""
     arrays: dict[str, np.ndarray] = {}
     try:
-        with zipfile.ZipFile(path) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > path.stat().st_size:
+        size = file.seek(0, 2)
+        with zipfile.ZipFile(file) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > size:
                 raise ValueError(
                     "its entries claim more bytes than it has: they overlap, or are compressed, and a small "
                     "file could unpack to more than memory holds; if you trust it, numpy.load reads it"
@@ -41,10 +43,11 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
                 if name in arrays:
                     raise ValueError(f"it holds {name!r} twice")
                 arrays[name] = _array(archive, entry)
-    except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ValueError(f"{path.name} cannot be read as .npz: {error}") from None
-    remarks = arrays.pop(REMARKS, None)
-    return arrays, {} if remarks is None else _remarks(path, remarks)
+        remarks = arrays.pop(REMARKS, None)
+        return arrays, {} if remarks is None else _remarks(remarks)
+    except Exception as error:  # noqa: BLE001 - damage makes zipfile, NumPy and Python's own parser raise anything
+        said = str(error) or type(error).__name__
+        raise FileError(f"{called} cannot be read as .npz: {said}") from None
 
 
 def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray:
@@ -59,21 +62,22 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray:
         shape, in_columns, dtype = read_header(file)
         if dtype.hasobject:
             raise ValueError(f"{entry.filename!r} holds Python objects, which could run code when loaded")
-        if min(shape, default=0) < 0:
-            raise ValueError(f"{entry.filename!r} claims the shape {shape}")
+        try:
+            claimed = count_of(shape)
+        except FileError as error:
+            raise ValueError(f"{entry.filename!r} claims the shape {shortened(shape)}: {error}") from None
         data = file.read()
     array = np.ndarray(0, dtype) if not data else np.frombuffer(data, dtype)
-    claimed = np.prod(np.array(shape, dtype=object)) if shape else 1
     if array.size != claimed:
         raise ValueError(f"{entry.filename!r} claims {claimed} entries and holds {array.size}")
     return array.reshape(shape, order="F" if in_columns else "C").copy()
 
 
-def _remarks(path: Path, entry: np.ndarray) -> dict[str, str]:
+def _remarks(entry: np.ndarray) -> dict[str, str]:
     try:
         remarks = json.loads(str(entry))
     except (ValueError, RecursionError):
         remarks = None
     if not isinstance(remarks, dict) or not all(isinstance(text, str) for text in remarks.values()):
-        raise ValueError(f"{path.name}: its remarks are not a dict of text")
+        raise ValueError("its remarks are not a dict of text")
     return remarks

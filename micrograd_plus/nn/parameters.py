@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import wants_count
+from ..core.arguments import wants_count
 from ..tensor import Tensor, tensor
 from . import init
 from .module import Module

@@ -104,15 +104,35 @@ def states_to_start_from(layer: Any, hx: Any, shape: tuple[int, ...], input: Any
 
 
 class RNN(_Recurrent):
-    """A recurrent network: hidden = tanh(W_ih x + b_ih + W_hh hidden + b_hh), all steps as one operation.
+    """Recurrent neural network (Elman): a hidden state carried along a sequence.
 
-    Shapes: input (T, N, in), or with `batch_first` (N, T, in), or (T, in) for a single sequence. Returns the hidden
-    states of the last layer, (T, N, directions * H), and the last one of every layer, (layers * directions, N, H).
+        h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh)
 
-    >>> import micrograd_plus as mg
-    >>> out, last = mg.nn.RNN(3, 5, num_layers=2, bidirectional=True)(mg.random.normal(size=(7, 4, 3)))
-    >>> out.shape, last.shape
-    ((7, 4, 10), (4, 4, 5))
+    All steps are one operation. It is called as rnn(input, hx=None), with hx the states to start from. Every parameter
+    starts uniform within ± 1 / √H; states start as 0 unless given.
+
+    Shapes: input (T, N, in), with `batch_first` (N, T, in), or (T, in) for one sequence -> hidden states of the last
+        layer (T, N, D · H) and last states of all layers (D · K, N, H), with D directions and K layers.
+    Args:
+        input_size, hidden_size: in and H, whole numbers of at least 1.
+        num_layers: K, how many layers stand on top of each other; 1 by default.
+        nonlinearity: "tanh" (default) or "relu".
+        bias: whether there are biases; True by default.
+        batch_first: whether examples come before time; False by default. States are not affected.
+        dropout: the probability of `Dropout` between layers while training; 0 by default.
+        bidirectional: whether a second direction goes from the end to the start (D = 2); False by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values and dropout; that of `mg.random` by default.
+    Raises: ValueError for a size below 1, another nonlinearity or a dropout that is no probability; when called,
+        ValueError for an input or states of other shapes and for a sequence of no steps; TypeError for what is not a
+        tensor.
+    Example:
+        >>> out, last = nn.RNN(3, 5, num_layers=2, bidirectional=True)(mg.random.normal(size=(7, 4, 3)))
+        >>> out.shape, last.shape
+        ((7, 4, 10), (4, 4, 5))
+
+    See: torch.nn.RNN; Elman, Finding structure in time, 1990.
     """
 
     gates = 1
@@ -138,13 +158,40 @@ class RNN(_Recurrent):
 
 
 class LSTM(_Recurrent):
-    """Long short-term memories along a sequence (Hochreiter and Schmidhuber 1997); its states are (hidden, cell), each
-    shaped as in `RNN`.
+    """Long short-term memory: a hidden state and a gated cell carried along a sequence.
 
-    >>> import micrograd_plus as mg
-    >>> out, (hidden, cell) = mg.nn.LSTM(3, 5, batch_first=True)(mg.random.normal(size=(4, 7, 3)))
-    >>> out.shape, hidden.shape, cell.shape
-    ((4, 7, 5), (1, 4, 5), (1, 4, 5))
+        i = σ(W_ii x_t + b_ii + W_hi h + b_hi)       how much enters
+        f = σ(W_if x_t + b_if + W_hf h + b_hf)       how much of the cell is kept
+        g = tanh(W_ig x_t + b_ig + W_hg h + b_hg)    the candidate
+        o = σ(W_io x_t + b_io + W_ho h + b_ho)       how much is shown
+        c_t = f · c_(t-1) + i · g,  h_t = o · tanh(c_t)
+
+    with h = h_(t-1) and σ the sigmoid. The rows of weight_ih (4 H, in) and weight_hh (4 H, H) stand in the order i, f,
+    g, o. It is called as lstm(input, hx=None), with hx = (h_0, c_0). Every parameter starts uniform within ± 1 / √H;
+    states start as 0 unless given.
+
+    Shapes: input (T, N, in), with `batch_first` (N, T, in), or (T, in) for one sequence -> hidden states of the last
+        layer (T, N, D · H) and (hidden, cell), the last of all layers, each (D · K, N, H), with D directions and K
+        layers.
+    Args:
+        input_size, hidden_size: in and H, whole numbers of at least 1.
+        num_layers: K, how many layers stand on top of each other; 1 by default.
+        bias: whether there are biases; True by default.
+        batch_first: whether examples come before time; False by default. States are not affected.
+        dropout: the probability of `Dropout` between layers while training; 0 by default.
+        bidirectional: whether a second direction goes from the end to the start (D = 2); False by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values and dropout; that of `mg.random` by default.
+    Raises: ValueError for a size below 1 or a dropout that is no probability; when called, ValueError for an input or
+        states of other shapes and for a sequence of no steps; TypeError for what is not a tensor.
+    Example:
+        >>> out, (hidden, cell) = nn.LSTM(3, 5, batch_first=True)(mg.random.normal(size=(4, 7, 3)))
+        >>> out.shape, hidden.shape, cell.shape
+        ((4, 7, 5), (1, 4, 5), (1, 4, 5))
+
+    See: torch.nn.LSTM; Hochreiter and Schmidhuber, Long short-term memory, 1997; Gers, Schmidhuber and Cummins,
+        Learning to forget, 2000.
     """
 
     gates, states = 4, 2
@@ -159,7 +206,39 @@ class LSTM(_Recurrent):
 
 
 class GRU(_Recurrent):
-    """Gated recurrent units along a sequence (Cho et al. 2014). Shapes as in `RNN`."""
+    """Gated recurrent unit: a hidden state carried along a sequence, kept or replaced by gates.
+
+        r = σ(W_ir x_t + b_ir + W_hr h + b_hr)           how much is recalled
+        z = σ(W_iz x_t + b_iz + W_hz h + b_hz)           how much is kept
+        n = tanh(W_in x_t + b_in + r · (W_hn h + b_hn))  the candidate
+        h_t = (1 - z) · n + z · h
+
+    with h = h_(t-1) and σ the sigmoid. The rows of weight_ih (3 H, in) and weight_hh (3 H, H) stand in the order r, z,
+    n. As in PyTorch, r is applied after W_hn, not before. It is called as gru(input, hx=None). Every parameter starts
+    uniform within ± 1 / √H; states start as 0 unless given.
+
+    Shapes: input (T, N, in), with `batch_first` (N, T, in), or (T, in) for one sequence -> hidden states of the last
+        layer (T, N, D · H) and last states of all layers (D · K, N, H), with D directions and K layers.
+    Args:
+        input_size, hidden_size: in and H, whole numbers of at least 1.
+        num_layers: K, how many layers stand on top of each other; 1 by default.
+        bias: whether there are biases; True by default.
+        batch_first: whether examples come before time; False by default. States are not affected.
+        dropout: the probability of `Dropout` between layers while training; 0 by default.
+        bidirectional: whether a second direction goes from the end to the start (D = 2); False by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values and dropout; that of `mg.random` by default.
+    Raises: ValueError for a size below 1 or a dropout that is no probability; when called, ValueError for an input or
+        states of other shapes and for a sequence of no steps; TypeError for what is not a tensor.
+    Example:
+        >>> out, last = nn.GRU(3, 5)(mg.random.normal(size=(7, 4, 3)))
+        >>> out.shape, last.shape
+        ((7, 4, 5), (1, 4, 5))
+
+    See: torch.nn.GRU; Cho et al., Learning phrase representations using RNN encoder-decoder for statistical machine
+        translation, 2014.
+    """
 
     gates = 3
 
@@ -202,7 +281,29 @@ class _Cell(Module):
 
 
 class RNNCell(_Cell):
-    """One step of `RNN`."""
+    """One step of a recurrent network, see `RNN`.
+
+    h' = tanh(W_ih x + b_ih + W_hh h + b_hh). It is called as cell(x, hx=None); without a state it starts from 0.
+
+    Shapes: input (N, in) or (in,), state (N, H) or (H,) -> the next state, the same.
+    Args:
+        input_size, hidden_size: in and H, whole numbers of at least 1.
+        bias: whether there are biases; True by default.
+        nonlinearity: "tanh" (default) or "relu".
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+    Raises: ValueError for a size below 1, another nonlinearity; when called, ValueError for an input or states of other
+        shapes, TypeError for what is not a tensor.
+    Example:
+        >>> cell, state = nn.RNNCell(3, 5), None
+        >>> for x in mg.unstack(mg.random.normal(size=(7, 4, 3))):
+        ...     state = cell(x, state)
+        >>> state.shape
+        (4, 5)
+
+    See: torch.nn.RNNCell; Elman, Finding structure in time, 1990.
+    """
 
     gates = 1
 
@@ -222,14 +323,27 @@ class RNNCell(_Cell):
 
 
 class LSTMCell(_Cell):
-    """One step of `LSTM`.
+    """One step of a long short-term memory, see `LSTM`.
 
-    >>> import micrograd_plus as mg
-    >>> cell, state = mg.nn.LSTMCell(3, 5), None
-    >>> for x in mg.unstack(mg.random.normal(size=(7, 4, 3))):
-    ...     state = cell(x, state)
-    >>> [each.shape for each in state]
-    [(4, 5), (4, 5)]
+    It is called as cell(x, hx=None), with hx = (hidden, cell); without states it starts from 0.
+
+    Shapes: input (N, in) or (in,), states (N, H) or (H,) each -> the next (hidden, cell), the same.
+    Args:
+        input_size, hidden_size: in and H, whole numbers of at least 1.
+        bias: whether there are biases; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+    Raises: ValueError for a size below 1; when called, ValueError for an input or states of other shapes, TypeError for
+        what is not a tensor.
+    Example:
+        >>> cell, state = nn.LSTMCell(3, 5), None
+        >>> for x in mg.unstack(mg.random.normal(size=(7, 4, 3))):
+        ...     state = cell(x, state)
+        >>> [each.shape for each in state]
+        [(4, 5), (4, 5)]
+
+    See: torch.nn.LSTMCell; Hochreiter and Schmidhuber, Long short-term memory, 1997.
     """
 
     gates, states = 4, 2
@@ -241,7 +355,27 @@ class LSTMCell(_Cell):
 
 
 class GRUCell(_Cell):
-    """One step of `GRU`."""
+    """One step of a gated recurrent unit, see `GRU`.
+
+    It is called as cell(x, hx=None); without a state it starts from 0.
+
+    Shapes: input (N, in) or (in,), state (N, H) or (H,) -> the next state, the same.
+    Args:
+        input_size, hidden_size: in and H, whole numbers of at least 1.
+        bias: whether there are biases; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+    Raises: ValueError for a size below 1; when called, ValueError for an input or states of other shapes, TypeError for
+        what is not a tensor.
+    Example:
+        >>> cell = nn.GRUCell(3, 5)
+        >>> cell(mg.tensor([1.0, 2.0, 3.0])).shape
+        (5,)
+
+    See: torch.nn.GRUCell; Cho et al., Learning phrase representations using RNN encoder-decoder for statistical machine
+        translation, 2014.
+    """
 
     gates = 3
 

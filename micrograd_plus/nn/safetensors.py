@@ -8,11 +8,11 @@ whatever the format forbids: gaps, overlaps, bytes that nobody claims, sizes tha
 from __future__ import annotations
 
 import json
-from math import prod
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+
+from ..core.files import FileError, count_of, shortened
 
 DTYPES = {
     "BOOL": np.dtype("bool"),
@@ -56,15 +56,16 @@ def write(file: BinaryIO, arrays: dict[str, np.ndarray], remarks: dict[str, str]
     file.writelines(chunks)
 
 
-def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+def read(file: BinaryIO, called: str) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """The arrays and the metadata of a file."""
-    with path.open("rb") as file:
-        size = path.stat().st_size - 8
-        length = int.from_bytes(file.read(8), "little")
-        if size < 0 or length > min(size, LONGEST_HEADER):
-            raise _refused(path, f"it claims a header of {length:,} bytes")
-        header = _header(path, file.read(length))
-        data = file.read()
+    path = called
+    size = file.seek(0, 2) - 8
+    file.seek(0)
+    length = int.from_bytes(file.read(8), "little")
+    if size < 0 or length > min(size, LONGEST_HEADER):
+        raise _refused(path, f"it claims a header of {length:,} bytes")
+    header = _header(path, file.read(length))
+    data = file.read(size - length)
     remarks = header.pop(METADATA, {})
     if not isinstance(remarks, dict) or not all(isinstance(text, str) for text in remarks.values()):
         raise _refused(path, f"{METADATA} is not a dict of text")
@@ -72,7 +73,7 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     return {name: _array(entry, data) for name, entry in header.items()}, remarks
 
 
-def _header(path: Path, text: bytes) -> dict[str, Any]:
+def _header(path: str, text: bytes) -> dict[str, Any]:
     """The header as a dict, in which no name stands twice."""
     try:
         header = json.loads(text.decode("utf-8"), object_pairs_hook=_each_once)
@@ -90,26 +91,29 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _place(path: Path, name: str, entry: Any) -> tuple[int, int]:
+def _place(path: str, name: str, entry: Any) -> tuple[int, int]:
     """Where a tensor's bytes lie, when its entry makes sense."""
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise _refused(path, f"{name!r} must have dtype, shape and data_offsets, and nothing else")
     if not isinstance(entry["dtype"], str) or entry["dtype"] not in DTYPES:
-        raise _refused(path, f"{name!r} is of dtype {entry['dtype']}; known are {', '.join(DTYPES)}")
+        raise _refused(path, f"{name!r} is of dtype {str(entry['dtype'])[:40]}; known are {', '.join(DTYPES)}")
     shape, offsets = entry["shape"], entry["data_offsets"]
-    if not _whole_numbers(shape) or not _whole_numbers(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
-        raise _refused(path, f"{name!r} has shape {shape} and data_offsets {offsets}")
-    needed = prod(shape) * DTYPES[entry["dtype"]].itemsize
+    try:
+        needed = count_of(shape) * DTYPES[entry["dtype"]].itemsize
+    except FileError as error:
+        raise _refused(path, f"{name!r} has shape {shortened(shape)}: {error}") from None
+    if not _whole_numbers(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
+        raise _refused(path, f"{name!r} has data_offsets {shortened(offsets)}, which are no two places in order")
     if offsets[1] - offsets[0] != needed:
         raise _refused(path, f"{name!r} needs {needed} bytes and claims those from {offsets[0]} to {offsets[1]}")
     return offsets[0], offsets[1]
 
 
 def _whole_numbers(values: Any) -> bool:
-    return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
+    return isinstance(values, list) and all(type(value) is int and 0 <= value < 2**64 for value in values)
 
 
-def _refuse_gaps(path: Path, places: list[tuple[int, int]], size: int) -> None:
+def _refuse_gaps(path: str, places: list[tuple[int, int]], size: int) -> None:
     """Each byte belongs to exactly one tensor."""
     reached = 0
     for start, end in sorted(places):
@@ -130,5 +134,5 @@ def _array(entry: dict[str, Any], data: bytes) -> np.ndarray:
     return array.astype(dtype.newbyteorder("="))
 
 
-def _refused(path: Path, why: str) -> ValueError:
-    return ValueError(f"{path.name} cannot be read as .safetensors: {why}")
+def _refused(path: str, why: str) -> FileError:
+    return FileError(f"{path} cannot be read as .safetensors: {why}")

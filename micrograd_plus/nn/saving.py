@@ -13,11 +13,12 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from ..arguments import wants_dict
+from ..core.arguments import wants_dict
+from ..core.files import DEEPEST_NAME, FileError, opened, parts_of_name
 from ..tensor import Tensor
 from . import npz, safetensors
 
@@ -27,30 +28,71 @@ Remarks = dict[str, str]
 FORMATS = {".npz": npz, ".safetensors": safetensors}
 
 
-def save(state: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a state, such as `model.state_dict()`, to a file that ends in `.npz` or `.safetensors`.
+def save(state: Mapping[str, Any], path: Path | str | os.PathLike[str] | BinaryIO) -> None:
+    """Write a state, such as model.state_dict(), to a file.
 
-    The file appears whole or not at all. Tuples come back as lists, and tensors on the CPU without their graph.
+    The file appears whole or not at all. Tuples come back as lists, and tensors and arrays as tensors on the CPU,
+    without graph.
 
-    >>> import tempfile
-    >>> import micrograd_plus as mg
-    >>> net, other = mg.nn.Linear(2, 1), mg.nn.Linear(2, 1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     mg.save({"net": net.state_dict(), "epoch": 3}, folder + "/state.safetensors")
-    ...     state = mg.load(folder + "/state.safetensors")
-    >>> _ = other.load_state_dict(state["net"])
-    >>> state["epoch"], other.weight.tolist() == net.weight.tolist()
-    (3, True)
+    Args:
+        state: a dict with text without "/" for keys, whose values are tensors, arrays, dicts of the same kind, or what
+            JSON can say: numbers, text, True, None, lists of these.
+        path: where to; its name ends in .npz, which NumPy reads, or .safetensors, which many libraries read. An open
+            file, such as io.BytesIO(), is written as .npz.
+    Returns: None.
+    Raises: ValueError where the name ends otherwise, or a key is not allowed; TypeError where state is no dict, or a
+        value cannot be kept in such a file; OSError where the file cannot be written.
+    Example:
+        >>> import tempfile
+        >>> net, other = nn.Linear(2, 1), nn.Linear(2, 1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mg.save({"net": net.state_dict(), "epoch": 3}, folder + "/state.safetensors")
+        ...     state = mg.load(folder + "/state.safetensors")
+        >>> _ = other.load_state_dict(state["net"])
+        >>> state["epoch"], other.weight.tolist() == net.weight.tolist()
+        (3, True)
+
+    See: torch.save, numpy.savez; the documentation of the safetensors format.
     """
     wants_dict("save", state, "model.state_dict()")
     arrays, remarks = taken_apart(state)
+    if hasattr(path, "write"):
+        npz.write(cast("BinaryIO", path), arrays, remarks)
+        return
+    path = cast("str | os.PathLike[str]", path)
     write_whole(Path(path), lambda file: format_of(path).write(file, arrays, remarks))
 
 
-def load(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What `save` wrote. A file that is damaged, or made to do harm, is refused with a ValueError that says why."""
-    arrays, remarks = format_of(path).read(Path(path))
-    return put_together(arrays, remarks)
+def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
+    """Read the state that save wrote to a file.
+
+    Nothing in a file is ever run. One that is damaged, or made to do harm, is refused.
+
+    Args:
+        path: where from; its name ends in .npz or .safetensors. An open file is read from its beginning, as what it is.
+    Returns: a dict as it was given to save, with tensors for arrays and lists for tuples.
+    Raises: ValueError where the name ends otherwise; FileError, which is one, where the file is refused, with the
+        reason; FileNotFoundError where there is none.
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mg.save({"scale": mg.tensor([1.0, 2.0]), "sizes": (3, 4)}, folder + "/state.npz")
+        ...     mg.load(folder + "/state.npz")
+        {'scale': tensor([1., 2.]), 'sizes': [3, 4]}
+
+    See: torch.load, numpy.load; the documentation of the safetensors format.
+    """
+    if hasattr(path, "read"):
+        file = cast("BinaryIO", path)
+        file.seek(0)
+        form = npz if file.read(2) == b"PK" else safetensors
+        arrays, remarks = form.read(file, "the file")
+        return put_together(arrays, remarks, "the file")
+    path = cast("str | os.PathLike[str]", path)
+    form, called = format_of(path), Path(path).name
+    with opened(path) as file:
+        arrays, remarks = form.read(file, called)
+        return put_together(arrays, remarks, called)
 
 
 def format_of(path: str | os.PathLike[str]) -> Any:
@@ -87,6 +129,12 @@ def taken_apart(state: Mapping[str, Any], prefix: str = "") -> tuple[Arrays, Rem
         if not isinstance(key, str) or "/" in key or not key:
             raise ValueError(f"save: the key {key!r} must be text without '/', which joins the keys of nested dicts")
         name = prefix + key
+        if name.count("/") >= DEEPEST_NAME:
+            raise ValueError(f"save: the state is nested more than {DEEPEST_NAME} dicts deep")
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"save: the key {key!r} is no text that can be written ({error.reason})") from None
         if isinstance(value, Mapping) and value:
             inner_arrays, inner_remarks = taken_apart(value, f"{name}/")
             arrays.update(inner_arrays)
@@ -109,24 +157,27 @@ def as_json(name: str, value: Any) -> str:
         ) from None
 
 
-def put_together(arrays: Arrays, remarks: Remarks) -> dict[str, Any]:
+def put_together(arrays: Arrays, remarks: Remarks, called: str) -> dict[str, Any]:
     """The nested dicts again. A remark that is not JSON, as other programs write them, stays text."""
     state: dict[str, Any] = {}
     for name, array in arrays.items():
         if array.dtype.kind not in "biufc":
-            raise ValueError(f"the file holds {name!r} of dtype {array.dtype}: a tensor is made of numbers")
+            raise FileError(f"{called} holds {name!r} of dtype {array.dtype}: a tensor is made of numbers")
     values = {name: Tensor.of(array) for name, array in arrays.items()} | {
         name: from_json(text) for name, text in remarks.items()
     }
     for name, value in values.items():
-        *above, last = name.split("/")
+        try:
+            *above, last = parts_of_name(name)
+        except FileError as error:
+            raise FileError(f"{called}: {error}") from None
         inner = state
         for key in above:
             inner = inner.setdefault(key, {})
             if not isinstance(inner, dict):
-                raise ValueError(f"the file holds a value {key!r} and values below it, as in {name!r}: it is damaged")
+                raise FileError(f"{called} holds a value {key!r} and values below it, as in {name!r}: it is damaged")
         if last in inner:
-            raise ValueError(f"the file holds {name!r} twice: it is damaged")
+            raise FileError(f"{called} holds {name!r} twice: it is damaged")
         inner[last] = value
     return state
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..core.blocks import enters
 from ..engine import Value
 
 
 class Module:
-    """Something with parameters."""
+    """Base class of micrograd's networks: something with parameters.
+
+    Example:
+        >>> nn.Neuron(3).zero_grad()
+
+    See: `nn.Module`, that of tensors.
+    """
 
     def zero_grad(self) -> None:
         """Set the gradient of every parameter back to 0."""
@@ -21,15 +28,60 @@ class Module:
         """Every number that training may change."""
         return []
 
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The networks that are attributes of this one, or stand in a list that is, by name: `layers.0`."""
+        for name, held in vars(self).items():
+            if isinstance(held, Module):
+                yield name, held
+            elif isinstance(held, (list, tuple)):
+                yield from ((f"{name}.{i}", each) for i, each in enumerate(held) if isinstance(each, Module))
+
+    def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Value]]:
+        """Every number of this network and those in it, by name: `layers.0.neurons.3.w[1]`.
+
+        Args:
+            prefix: what the names begin with.
+        Returns: an iterator of pairs (name, number).
+        Example:
+            >>> [name for name, weight in nn.MLP(2, [1]).named_parameters()]
+            ['layers.0.neurons.0.w[0]', 'layers.0.neurons.0.w[1]', 'layers.0.neurons.0.b']
+
+        See: torch.nn.Module.named_parameters.
+        """
+        start = f"{prefix}." if prefix else ""
+        for name, held in vars(self).items():
+            if isinstance(held, Value):
+                yield start + name, held
+            elif isinstance(held, (list, tuple)):
+                yield from ((f"{start}{name}[{i}]", each) for i, each in enumerate(held) if isinstance(each, Value))
+        for name, child in self.named_children():
+            yield from child.named_parameters(start + name)
+
 
 class Neuron(Module):
-    """A weighted sum of inputs and a bias, bent by relu unless `nonlin` is false."""
+    """Neuron on `Value`s: relu(w · x + b), a bent weighted sum of its inputs.
+
+    Weights start uniform within ± 1, drawn by Python's `random`; the bias starts as 0.
+
+    Args:
+        nin: how many inputs.
+        nonlin: False for the sum itself, without relu; True by default.
+    Raises: nothing; inputs beyond the weights, or weights beyond the inputs, are passed over.
+    Example:
+        >>> neuron = nn.Neuron(2, nonlin=False)
+        >>> neuron.w[0].data, neuron.w[1].data, neuron.b.data = 2.0, -1.0, 0.5
+        >>> neuron([3.0, 4.0]).data
+        2.5
+
+    See: Karpathy, micrograd, 2020.
+    """
 
     def __init__(self, nin: int, nonlin: bool = True):
         self.w = [Value(random.uniform(-1, 1)) for _ in range(nin)]  # noqa: S311 - weights are no secret
         self.b = Value(0)
         self.nonlin = nonlin
 
+    @enters
     def __call__(self, x: Sequence[Any]) -> Value:
         """What the neuron makes of its inputs."""
         total = self.b
@@ -46,11 +98,29 @@ class Neuron(Module):
 
 
 class Layer(Module):
-    """Several neurons that see the same inputs."""
+    """Layer of neurons on `Value`s that see the same inputs.
+
+    Called with numbers it returns a list of `Value`s; of a single neuron, the `Value` itself.
+
+    Args:
+        nin: how many inputs.
+        nout: how many neurons.
+        **kwargs: settings of each `Neuron`, which is `nonlin`.
+    Raises: TypeError for another setting.
+    Example:
+        >>> layer = nn.Layer(3, 4)
+        >>> layer
+        Layer of [ReLUNeuron(3), ReLUNeuron(3), ReLUNeuron(3), ReLUNeuron(3)]
+        >>> len(layer([1.0, 2.0, 3.0])), len(layer.parameters())
+        (4, 16)
+
+    See: Karpathy, micrograd, 2020.
+    """
 
     def __init__(self, nin: int, nout: int, **kwargs: Any):
         self.neurons = [Neuron(nin, **kwargs) for _ in range(nout)]
 
+    @enters
     def __call__(self, x: Sequence[Any]) -> Any:
         """What each neuron makes of the inputs; of a single neuron, the number itself."""
         out = [neuron(x) for neuron in self.neurons]
@@ -65,13 +135,30 @@ class Layer(Module):
 
 
 class MLP(Module):
-    """Layers one behind the other; all but the last are bent by relu."""
+    """Multi-layer perceptron on `Value`s: layers one behind the other, relu between them.
+
+    Called with numbers it returns what its last `Layer` does.
+
+    Args:
+        nin: how many inputs.
+        nouts: how many neurons each layer has.
+    Raises: TypeError for `nouts` that are not a sequence.
+    Example:
+        >>> net = nn.MLP(2, [3, 1])
+        >>> net
+        MLP of [Layer of [ReLUNeuron(2), ReLUNeuron(2), ReLUNeuron(2)], Layer of [LinearNeuron(3)]]
+        >>> len(net.parameters())
+        13
+
+    See: Karpathy, micrograd, 2020.
+    """
 
     def __init__(self, nin: int, nouts: Sequence[int]):
         sizes = [nin, *nouts]
         last = len(nouts) - 1
         self.layers = [Layer(sizes[i], sizes[i + 1], nonlin=i != last) for i in range(len(nouts))]
 
+    @enters
     def __call__(self, x: Sequence[Any]) -> Any:
         """What the layers make of the inputs, one after the other."""
         for layer in self.layers:

@@ -20,15 +20,37 @@ __all__ = ["TransformerEncoder", "TransformerEncoderLayer"]
 
 
 class TransformerEncoderLayer(Module):
-    """Self-attention, then two linear layers, each added to what went past it.
+    """Transformer encoder layer: self-attention, then two linear layers at each place.
 
-    Shapes: (L, N, E), or with `batch_first` (N, L, E), or (L, E). Normalised after each sum, or with `norm_first`
-    before each part.
+    Each is added to what went past it:
 
-    >>> import micrograd_plus as mg
-    >>> layer = mg.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
-    >>> layer(mg.random.normal(size=(4, 10, 8)), is_causal=True).shape
-    (4, 10, 8)
+        x = norm1(x + attention(x)),  x = norm2(x + linear2(activation(linear1(x))))
+
+    and with `norm_first` x = x + attention(norm1(x)), x = x + linear2(activation(linear1(norm2(x)))). It is called as
+    layer(src, src_mask=None, src_key_padding_mask=None, is_causal=False), masks as in `MultiheadAttention`.
+
+    Shapes: (L, N, E), with `batch_first` (N, L, E), or (L, E) -> the same.
+    Args:
+        d_model: E, the width.
+        nhead: how many heads of attention, a divisor of E.
+        dim_feedforward: the width between the two linear layers; 2048 by default.
+        dropout: the probability of dropout of weights, inner units and both sums' parts while training; 0.1 by default.
+        activation: "relu" (default), "gelu", or a function of a tensor.
+        layer_norm_eps: the eps of both `LayerNorm`s; 1e-5 by default.
+        batch_first: whether examples come before places; False by default.
+        norm_first: whether parts are normalised before, rather than sums after; False by default.
+        bias: whether linear layers and normalisations have biases; True by default.
+        device: "cpu" (default) or "cuda", where the parameters live.
+        dtype: of the parameters; float64 by default.
+        rng: a NumPy generator that draws their first values and dropout; that of `mg.random` by default.
+    Raises: ValueError for another activation, heads that do not divide E, a size below 1, or a dropout that is no
+        probability; when called, ValueError for an input or masks of other shapes; TypeError for what is not a tensor.
+    Example:
+        >>> layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
+        >>> layer(mg.random.normal(size=(4, 10, 8)), is_causal=True).shape
+        (4, 10, 8)
+
+    See: torch.nn.TransformerEncoderLayer; Vaswani et al., Attention is all you need, 2017.
     """
 
     def __init__(
@@ -71,12 +93,22 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerEncoder(Module):
-    """So many layers one after the other, each a copy of `encoder_layer` to start with, and `norm` after the last.
+    """Transformer encoder: several layers one after the other, copies of one.
 
-    >>> import micrograd_plus as mg
-    >>> layer = mg.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
-    >>> mg.nn.TransformerEncoder(layer, num_layers=3)(mg.random.normal(size=(4, 10, 8))).shape
-    (4, 10, 8)
+    It is called as encoder(src, mask=None, src_key_padding_mask=None, is_causal=False); every layer has the same masks.
+
+    Shapes: those of the layer -> the same.
+    Args:
+        encoder_layer: the layer of which every other is a copy to start with; it is not one of them itself.
+        num_layers: how many, at least 1.
+        norm: a module that follows the last layer; None by default.
+    Raises: ValueError for no layers; when called, what the layer raises.
+    Example:
+        >>> layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
+        >>> nn.TransformerEncoder(layer, num_layers=3)(mg.random.normal(size=(4, 10, 8))).shape
+        (4, 10, 8)
+
+    See: torch.nn.TransformerEncoder; Vaswani et al., Attention is all you need, 2017.
     """
 
     def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None):

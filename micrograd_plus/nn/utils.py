@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import ops
-from ..readings import vocabulary
+from ..backends import devices
+from ..core.errors import no_such
 from ..tensor import Tensor
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
@@ -16,30 +17,44 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def __getattr__(name: str) -> NoReturn:
+    raise no_such(__name__, name, __all__)
+
+
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
 ) -> Tensor:
-    """All gradients made shorter by one factor, so that together they are at most `max_norm` long.
+    """Gradient clipping by norm: all gradients made shorter by one factor.
 
-    Returns how long they were: the `norm_type`-norm of all their entries in a row. Gradients are replaced, not
-    overwritten.
+    g ← g · min(1, max_norm / (‖g‖ + 1e-6)), with ‖g‖ the norm of the entries of all gradients in one row. The direction
+    of the step stays. Gradients are replaced, not overwritten.
 
-    >>> import micrograd_plus as mg
-    >>> x = mg.tensor([1.0, 1.0], requires_grad=True)
-    >>> (x * mg.tensor([3.0, 4.0])).sum().backward()
-    >>> mg.nn.utils.clip_grad_norm_([x], max_norm=1.0).item()
-    5.0
-    >>> x.grad.numpy().round(4).tolist()
-    [0.6, 0.8]
+    Args:
+        parameters: a tensor, or several; those without a gradient are passed over.
+        max_norm: how long all gradients together may be.
+        norm_type: the p of the norm, also inf; 2 by default.
+        error_if_nonfinite: whether a norm of nan or inf is refused, before any gradient is changed; False by default.
+    Returns: a tensor of one number, the norm before clipping; 0 where there is no gradient.
+    Raises: RuntimeError where a norm that is not finite is refused; TypeError where parameters are neither a tensor nor
+        several.
+    Example:
+        >>> x = mg.tensor([1.0, 1.0], requires_grad=True)
+        >>> (x * mg.tensor([3.0, 4.0])).sum().backward()
+        >>> nn.utils.clip_grad_norm_([x], max_norm=1.0).item()
+        5.0
+        >>> x.grad.numpy().round(4).tolist()
+        [0.6, 0.8]
+
+    See: torch.nn.utils.clip_grad_norm_; Pascanu et al., On the difficulty of training recurrent neural networks, 2013.
     """
     tensors = _with_gradients(parameters)
     if not tensors:
-        return Tensor.of(vocabulary.device("cpu").library.zeros(()))
+        return Tensor.of(devices.device("cpu").library.zeros(()))
     gradients = [tensor.grad._data for tensor in tensors]
-    library = vocabulary.device_of(gradients[0]).library
+    library = devices.device_of(gradients[0]).library
     lengths = library.stack([library.linalg.norm(gradient.ravel(), norm_type) for gradient in gradients])
     length = library.linalg.norm(lengths, norm_type)
     if error_if_nonfinite and not library.isfinite(length).item():
@@ -51,7 +66,24 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
-    """Every entry of every gradient held between -clip_value and clip_value."""
+    """Gradient clipping by value: every entry of every gradient held between two bounds.
+
+    g_i ← min(max(g_i, -clip_value), clip_value). The direction of the step may change.
+
+    Args:
+        parameters: a tensor, or several; those without a gradient are passed over.
+        clip_value: how large an entry may be, a positive number.
+    Returns: None; the gradients are replaced.
+    Raises: TypeError where parameters are neither a tensor nor several.
+    Example:
+        >>> x = mg.tensor([1.0, 1.0], requires_grad=True)
+        >>> (x * mg.tensor([0.5, 4.0])).sum().backward()
+        >>> nn.utils.clip_grad_value_([x], clip_value=1.0)
+        >>> x.grad.tolist()
+        [0.5, 1.0]
+
+    See: torch.nn.utils.clip_grad_value_.
+    """
     for tensor in _with_gradients(parameters):
         tensor.grad = ops.clip(tensor.grad.detach(), min=-clip_value, max=clip_value)
 

@@ -14,29 +14,33 @@ from . import (
     losses,
     neural,
     normalisation,
+    parts,
     products,
-    quantisation,
     reductions,
     scans,
     sequence,
     shape,
-    signal,
-    splat,
     transformers,
+    ufuncs,
 )
+from .extras import convolving, quantisation, signal, special, splat
 
 SUBJECTS = {
     "Entry by entry": elementwise,
+    "Further functions of entries": ufuncs,
     "Activations": activations,
     "Reductions": reductions,
     "Along an axis": scans,
     "Shape and layout": shape,
+    "Joining and parting": parts,
     "Indexing": indexing,
     "Products": products,
     "Linear algebra": linalg,
     "Factorisations": factorisations,
     "Fourier transforms": fourier,
     "Signals": signal,
+    "Convolution of signals": convolving,
+    "Special functions": special,
     "Convolution and pooling": convolution,
     "Windows and sizes": images,
     "Networks": neural,
@@ -49,8 +53,11 @@ SUBJECTS = {
 }
 """The files of operations, under the headings that the reference gives them."""
 
-APART = {linalg: "linalg", factorisations: "linalg", fourier: "fft", signal: "signal", splat: "splat"}
-"""Subjects whose names are public in a room of their own, as in NumPy: mg.linalg.solve."""
+APART = {
+    linalg: "linalg", factorisations: "linalg", fourier: "fft", convolving: "signal", signal: "signal",
+    special: "special", splat: "splat",
+}  # fmt: skip
+"""Subjects whose names are public in a module of their own, as in NumPy: mg.linalg.solve."""
 
 __all__ = ["abs"]
 
@@ -61,3 +68,5 @@ for _subject in [each for each in SUBJECTS.values() if each not in APART]:
             __all__.append(_name)
 
 abs = elementwise.absolute
+trace = linalg.trace
+__all__.append("trace")  # also public beside the others, as in NumPy

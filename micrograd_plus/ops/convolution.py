@@ -3,7 +3,7 @@
 A pair such as `stride` is (along the height, along the width).
 """
 
-from ..op import constant, linear, op, real_only
+from ..core.define import linear, nondifferentiable, op, real_only
 
 
 @linear(
@@ -12,7 +12,31 @@ from ..op import constant, linear, op, real_only
     )
 )
 def unfold(xp, x, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)):
-    """Each window's entries as one column: (N, C, H, W) to (N, C * kernel, windows)."""
+    """Sliding windows of images as columns (im2col).
+
+    Column l of image n holds the entries of window l: channel by channel, each row by row. Windows are counted row by
+    row, and a border of padding counts as 0. Going back, an entry that several windows saw adds up what they send:
+    `fold`.
+
+        H' = ⌊(H + 2 * padding - dilation * (kH - 1) - 1) / stride⌋ + 1, and W' likewise
+
+    Shapes: x (N, C, H, W) -> (N, C * kH * kW, H' * W').
+    Args:
+        x: images.
+        kernel_size: height and width of a window, (kH, kW), each at least 1.
+        stride: steps from one window to the next, (down, across), each at least 1; default (1, 1).
+        padding: zeros added on either side, (above and below, left and right); default (0, 0).
+        dilation: steps between neighbouring entries of a window, each at least 1; default (1, 1).
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError where x has not four axes, a window is larger than the padded image, or a number is too small.
+        TypeError where a pair is a single number.
+    Example:
+        >>> x = np.arange(9.0).reshape(1, 1, 3, 3)
+        >>> mg.unfold(x, kernel_size=(2, 2))[0, :, 0].tolist()
+        [0.0, 1.0, 3.0, 4.0]
+
+    See: torch.nn.functional.unfold.
+    """
     return xp.unfold(x, kernel_size, stride, padding, dilation)
 
 
@@ -22,15 +46,60 @@ def unfold(xp, x, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)
     )
 )
 def fold(xp, x, *, output_size, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)):
-    """The reverse of `unfold`: columns put back where their windows were; where windows overlap, entries add up."""
+    """Columns of windows added up into images (col2im): the transpose of `unfold`.
+
+    Each column is put back where its window was; where windows overlap, entries add up. So fold(unfold(x)) is x times
+    how many windows saw each entry.
+
+    Shapes: x (N, C * kH * kW, L) -> (N, C, H, W), with as many columns L as `unfold` makes of that image.
+    Args:
+        x: columns, as `unfold` makes them.
+        output_size: height and width of the images, (H, W).
+        kernel_size: height and width of a window, (kH, kW), each at least 1.
+        stride, padding, dilation: pairs, as in `unfold`; default (1, 1), (0, 0) and (1, 1).
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError where the columns are not as many, or not as long, as the windows of such an image. TypeError
+        where a pair is a single number.
+    Example:
+        >>> windows = mg.unfold(np.ones((1, 1, 3, 3)), kernel_size=(2, 2))
+        >>> mg.fold(windows, output_size=(3, 3), kernel_size=(2, 2)).tolist()
+        [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
+
+    See: torch.nn.functional.fold.
+    """
     return xp.fold(x, output_size, kernel_size, stride, padding, dilation)
 
 
 @op
 def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """A small image of weights compared with every window: (N, C, H, W) and (O, C / groups, kh, kw) to (N, O, H', W').
+    """2-D convolution (cross-correlation) of images with learned filters.
 
-    The product of two matrices: weights by entry, and entries by window, the windows of all images side by side.
+    A small image of weights is compared with every window of the padded image; with the stride s and the dilation d
+
+        out[n, o, i, j] = bias[o] + Σ_c Σ_p Σ_q weight[o, c, p, q] * x[n, c, s * i + d * p, s * j + d * q]
+        H' = ⌊(H + 2 * padding - dilation * (kH - 1) - 1) / stride⌋ + 1, and W' likewise
+
+    It is computed as one product of matrices, weights by entry and entries by window, the windows of all images side by
+    side.
+
+    Shapes: x (N, C, H, W), weight (O, C / groups, kH, kW), bias (O,) -> (N, O, H', W').
+    Args:
+        x: images.
+        weight: one filter for each of O output channels.
+        bias: one number for each output channel; default none.
+        stride: steps from one window to the next, (down, across), each at least 1; default (1, 1).
+        padding: zeros added on either side, (above and below, left and right); default (0, 0).
+        dilation: steps between neighbouring entries of a window, each at least 1; default (1, 1).
+        groups: into how many equal parts the channels fall, each with its own O / groups filters; default 1.
+    Returns: a tensor of the common dtype of x and weight.
+    Raises: ValueError where the shapes do not fit one another, or a window is larger than the padded image. TypeError
+        where a pair is a single number.
+    Example:
+        >>> edges = [[[[1.0, -1.0]]]]
+        >>> mg.conv2d([[[[5.0, 5.0, 9.0, 9.0]]]], edges).tolist()
+        [[[[0.0, -4.0, 0.0]]]]
+
+    See: torch.nn.functional.conv2d; the notes on convolutional networks of CS231n.
     """
     columns = xp.unfold(x, xp.image_size(xp.shape(weight)), stride, padding, dilation)
     product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.grouped(columns, groups=groups))
@@ -62,45 +131,149 @@ def _(xp, upstream):
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
 def kernel_rows(xp, x, *, groups=1):
-    """A kernel's weights as one row for each output channel, apart for each group: (groups, O / groups, entries)."""
+    """The weights of a convolution as matrices, one row for each output channel.
+
+    Shapes: x (O, C / groups, kH, kW) -> (groups, O / groups, C / groups * kH * kW).
+    Args:
+        x: the weight of a convolution.
+        groups: into how many groups the output channels fall; default 1.
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError where O is no multiple of groups.
+    Example:
+        >>> mg.kernel_rows(np.arange(8.0).reshape(2, 1, 2, 2)).tolist()
+        [[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]]]
+
+    See: `conv2d`, whose left matrix this is.
+    """
     return xp.kernel_rows(x, groups)
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(xp.ungrouped(upstream, images=x_shape[0]), x_shape))
 def grouped(xp, x, *, groups=1):
-    """The columns of all images side by side, apart for each group: (N, entries, windows) to (groups, entries / groups,
-    windows * N)."""
+    """The columns of all images side by side, apart for each group of channels.
+
+    Shapes: x (N, entries, windows) -> (groups, entries / groups, windows * N); the images alternate fastest.
+    Args:
+        x: columns, as `unfold` makes them.
+        groups: into how many groups the entries of a column fall; default 1.
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError where the length of a column is no multiple of groups.
+    Example:
+        >>> mg.grouped([[[1.0, 2.0]], [[3.0, 4.0]]]).tolist()
+        [[[1.0, 3.0, 2.0, 4.0]]]
+
+    See: `conv2d`, whose right matrix this is; `ungrouped` is the reverse.
+    """
     return xp.grouped(x, groups)
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.grouped(upstream, groups=x_shape[0]))
 def ungrouped(xp, x, *, images):
-    """The columns of so many images again, all groups together: the reverse of `grouped`."""
+    """The columns of each image again, all groups together: the reverse of `grouped`.
+
+    Shapes: x (groups, entries / groups, windows * N) -> (N, entries, windows).
+    Args:
+        x: columns of all images side by side, apart for each group.
+        images: how many images they are of, N.
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError where the last axis is no multiple of images.
+    Example:
+        >>> mg.ungrouped([[[1.0, 3.0, 2.0, 4.0]]], images=2).tolist()
+        [[[1.0, 2.0]], [[3.0, 4.0]]]
+
+    See: `grouped`.
+    """
     return xp.ungrouped(x, images)
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.as_images(upstream, size=xp.image_size(x_shape), images=x_shape[0]))
 def grouped_images(xp, x, *, groups=1):
-    """The places of all images in a row, apart for each group: (N, C, H, W) to (groups, C / groups, H * W * N)."""
+    """The places of all images in a row, apart for each group of channels.
+
+    Shapes: x (N, C, H, W) -> (groups, C / groups, H * W * N); the images alternate fastest.
+    Args:
+        x: images.
+        groups: into how many groups the channels fall; default 1.
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError where C is no multiple of groups, or x has not four axes.
+    Example:
+        >>> mg.grouped_images([[[[1.0, 2.0]]], [[[3.0, 4.0]]]]).tolist()
+        [[[1.0, 3.0, 2.0, 4.0]]]
+
+    See: `conv2d`, whose rules need it; `as_images` is the reverse.
+    """
     return xp.grouped_images(x, groups)
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.grouped_images(upstream, groups=x_shape[0]))
 def as_images(xp, x, *, size, images):
-    """So many images of `size` again, all groups together: the reverse of `grouped_images`."""
+    """Images again from their places in a row: the reverse of `grouped_images`.
+
+    Shapes: x (groups, C / groups, H * W * N) -> (N, C, H, W).
+    Args:
+        x: places of all images in a row, apart for each group.
+        size: height and width of an image, (H, W).
+        images: how many images they are of, N.
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError where the last axis is not H * W * N long.
+    Example:
+        >>> mg.as_images([[[1.0, 3.0, 2.0, 4.0]]], size=(1, 2), images=2).tolist()
+        [[[[1.0, 2.0]]], [[[3.0, 4.0]]]]
+
+    See: `grouped_images`.
+    """
     return xp.as_images(x, size, images)
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
 def channels(xp, x):
-    """One number for each channel, ready to be added to images."""
+    """One number for each channel, shaped to be added to images.
+
+    Shapes: x (C,) -> (C, 1, 1).
+    Args:
+        x: numbers, one for each channel.
+    Returns: a tensor of the dtype of x.
+    Raises: TypeError where x is not made of numbers.
+    Example:
+        >>> mg.channels([1.0, 2.0]).tolist()
+        [[[1.0]], [[2.0]]]
+
+    See: `scaled_channels`, which multiplies and adds by channel.
+    """
     return xp.reshape(x, (-1, 1, 1))
 
 
-@op(keeps=("chosen",), constants=("chosen",))
+@op(residuals=("chosen",), constants=("chosen",))
 @real_only
 def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
-    """The largest entry of each window; a border of padding never wins. Of several the first, as in PyTorch."""
+    """2-D max pooling: the largest entry of each window.
+
+    A border of padding never wins. Among several largest entries of a window the first (row by row) is the one chosen,
+    and receives its whole gradient, as in PyTorch; an entry that several windows chose receives from each.
+
+        H' = ⌊(H + 2 * padding - dilation * (kH - 1) - 1) / stride⌋ + 1, and W' likewise
+
+    Shapes: x (N, C, H, W) -> (N, C, H', W').
+    Args:
+        x: images of real numbers.
+        kernel_size: height and width of a window, (kH, kW), each at least 1.
+        stride: steps from one window to the next, (down, across), each at least 1.
+        padding: how far windows may reach beyond the edges, at most half a window; default (0, 0).
+        dilation: steps between neighbouring entries of a window, each at least 1; default (1, 1).
+    Returns: a tensor of the dtype of x.
+    Raises: TypeError for complex numbers, and where a pair is a single number. ValueError where a window is larger than
+        the padded image, or the padding more than half of it.
+    Example:
+        >>> x = mg.tensor([[[[1.0, 4.0, 4.0, 2.0]]]], requires_grad=True)
+        >>> out = mg.max_pool2d(x, kernel_size=(1, 3), stride=(1, 1))
+        >>> out.tolist()
+        [[[[4.0, 4.0]]]]
+        >>> mg.sum(out).backward()
+        >>> x.grad.tolist()
+        [[[[0.0, 2.0, 0.0, 0.0]]]]
+
+    See: torch.nn.functional.max_pool2d.
+    """
     return xp.max_pool2d_with_chosen(x, kernel_size, stride, padding, dilation)
 
 
@@ -124,7 +297,30 @@ def _(xp, upstream, chosen, x_shape, kernel_size, stride, padding, dilation):
     )
 )
 def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=True):
-    """The mean of each window; `count_include_pad` says whether a border of padding counts as entries."""
+    """2-D average pooling: the mean of each window.
+
+    Each mean is the sum of a window over kH * kW, or, without `count_include_pad`, over as many of its entries as lie
+    in the image. The gradient of a mean is shared out equally among those entries.
+
+        H' = ⌊(H + 2 * padding - kH) / stride⌋ + 1, and W' likewise
+
+    Shapes: x (N, C, H, W) -> (N, C, H', W').
+    Args:
+        x: images.
+        kernel_size: height and width of a window, (kH, kW), each at least 1.
+        stride: steps from one window to the next, (down, across), each at least 1.
+        padding: zeros added on either side, (above and below, left and right); default (0, 0).
+        count_include_pad: whether that border counts as entries; default True.
+    Returns: a tensor of the dtype of x; of whole numbers, float64.
+    Raises: ValueError where a window is larger than the padded image, or a number is too small. TypeError where a pair
+        is a single number.
+    Example:
+        >>> x = np.arange(16.0).reshape(1, 1, 4, 4)
+        >>> mg.avg_pool2d(x, kernel_size=(2, 2), stride=(2, 2)).tolist()
+        [[[[2.5, 4.5], [10.5, 12.5]]]]
+
+    See: torch.nn.functional.avg_pool2d.
+    """
     total = xp.window_sums(xp.unfold(x, kernel_size, stride, padding), x_shape=xp.shape(x), kernel_size=kernel_size,
                            stride=stride, padding=padding)  # fmt: skip
     return total / xp.window_counts(x, xp.shape(x), kernel_size, stride, padding, count_include_pad)
@@ -132,7 +328,23 @@ def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=
 
 @linear(x=lambda xp, upstream, kernel_size: xp.window_columns(upstream, kernel_size))
 def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
-    """Columns of windows added up, as images."""
+    """The sum of each window, as images: columns of `unfold` added up.
+
+    Shapes: x (N, C * kH * kW, H' * W') -> (N, C, H', W').
+    Args:
+        x: columns, as `unfold` makes them.
+        x_shape: the shape (N, C, H, W) of the images that the windows were cut from.
+        kernel_size: height and width of a window, (kH, kW).
+        stride, padding: pairs, as `unfold` was given them.
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError where the columns are not those of such images.
+    Example:
+        >>> windows = mg.unfold(np.ones((1, 1, 2, 3)), kernel_size=(2, 2))
+        >>> mg.window_sums(windows, (1, 1, 2, 3), kernel_size=(2, 2), stride=(1, 1), padding=(0, 0)).tolist()
+        [[[[4.0, 4.0]]]]
+
+    See: `avg_pool2d`, a part of which this is; `window_columns` is its transpose.
+    """
     return xp.window_sums(x, x_shape, kernel_size, stride, padding)
 
 
@@ -142,17 +354,58 @@ def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
     )
 )
 def window_columns(xp, x, *, kernel_size):
-    """Each entry of an image repeated as a column for its whole window: the reverse of `window_sums`."""
+    """Each entry repeated as a column for its whole window: the transpose of `window_sums`.
+
+    Shapes: x (N, C, H', W') -> (N, C * kH * kW, H' * W').
+    Args:
+        x: images with one entry for each window.
+        kernel_size: height and width of a window, (kH, kW).
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError where x has not four axes.
+    Example:
+        >>> mg.window_columns([[[[5.0, 7.0]]]], kernel_size=(1, 2)).tolist()
+        [[[5.0, 7.0], [5.0, 7.0]]]
+
+    See: `window_sums`.
+    """
     return xp.window_columns(x, kernel_size)
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
 def split_columns(xp, x, *, kernel_size):
-    """Columns of windows apart for each channel: (N, C, kernel, windows)."""
+    """Columns of windows, the entries of each channel on an axis of their own.
+
+    Shapes: x (N, C * kH * kW, windows) -> (N, C, kH * kW, windows).
+    Args:
+        x: columns, as `unfold` makes them.
+        kernel_size: height and width of a window, (kH, kW).
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError where the length of a column is no multiple of kH * kW.
+    Example:
+        >>> mg.split_columns([[[1.0], [2.0], [3.0], [4.0]]], kernel_size=(1, 2)).tolist()
+        [[[[1.0], [2.0]], [[3.0], [4.0]]]]
+
+    See: `unfold`; `window_columns`, whose rule needs it.
+    """
     return xp.split_columns(x, kernel_size)
 
 
-@constant
+@nondifferentiable
 def window_counts(xp, x, *, shape, kernel_size, stride, padding, count_include_pad):
-    """How many entries each window of an image of `shape` takes together."""
+    """How many entries each window of an image takes together; without a gradient.
+
+    Shapes: x any -> (H', W'), or () where all windows count the same.
+    Args:
+        x: any tensor; the result lives where it is.
+        shape: the shape (..., H, W) of the image.
+        kernel_size, stride, padding: pairs, as in `avg_pool2d`.
+        count_include_pad: whether a border of padding counts as entries.
+    Returns: a tensor of whole numbers (int16).
+    Raises: ValueError where a kernel or stride is less than 1 and the windows have to be counted one by one.
+    Example:
+        >>> mg.window_counts([0.0], (1, 1, 2, 2), (2, 2), (1, 1), (1, 1), False).tolist()
+        [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
+
+    See: `avg_pool2d`, which divides by it.
+    """
     return xp.window_counts(x, shape, kernel_size, stride, padding, count_include_pad)

@@ -3,18 +3,50 @@
 `axis` is None (all), one axis or several, and may count from the end; `keepdims` keeps the reduced axes with length 1.
 """
 
-from ..op import constant, linear, op, real_only
+from ..core.define import linear, nondifferentiable, op, real_only
 
 
 @linear(x=lambda xp, upstream, x_shape, axis, keepdims: xp.spread(upstream, x_shape, axis, keepdims))
 def sum(xp, x, *, axis=None, keepdims=False):
-    """Entries added up. Each of them moves its sum by as much as itself."""
+    """Sum of the entries, all or along axes.
+
+    Each entry moves its sum by as much as itself, so going back each receives the whole gradient. Of no entries it is
+    0.
+
+    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
+    Args:
+        x: numbers, real or complex.
+        axis: the axis or axes to add up along; None (default) for all.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a tensor of x's dtype; int64 for booleans and shorter whole numbers.
+    Raises: IndexError for an axis that x has not; ValueError for one named twice; TypeError for a list of axes.
+    Example:
+        >>> mg.sum([[1.0, 2.0], [3.0, 4.0]], axis=0).tolist()
+        [4.0, 6.0]
+
+    See: numpy.sum, torch.sum.
+    """
     return xp.sum(x, axis=axis, keepdims=keepdims)
 
 
 @linear(x=lambda xp, upstream, axis, keepdims: xp.sum(upstream, axis=axis, keepdims=keepdims))
 def spread(xp, x, *, shape, axis=None, keepdims=False):
-    """The reverse of a sum: the reduced axes are put back, and each result repeated along them."""
+    """The transpose of a sum: the reduced axes put back, and each result repeated along them.
+
+    Shapes: x of the shape that a sum of `shape` has -> shape.
+    Args:
+        x: numbers.
+        shape: the shape from before the sum.
+        axis: the axis or axes of the sum; None (default) for all.
+        keepdims: whether x still has these axes, with length 1; False by default.
+    Returns: a tensor of that shape and of x's dtype.
+    Raises: ValueError where x does not have the shape of the sum; IndexError for an axis that `shape` has not.
+    Example:
+        >>> mg.spread([1.0, 2.0], shape=(2, 3), axis=1).tolist()
+        [[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]
+
+    See: mg.sum, numpy.broadcast_to.
+    """
     return xp.spread(x, shape, axis, keepdims)
 
 
@@ -24,13 +56,45 @@ def spread(xp, x, *, shape, axis=None, keepdims=False):
     )
 )
 def mean(xp, x, *, axis=None, keepdims=False):
-    """The sum, shared out among the entries."""
+    """Arithmetic mean of the entries, all or along axes.
+
+    mean(x) = Σ_i x_i / n. Of no entries it is nan.
+
+    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
+    Args:
+        x: numbers, real or complex.
+        axis: the axis or axes to average over; None (default) for all.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a tensor of x's dtype; float64 for whole numbers.
+    Raises: IndexError for an axis that x has not; ValueError for one named twice.
+    Example:
+        >>> mg.mean([[1.0, 2.0], [3.0, 4.0]], axis=1).tolist()
+        [1.5, 3.5]
+
+    See: numpy.mean, torch.mean.
+    """
     return xp.mean(x, axis=axis, keepdims=keepdims)
 
 
 @op
 def mean_square(xp, x, *, axis=None, keepdims=False):
-    """The mean of squares."""
+    """Mean of the squares of the entries: the mean squared error, if they are errors.
+
+    Σ_i x_i² / n.
+
+    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
+    Args:
+        x: numbers; a complex one is squared as it is, not its size.
+        axis: the axis or axes to average over; None (default) for all.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a tensor of x's dtype; float64 for whole numbers.
+    Raises: IndexError for an axis that x has not; ValueError for one named twice.
+    Example:
+        >>> mg.mean_square([1.0, 2.0, 3.0, 4.0]).item()
+        7.5
+
+    See: torch.nn.functional.mse_loss.
+    """
     return xp.mean_square(x, axis=axis, keepdims=keepdims)
 
 
@@ -44,15 +108,55 @@ def _(xp, upstream, x, x_shape, axis, keepdims):
 @op
 @real_only
 def max(xp, x, *, axis=None, keepdims=False):
-    """The largest entry. Entries that tie for it share its gradient equally."""
+    """Maximum: the largest entry, of all or along axes.
+
+    Entries that tie for it share its gradient equally. One entry that is nan makes it nan.
+
+    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
+    Args:
+        x: real numbers.
+        axis: the axis or axes to reduce; None (default) for all.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a tensor of x's dtype.
+    Raises: TypeError where x is complex; ValueError where there are no entries; IndexError for an axis that x has not.
+    Example:
+        >>> mg.max([2.0, 1.0, 2.0]).item()
+        2.0
+        >>> mg.grad(mg.max)(mg.tensor([2.0, 1.0, 2.0])).tolist()
+        [0.5, 0.0, 0.5]
+
+    See: numpy.max, torch.amax.
+    """
     return xp.max(x, axis=axis, keepdims=keepdims)
+
+
+amax = max
 
 
 @op
 @real_only
 def min(xp, x, *, axis=None, keepdims=False):
-    """The smallest entry. Entries that tie for it share its gradient equally."""
+    """Minimum: the smallest entry, of all or along axes.
+
+    Entries that tie for it share its gradient equally. One entry that is nan makes it nan.
+
+    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
+    Args:
+        x: real numbers.
+        axis: the axis or axes to reduce; None (default) for all.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a tensor of x's dtype.
+    Raises: TypeError where x is complex; ValueError where there are no entries; IndexError for an axis that x has not.
+    Example:
+        >>> mg.min([[4.0, 1.0], [2.0, 3.0]], axis=1).tolist()
+        [1.0, 2.0]
+
+    See: numpy.min, torch.amin.
+    """
     return xp.min(x, axis=axis, keepdims=keepdims)
+
+
+amin = min
 
 
 @max.rule("x")
@@ -66,7 +170,23 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
 
 @op
 def prod(xp, x, *, axis=None, keepdims=False):
-    """Entries multiplied."""
+    """Product of the entries, all or along axes.
+
+    ∂ Π_j x_j / ∂x_i = Π_{j≠i} x_j, computed without dividing by x_i, so entries may be 0. Of no entries it is 1.
+
+    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
+    Args:
+        x: numbers, real or complex.
+        axis: the axis or axes to multiply along; None (default) for all.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a tensor of x's dtype; int64 for booleans and shorter whole numbers.
+    Raises: IndexError for an axis that x has not; ValueError for one named twice.
+    Example:
+        >>> mg.grad(mg.prod)(mg.tensor([0.0, 2.0, 3.0])).tolist()
+        [6.0, 0.0, 0.0]
+
+    See: numpy.prod, torch.prod.
+    """
     return xp.prod(x, axis=axis, keepdims=keepdims)
 
 
@@ -80,7 +200,22 @@ def _(xp, upstream, x, x_shape, axis, keepdims):
 
 @op
 def product_of_others(xp, x, *, axis=None):
-    """For each entry, the product of all the others along the axes: those before it times those after it."""
+    """For each entry, the product of all the others: the gradient of `prod`.
+
+    out_i = Π_{j≠i} x_j, as the product of those before i times the product of those after it.
+
+    Shapes: any -> the same.
+    Args:
+        x: numbers, real or complex.
+        axis: the axis or axes along which the others stand; None (default) for all.
+    Returns: a tensor of the shape and dtype of x.
+    Raises: IndexError for an axis that x has not.
+    Example:
+        >>> mg.product_of_others([0.0, 2.0, 3.0]).tolist()
+        [6.0, 0.0, 0.0]
+
+    See: mg.prod, mg.cumprod.
+    """
     line = xp.axes_to_last(x, axis=axis)
     before = xp.cumprod(line, axis=-1, exclusive=True)
     after = xp.cumprod(line, axis=-1, exclusive=True, reverse=True)
@@ -89,7 +224,26 @@ def product_of_others(xp, x, *, axis=None):
 
 @op
 def var(xp, x, *, axis=None, ddof=0, keepdims=False):
-    """The mean of squared distances from the mean; `ddof=1` divides by one less than the number of entries."""
+    """Variance: the mean of squared distances from the mean.
+
+    var(x) = Σ_i |x_i - mean(x)|² / (n - ddof). PyTorch's default is ddof=1, NumPy's and the one here 0.
+
+    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
+    Args:
+        x: numbers, real or complex.
+        axis: the axis or axes to reduce; None (default) for all.
+        ddof: what is taken off the number of entries: 0 (default), or 1 for an estimate from a sample.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a real tensor of x's precision; float64 for whole numbers. nan where n = ddof = 1.
+    Raises: IndexError for an axis that x has not; TypeError where ddof is no number.
+    Example:
+        >>> mg.var([1.0, 2.0, 3.0, 4.0]).item()
+        1.25
+        >>> round(mg.var([1.0, 2.0, 3.0, 4.0], ddof=1).item(), 4)
+        1.6667
+
+    See: numpy.var, torch.var.
+    """
     return xp.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
 
 
@@ -103,7 +257,24 @@ def _(xp, upstream, x, x_shape, axis, ddof, keepdims):
 
 @op
 def std(xp, x, *, axis=None, ddof=0, keepdims=False):
-    """The root of the variance. Where all entries are equal its slope is taken to be 0."""
+    """Standard deviation: the root of the variance.
+
+    std(x) = √(Σ_i |x_i - mean(x)|² / (n - ddof)). Where all entries are equal its gradient is taken to be 0.
+
+    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
+    Args:
+        x: numbers, real or complex.
+        axis: the axis or axes to reduce; None (default) for all.
+        ddof: what is taken off the number of entries: 0 (default), or 1 for an estimate from a sample.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a real tensor of x's precision; float64 for whole numbers.
+    Raises: IndexError for an axis that x has not; TypeError where ddof is no number.
+    Example:
+        >>> mg.std([1.0, 1.0, 3.0, 3.0]).item()
+        1.0
+
+    See: numpy.std, torch.std.
+    """
     return xp.std(x, axis=axis, ddof=ddof, keepdims=keepdims)
 
 
@@ -116,9 +287,68 @@ def _(xp, upstream, x, out, x_shape, axis, ddof, keepdims):
     return xp.spread(share, x_shape, axis, keepdims) * distance
 
 
+def std_mean(x, axis=None, ddof=0, keepdims=False):
+    """Standard deviation and mean, as a pair.
+
+    Shapes: x (2, 3), axis=0 -> (3) twice; with keepdims -> (1, 3).
+    Args:
+        x: numbers, real or complex.
+        axis: the axis or axes to reduce; None (default) for all.
+        ddof: what is taken off the number of entries: 0 (default), or 1 for an estimate from a sample, which is
+            PyTorch's default.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a pair of tensors.
+    Raises: IndexError for an axis that x has not; TypeError where ddof is no number.
+    Example:
+        >>> [each.item() for each in mg.std_mean([1.0, 1.0, 3.0, 3.0])]
+        [1.0, 2.0]
+
+    See: torch.std_mean; `mg.std`.
+    """
+    return std(x, axis=axis, ddof=ddof, keepdims=keepdims), mean(x, axis=axis, keepdims=keepdims)
+
+
+def var_mean(x, axis=None, ddof=0, keepdims=False):
+    """Variance and mean, as a pair.
+
+    Shapes: x (2, 3), axis=0 -> (3) twice; with keepdims -> (1, 3).
+    Args:
+        x: numbers, real or complex.
+        axis: the axis or axes to reduce; None (default) for all.
+        ddof: what is taken off the number of entries: 0 (default), or 1 for an estimate from a sample, which is
+            PyTorch's default.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a pair of tensors.
+    Raises: IndexError for an axis that x has not; TypeError where ddof is no number.
+    Example:
+        >>> [each.item() for each in mg.var_mean([1.0, 1.0, 5.0, 5.0])]
+        [4.0, 3.0]
+
+    See: torch.var_mean; `mg.var`.
+    """
+    return var(x, axis=axis, ddof=ddof, keepdims=keepdims), mean(x, axis=axis, keepdims=keepdims)
+
+
 @op
 def norm(xp, x, *, axis=None, keepdims=False):
-    """The length of a vector: the root of the sum of squares. At the origin the gradient is taken to be 0."""
+    """Euclidean norm (L2): the length of a vector.
+
+    ‖x‖ = √(Σ_i |x_i|²). At the origin its gradient is taken to be 0; elsewhere it is x / ‖x‖. Other norms are in
+    `mg.linalg`.
+
+    Shapes: x (2, 3), axis=1 -> (2); with keepdims -> (2, 1).
+    Args:
+        x: numbers, real or complex.
+        axis: the axis or axes to reduce; None (default) for all.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a real tensor of x's precision; float64 for whole numbers.
+    Raises: IndexError for an axis that x has not; ValueError for one named twice.
+    Example:
+        >>> mg.norm([3.0, 4.0]).item()
+        5.0
+
+    See: numpy.linalg.norm, torch.linalg.vector_norm.
+    """
     return xp.sqrt(xp.sum(xp.square(abs(x)), axis=axis, keepdims=keepdims))
 
 
@@ -131,7 +361,24 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
 
 @op
 def logsumexp(xp, x, *, axis=None, keepdims=False):
-    """log(sum(exp(x))), safe for large entries: the largest is taken out first."""
+    """Logarithm of the sum of exponentials: a smooth maximum.
+
+    logsumexp(x) = log Σ_j exp(x_j) = m + log Σ_j exp(x_j - m), with m the largest entry, taken out first so that
+    nothing overflows. Its gradient is softmax(x). Of no entries it is minus infinity.
+
+    Shapes: x (2, 3), axis=1 -> (2); with keepdims -> (2, 1).
+    Args:
+        x: numbers, real or complex.
+        axis: the axis or axes to add up along; None (default) for all.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a tensor of x's dtype; float64 for whole numbers.
+    Raises: IndexError for an axis that x has not; ValueError for one named twice.
+    Example:
+        >>> round(mg.logsumexp([1000.0, 1000.0]).item(), 4)
+        1000.6931
+
+    See: scipy.special.logsumexp, torch.logsumexp.
+    """
     top = xp.top(x, axis=axis)
     total = xp.log(xp.sum(xp.exp(x - top), axis=axis, keepdims=True)) + top
     return total if keepdims else xp.squeeze_axes(total, axis=axis)
@@ -146,40 +393,135 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
 # Answers without a graph ----
 
 
-@constant
+@nondifferentiable
 def top(xp, x, *, axis=-1):
-    """The largest entry, its axes kept with length 1: what is taken out before exponentials, and makes no difference
-    after them. Of no entries at all, and in the place of an infinite one, 0."""
+    """The largest entry, its axes kept with length 1: what is taken out before exponentials.
+
+    It makes no difference after them, so it has no gradient. In the place of an infinite one, and of no entries at all,
+    it is 0. Of complex numbers any order will do, so the dictionary's serves: real part first.
+
+    Shapes: x (2, 3), axis=-1 -> (2, 1).
+    Args:
+        x: numbers, real or complex.
+        axis: the axis or axes to reduce, the last by default; None for all.
+    Returns: a tensor of x's dtype, without a graph.
+    Raises: IndexError for an axis that x has not.
+    Example:
+        >>> mg.top([[1.0, 3.0], [2.0, float("inf")]]).tolist()
+        [[3.0], [0.0]]
+
+    See: mg.logsumexp, mg.softmax.
+    """
     return xp.top(x, axis)
 
 
-@constant
+@nondifferentiable
 def any(xp, x, *, axis=None, keepdims=False):
-    """Whether at least one entry holds."""
+    """Whether at least one entry is true (not 0), of all or along axes.
+
+    Of no entries: False.
+
+    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
+    Args:
+        x: booleans or numbers.
+        axis: the axis or axes to reduce; None (default) for all.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a tensor of booleans, without a graph.
+    Raises: IndexError for an axis that x has not.
+    Example:
+        >>> mg.any([[0.0, 2.0], [0.0, 0.0]], axis=1).tolist()
+        [True, False]
+
+    See: numpy.any, torch.any.
+    """
     return xp.any(x, axis=axis, keepdims=keepdims)
 
 
-@constant
+@nondifferentiable
 def all(xp, x, *, axis=None, keepdims=False):
-    """Whether every entry holds."""
+    """Whether every entry is true (not 0), of all or along axes.
+
+    Of no entries: True.
+
+    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
+    Args:
+        x: booleans or numbers.
+        axis: the axis or axes to reduce; None (default) for all.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a tensor of booleans, without a graph.
+    Raises: IndexError for an axis that x has not.
+    Example:
+        >>> mg.all([[1.0, 2.0], [0.0, 3.0]], axis=1).tolist()
+        [True, False]
+
+    See: numpy.all, torch.all.
+    """
     return xp.all(x, axis=axis, keepdims=keepdims)
 
 
-@constant
+@nondifferentiable
 @real_only
 def argmax(xp, x, *, axis=None, keepdims=False):
-    """Where the largest entry stands; the first of several."""
+    """Index of the largest entry; the first of several.
+
+    An entry that is nan counts as the largest.
+
+    Shapes: x (2, 3), axis=1 -> (2); with keepdims -> (2, 1).
+    Args:
+        x: real numbers.
+        axis: the axis to look along; None (default) for all entries in one row.
+        keepdims: whether the axis stays, with length 1; False by default.
+    Returns: a tensor of int64, without a graph.
+    Raises: TypeError where x is complex, or for several axes; ValueError where there are no entries; IndexError for an
+        axis that x has not.
+    Example:
+        >>> mg.argmax([[1.0, 3.0, 3.0], [2.0, 0.0, 1.0]], axis=1).tolist()
+        [1, 0]
+
+    See: numpy.argmax, torch.argmax.
+    """
     return xp.argmax(x, axis=axis, keepdims=keepdims)
 
 
-@constant
+@nondifferentiable
 @real_only
 def argmin(xp, x, *, axis=None, keepdims=False):
-    """Where the smallest entry stands; the first of several."""
+    """Index of the smallest entry; the first of several.
+
+    An entry that is nan counts as the smallest.
+
+    Shapes: x (2, 3), axis=1 -> (2); with keepdims -> (2, 1).
+    Args:
+        x: real numbers.
+        axis: the axis to look along; None (default) for all entries in one row.
+        keepdims: whether the axis stays, with length 1; False by default.
+    Returns: a tensor of int64, without a graph.
+    Raises: TypeError where x is complex, or for several axes; ValueError where there are no entries; IndexError for an
+        axis that x has not.
+    Example:
+        >>> mg.argmin([[1.0, 3.0, 3.0], [2.0, 0.0, 1.0]], axis=1).tolist()
+        [0, 1]
+
+    See: numpy.argmin, torch.argmin.
+    """
     return xp.argmin(x, axis=axis, keepdims=keepdims)
 
 
-@constant
+@nondifferentiable
 def count_nonzero(xp, x, *, axis=None, keepdims=False):
-    """How many entries are not 0."""
+    """How many entries are not 0, of all or along axes.
+
+    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
+    Args:
+        x: booleans or numbers.
+        axis: the axis or axes to count along; None (default) for all.
+        keepdims: whether these axes stay, with length 1; False by default.
+    Returns: a tensor of int64, without a graph.
+    Raises: IndexError for an axis that x has not.
+    Example:
+        >>> mg.count_nonzero([[0.0, 2.0], [3.0, 4.0]], axis=0).tolist()
+        [1, 2]
+
+    See: numpy.count_nonzero, torch.count_nonzero.
+    """
     return xp.sum(x != 0, axis=axis, keepdims=keepdims)

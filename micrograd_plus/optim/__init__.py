@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
+from ..core.errors import no_such
 from . import lr_scheduler
 from .adagrad import Adagrad
 from .adam import Adam, AdamW
@@ -14,3 +17,7 @@ __all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_schedu
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise no_such(__name__, name, __all__)

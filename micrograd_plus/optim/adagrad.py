@@ -5,15 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..readings import vocabulary
+from ..backends import devices
 from .optimizer import Group, Optimizer
 
 
 class Adagrad(Optimizer):
-    """The gradient, divided by the root of the sum of all its squares so far (Duchi, Hazan and Singer 2011).
+    """Adagrad: gradients divided by the root of the sum of all their squares so far.
 
-    Entries that seldom have a gradient take long steps when they do. `lr_decay` makes the rate itself smaller from step
-    to step, and `initial_accumulator_value` is what the sum starts from.
+        s ← s + g²
+        x ← x - lr / (1 + (t - 1) · lr_decay) · g / (√s + eps),  at step t = 1, 2, ...
+
+    Entries that seldom have a gradient take long steps when they do. The sum only grows, so that steps only shrink.
+
+    Args:
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
+            own.
+        lr: the learning rate; 1e-2 by default.
+        lr_decay: how fast the rate itself shrinks; 0 by default.
+        weight_decay: the share of the values that is added to the gradient g; 0 by default.
+        initial_accumulator_value: what the sum s starts from; 0 by default.
+        eps: keeps the divisor away from 0; 1e-10 by default.
+    Raises: TypeError for a single tensor or what is not one, and for complex parameters, whose gradients it squares;
+        ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a negative
+        setting.
+    Example:
+        >>> x = mg.tensor([1.0, -2.0], requires_grad=True)
+        >>> descent = optim.Adagrad([x], lr=0.1)
+        >>> (x * x).sum().backward()
+        >>> descent.step()
+        >>> mg.round(x, 4).tolist()
+        [0.9, -1.9]
+
+    See: torch.optim.Adagrad; Duchi, Hazan and Singer, Adaptive subgradient methods for online learning and stochastic
+        optimization, 2011.
     """
 
     squares_gradients = True
@@ -34,4 +58,4 @@ class Adagrad(Optimizer):
         state["step"] += 1
         state["sum"] += gradient * gradient
         rate = group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"])
-        return values - rate * gradient / (vocabulary.device_of(values).library.sqrt(state["sum"]) + group["eps"])
+        return values - rate * gradient / (devices.device_of(values).library.sqrt(state["sum"]) + group["eps"])

@@ -6,23 +6,42 @@ from collections.abc import Iterable
 from math import sqrt
 from typing import Any
 
-from ..readings import vocabulary
+from ..backends import devices
 from .optimizer import Group, Optimizer
 
 
 class Adam(Optimizer):
-    """A running mean of gradients, divided by the root of a running mean of their squares (Kingma and Ba 2015).
+    """Adam: a running mean of gradients, divided by the root of a running mean of their squares.
 
-    `betas` say how slowly the two means forget. With `amsgrad` the divisor never shrinks (Reddi et al. 2018).
-    `weight_decay` adds a share of the values to the gradient; `AdamW` keeps it apart.
+        m ← β₁ m + (1 - β₁) g
+        v ← β₂ v + (1 - β₂) g²
+        x ← x - lr · m̂ / (√v̂ + eps),  m̂ = m / (1 - β₁ᵗ),  v̂ = v / (1 - β₂ᵗ)
 
-    >>> import micrograd_plus as mg
-    >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
-    >>> adam = mg.optim.Adam([x], lr=0.1)
-    >>> (x * x).sum().backward()
-    >>> adam.step()
-    >>> x
-    tensor([   0.9, -199.9], requires_grad=True)
+    at step t = 1, 2, ... Both means start at 0 and are too small at first, which the hats make up for. Steps are of
+    about the length lr for every entry, whatever the size of its gradient.
+
+    Args:
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
+            own.
+        lr: the learning rate; 1e-3 by default.
+        betas: how slowly the two means forget, from 0 to below 1; (0.9, 0.999) by default.
+        eps: keeps the divisor away from 0; 1e-8 by default.
+        weight_decay: the share of the values that is added to the gradient g, 0 by default; `AdamW` keeps it apart.
+        amsgrad: whether v is the largest so far, so that the divisor never shrinks (Reddi, Kale and Kumar 2018); False
+            by default.
+    Raises: TypeError for a single tensor or what is not one, and for complex parameters, whose gradients it squares;
+        ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a negative
+        setting, and for betas that are not two numbers from 0 to below 1.
+    Example:
+        >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
+        >>> adam = optim.Adam([x], lr=0.1)
+        >>> (x * x).sum().backward()
+        >>> adam.step()
+        >>> mg.round(x, 4).tolist()
+        [0.9, -199.9]
+
+    See: torch.optim.Adam; Kingma and Ba, Adam: a method for stochastic optimization, 2015; CS231n notes, Neural
+        networks 3.
     """
 
     squares_gradients = True
@@ -50,14 +69,14 @@ class Adam(Optimizer):
     def stepped(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """Means that start at 0 are too small at first; dividing by 1 - beta**step makes up for it."""
         if not state:
-            state.update(step=0, exp_avg=vocabulary.zeros_like(values), exp_avg_sq=vocabulary.zeros_like(values))
+            state.update(step=0, exp_avg=devices.zeros_like(values), exp_avg_sq=devices.zeros_like(values))
         state["step"] += 1
         beta1, beta2 = group["betas"]
         state["exp_avg"] *= beta1
         state["exp_avg"] += (1 - beta1) * gradient
         state["exp_avg_sq"] *= beta2
         state["exp_avg_sq"] += (1 - beta2) * gradient * gradient
-        spread = vocabulary.device_of(values).library.sqrt(self.squares(state, group))
+        spread = devices.device_of(values).library.sqrt(self.squares(state, group))
         spread /= sqrt(1 - beta2 ** state["step"])
         spread += group["eps"]
         rate = group["lr"] / (1 - beta1 ** state["step"])
@@ -67,14 +86,40 @@ class Adam(Optimizer):
         """The running mean of squares; with amsgrad, the largest there has been."""
         if not group["amsgrad"]:
             return state["exp_avg_sq"]
-        library = vocabulary.device_of(state["exp_avg_sq"]).library
+        library = devices.device_of(state["exp_avg_sq"]).library
         largest = state.get("max_exp_avg_sq", state["exp_avg_sq"])
         state["max_exp_avg_sq"] = library.maximum(largest, state["exp_avg_sq"])
         return state["max_exp_avg_sq"]
 
 
 class AdamW(Adam):
-    """Adam whose weight decay shrinks the values themselves, by lr * weight_decay (Loshchilov and Hutter 2019)."""
+    """AdamW: Adam whose weight decay shrinks the values themselves.
+
+        x ← x · (1 - lr · weight_decay), then the step of `Adam` by the gradient alone
+
+    In `Adam` the decay goes through the means, and weighs less where gradients are large; here it is the same for all.
+
+    Args:
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
+            own.
+        lr: the learning rate; 1e-3 by default.
+        betas: how slowly the two means forget, from 0 to below 1; (0.9, 0.999) by default.
+        eps: keeps the divisor away from 0; 1e-8 by default.
+        weight_decay: the share, times lr, that values lose in each step; 1e-2 by default.
+        amsgrad: whether v is the largest so far, as in `Adam`; False by default.
+    Raises: TypeError for a single tensor or what is not one, and for complex parameters, whose gradients it squares;
+        ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a negative
+        setting, and for betas that are not two numbers from 0 to below 1.
+    Example:
+        >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
+        >>> adam = optim.AdamW([x], lr=0.1, weight_decay=0.1)
+        >>> (x * x).sum().backward()
+        >>> adam.step()
+        >>> mg.round(x, 4).tolist()
+        [0.89, -197.9]
+
+    See: torch.optim.AdamW; Loshchilov and Hutter, Decoupled weight decay regularization, 2019.
+    """
 
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,

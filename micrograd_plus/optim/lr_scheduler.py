@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn
 
-from ..arguments import wants_count, wants_function
+from ..core.arguments import wants_count, wants_function
+from ..core.errors import no_such
 from .optimizer import Group, Optimizer
 from .plateau import ReduceLROnPlateau
 from .schedule import LRScheduler, half_a_wave, of_group, refuse_other_count, straight, wants_optimizer
@@ -27,8 +29,27 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def __getattr__(name: str) -> NoReturn:
+    raise no_such(__name__, name, __all__)
+
+
 class LambdaLR(LRScheduler):
-    """The first rate times what a function makes of the step number; one function, or one for each group."""
+    """Learning rate by a function of the step number.
+
+        lr_t = lr_0 · lr_lambda(t)
+
+    Args:
+        optimizer: the optimiser whose rates it sets.
+        lr_lambda: a function of the step number t, or a list with one for each group.
+    Raises: TypeError for what is not an optimiser or a function; ValueError for more or fewer functions than groups.
+    Example:
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.LambdaLR(descent, lambda step: 1 / (1 + step))
+        >>> [round(schedule.rate(1.0, step, 0), 4) for step in range(6)]
+        [1.0, 0.5, 0.3333, 0.25, 0.2, 0.1667]
+
+    See: torch.optim.lr_scheduler.LambdaLR.
+    """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]):
         wants_optimizer(self, optimizer)
@@ -44,7 +65,23 @@ class LambdaLR(LRScheduler):
 
 
 class StepLR(LRScheduler):
-    """Times `gamma` after every `step_size` steps."""
+    """Step decay: the learning rate times `gamma` after every `step_size` steps.
+
+        lr_t = lr_0 · gamma ^ ⌊t / step_size⌋
+
+    Args:
+        optimizer: the optimiser whose rates it sets.
+        step_size: how many steps one rate lasts, at least 1.
+        gamma: what the rate is multiplied by; 0.1 by default.
+    Raises: TypeError for what is not an optimiser or a whole number; ValueError for a step_size below 1.
+    Example:
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.StepLR(descent, step_size=2)
+        >>> [round(schedule.rate(1.0, step, 0), 4) for step in range(6)]
+        [1.0, 1.0, 0.1, 0.1, 0.01, 0.01]
+
+    See: torch.optim.lr_scheduler.StepLR; CS231n notes, Neural networks 3.
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
         wants_count("StepLR: step_size", step_size, 1)
@@ -57,7 +94,23 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Times `gamma` at each of the `milestones`."""
+    """Multi-step decay: the learning rate times `gamma` at each of the `milestones`.
+
+        lr_t = lr_0 · gamma ^ (how many milestones are at most t)
+
+    Args:
+        optimizer: the optimiser whose rates it sets.
+        milestones: step numbers, in any order; one that stands twice counts twice.
+        gamma: what the rate is multiplied by; 0.1 by default.
+    Raises: TypeError for what is not an optimiser, or milestones that are no iterable.
+    Example:
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.MultiStepLR(descent, milestones=[2, 5])
+        >>> [round(schedule.rate(1.0, step, 0), 4) for step in range(6)]
+        [1.0, 1.0, 0.1, 0.1, 0.1, 0.01]
+
+    See: torch.optim.lr_scheduler.MultiStepLR.
+    """
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1):
         self.milestones, self.gamma = sorted(milestones), gamma
@@ -69,7 +122,23 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Times `factor` for `total_iters` steps, then the first rate."""
+    """Constant factor: a smaller learning rate for the first steps, then the whole one.
+
+        lr_t = lr_0 · factor for t < total_iters, then lr_0
+
+    Args:
+        optimizer: the optimiser whose rates it sets.
+        factor: what the rate is multiplied by at first; 1/3 by default.
+        total_iters: for how many steps, at least 1; 5 by default.
+    Raises: TypeError for what is not an optimiser or a whole number; ValueError for total_iters below 1.
+    Example:
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.ConstantLR(descent, factor=0.5, total_iters=3)
+        >>> [round(schedule.rate(1.0, step, 0), 4) for step in range(6)]
+        [0.5, 0.5, 0.5, 1.0, 1.0, 1.0]
+
+    See: torch.optim.lr_scheduler.ConstantLR.
+    """
 
     def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5):
         wants_count("ConstantLR: total_iters", total_iters, 1)
@@ -82,16 +151,24 @@ class ConstantLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Times `gamma` after every step.
+    """Exponential decay: the learning rate times `gamma` after every step.
 
-    >>> import micrograd_plus as mg
-    >>> descent = mg.optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
-    >>> schedule = mg.optim.lr_scheduler.ExponentialLR(descent, gamma=0.5)
-    >>> for _ in range(3):
-    ...     descent.step()
-    ...     schedule.step()
-    >>> descent.param_groups[0]["lr"]
-    0.125
+        lr_t = lr_0 · gamma ^ t
+
+    Args:
+        optimizer: the optimiser whose rates it sets.
+        gamma: what the rate is multiplied by.
+    Raises: TypeError for what is not an optimiser.
+    Example:
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.ExponentialLR(descent, gamma=0.5)
+        >>> for _ in range(3):
+        ...     descent.step()
+        ...     schedule.step()
+        >>> descent.param_groups[0]["lr"]
+        0.125
+
+    See: torch.optim.lr_scheduler.ExponentialLR; CS231n notes, Neural networks 3.
     """
 
     def __init__(self, optimizer: Optimizer, gamma: float):
@@ -104,7 +181,25 @@ class ExponentialLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """From `start_factor` to `end_factor` times the first rate in `total_iters` steps, then no more: a warm-up."""
+    """Linear learning rate, such as a warm-up, which then stays.
+
+        lr_t = lr_0 · (start_factor + (end_factor - start_factor) · min(t / total_iters, 1))
+
+    Args:
+        optimizer: the optimiser whose rates it sets.
+        start_factor: what the first rate is multiplied by; 1/3 by default.
+        end_factor: what the last one is multiplied by; 1 by default.
+        total_iters: how many steps lie between them, at least 1; 5 by default.
+    Raises: TypeError for what is not an optimiser or a whole number; ValueError for total_iters below 1.
+    Example:
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.LinearLR(descent, start_factor=0.2, total_iters=4)
+        >>> [round(schedule.rate(1.0, step, 0), 4) for step in range(6)]
+        [0.2, 0.4, 0.6, 0.8, 1.0, 1.0]
+
+    See: torch.optim.lr_scheduler.LinearLR; Goyal et al., Accurate, large minibatch SGD: training ImageNet in 1 hour,
+        2017.
+    """
 
     def __init__(
         self, optimizer: Optimizer, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5
@@ -120,7 +215,23 @@ class LinearLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """Down to 0 in `total_iters` steps, along the curve (1 - x) ** power."""
+    """Polynomial decay: the learning rate down to 0 along a power of a straight line.
+
+        lr_t = lr_0 · (1 - min(t / total_iters, 1)) ^ power
+
+    Args:
+        optimizer: the optimiser whose rates it sets.
+        total_iters: after how many steps the rate is 0, at least 1; 5 by default.
+        power: 1 (default) for a straight line, more for a curve that is steep at first.
+    Raises: TypeError for what is not an optimiser or a whole number; ValueError for total_iters below 1.
+    Example:
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.PolynomialLR(descent, power=2.0)
+        >>> [round(schedule.rate(1.0, step, 0), 4) for step in range(6)]
+        [1.0, 0.64, 0.36, 0.16, 0.04, 0.0]
+
+    See: torch.optim.lr_scheduler.PolynomialLR.
+    """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0):
         wants_count("PolynomialLR: total_iters", total_iters, 1)
@@ -133,7 +244,26 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Down half a wave of the cosine to `eta_min` in `T_max` steps, and up again if one goes on."""
+    """Cosine annealing: the learning rate down half a wave of the cosine.
+
+        lr_t = eta_min + (lr_0 - eta_min) · (1 + cos(π t / T_max)) / 2
+
+    Slow at both ends, fast between. After T_max steps it goes up again.
+
+    Args:
+        optimizer: the optimiser whose rates it sets.
+        T_max: how many steps the way down takes, at least 1.
+        eta_min: the lowest rate; 0 by default.
+    Raises: TypeError for what is not an optimiser or a whole number; ValueError for a T_max below 1.
+    Example:
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.CosineAnnealingLR(descent, T_max=4)
+        >>> [round(schedule.rate(1.0, step, 0), 4) for step in range(6)]
+        [1.0, 0.8536, 0.5, 0.1464, 0.0, 0.1464]
+
+    See: torch.optim.lr_scheduler.CosineAnnealingLR; Loshchilov and Hutter, SGDR: stochastic gradient descent with warm
+        restarts, 2017.
+    """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0):
         wants_count("CosineAnnealingLR: T_max", T_max, 1)
@@ -146,8 +276,27 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Down half a wave of the cosine to `eta_min`, then at once up again; the first way down takes `T_0` steps, and
-    each one `T_mult` times as many as the one before it."""
+    """Cosine annealing with warm restarts: down half a wave, and at once up again.
+
+        lr_t = eta_min + (lr_0 - eta_min) · (1 + cos(π s / T)) / 2
+
+    with s the steps since the last restart and T the length of this way down: T_0, T_0 · T_mult, T_0 · T_mult², ...
+
+    Args:
+        optimizer: the optimiser whose rates it sets.
+        T_0: how many steps the first way down takes, at least 1.
+        T_mult: how many times as long each way is as the one before it, at least 1 (default).
+        eta_min: the lowest rate, never quite reached; 0 by default.
+    Raises: TypeError for what is not an optimiser or a whole number; ValueError for a T_0 or T_mult below 1.
+    Example:
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.CosineAnnealingWarmRestarts(descent, T_0=2, T_mult=2)
+        >>> [round(schedule.rate(1.0, step, 0), 4) for step in range(6)]
+        [1.0, 0.5, 1.0, 0.8536, 0.5, 0.1464]
+
+    See: torch.optim.lr_scheduler.CosineAnnealingWarmRestarts; Loshchilov and Hutter, SGDR: stochastic gradient descent
+        with warm restarts, 2017.
+    """
 
     def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0):
         wants_count("CosineAnnealingWarmRestarts: T_0", T_0, 1)
@@ -164,25 +313,42 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """Up to `max_lr`, and down to far below the start, in `total_steps` steps (Smith and Topin 2019).
+    """One-cycle policy: the learning rate up to `max_lr`, and down to far below the start.
 
-    The rate starts at `max_lr / div_factor`, is highest after the share `pct_start` of the steps, and ends at its start
-    divided by `final_div_factor`; with `three_phase` it comes back to the start first, as steeply as it went up. Its
-    way is half a wave of the cosine ("cos"), or a straight line ("linear"). With `cycle_momentum` the momentum (of
-    Adam, the first of `betas`) goes the other way, between `max_momentum` and `base_momentum`. `max_lr` and the two
-    momenta are one number, or one for each group.
+    From max_lr / div_factor it rises until step pct_start · total_steps - 1, where it is max_lr, and falls until the
+    last step to the share 1 / final_div_factor of its start, where it stays; with `three_phase` it comes back to its
+    start first, as steeply as it went up. The momentum (of Adam the first of `betas`) goes the other way. What the
+    optimiser started with plays no part.
 
-    >>> import micrograd_plus as mg
-    >>> descent = mg.optim.SGD([mg.tensor(1.0, requires_grad=True)], momentum=0.9)
-    >>> schedule = mg.optim.lr_scheduler.OneCycleLR(descent, max_lr=1.0, total_steps=5, pct_start=0.4, div_factor=4)
-    >>> for _ in range(5):
-    ...     print(round(descent.param_groups[0]["lr"], 3), round(descent.param_groups[0]["momentum"], 3))
-    ...     schedule.step()
-    0.25 0.95
-    1.0 0.85
-    0.75 0.875
-    0.25 0.925
-    0.0 0.95
+    Args:
+        optimizer: the optimiser whose rates it sets.
+        max_lr: the highest rate, or a list with one for each group.
+        total_steps: how many steps there are, at least 1.
+        epochs, steps_per_epoch: whose product is taken where `total_steps` is not given.
+        pct_start: the share of steps, from 0 to 1, in which the rate rises; 0.3 by default.
+        anneal_strategy: "cos" (default) for half a wave of the cosine each way, "linear" for straight lines.
+        cycle_momentum: whether the momentum moves; True by default.
+        base_momentum, max_momentum: the momentum at the highest rate and at both ends, or lists; 0.85 and 0.95 by
+            default.
+        div_factor: how many times smaller the first rate is than the highest; 25 by default.
+        final_div_factor: how many times smaller the last rate is than the first; 1e4 by default.
+        three_phase: whether the way down has two parts; False by default.
+    Raises: TypeError for what is not an optimiser; ValueError for no number of steps, a share outside 0 to 1, another
+        strategy, a momentum that the optimiser has not, and lists of another length than there are groups.
+    Example:
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], momentum=0.9)
+        >>> schedule = optim.lr_scheduler.OneCycleLR(descent, max_lr=1.0, total_steps=5, pct_start=0.4, div_factor=4)
+        >>> for _ in range(5):
+        ...     print(round(descent.param_groups[0]["lr"], 3), round(descent.param_groups[0]["momentum"], 3))
+        ...     schedule.step()
+        0.25 0.95
+        1.0 0.85
+        0.75 0.875
+        0.25 0.925
+        0.0 0.95
+
+    See: torch.optim.lr_scheduler.OneCycleLR; Smith and Topin, Super-convergence: very fast training of neural networks
+        using large learning rates, 2019.
     """
 
     def __init__(
@@ -238,19 +404,28 @@ class OneCycleLR(LRScheduler):
 
 
 class SequentialLR(LRScheduler):
-    """One schedule after the other: the next one starts, at its own step 0, at each of the `milestones`.
+    """Sequence of schedules: at each of the `milestones` the next one starts.
 
-    >>> import micrograd_plus as mg
-    >>> descent = mg.optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
-    >>> warm = mg.optim.lr_scheduler.LinearLR(descent, start_factor=0.5, total_iters=2)
-    >>> cool = mg.optim.lr_scheduler.ExponentialLR(descent, gamma=0.1)
-    >>> schedule = mg.optim.lr_scheduler.SequentialLR(descent, [warm, cool], milestones=[2])
-    >>> rates = []
-    >>> for _ in range(4):
-    ...     rates.append(descent.param_groups[0]["lr"])
-    ...     schedule.step()
-    >>> rates
-    [0.5, 0.75, 1.0, 0.1]
+    Each counts its own steps from 0, and rates from the one that the optimiser started with.
+
+    Args:
+        optimizer: the optimiser whose rates it sets.
+        schedulers: schedules of this optimiser, in order.
+        milestones: the steps at which the next one starts, in order; one fewer than schedules.
+    Raises: ValueError for another number of milestones, and for a schedule of another optimiser.
+    Example:
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+        >>> warm = optim.lr_scheduler.LinearLR(descent, start_factor=0.5, total_iters=2)
+        >>> cool = optim.lr_scheduler.ExponentialLR(descent, gamma=0.1)
+        >>> schedule = optim.lr_scheduler.SequentialLR(descent, [warm, cool], milestones=[2])
+        >>> rates = []
+        >>> for _ in range(4):
+        ...     rates.append(descent.param_groups[0]["lr"])
+        ...     schedule.step()
+        >>> rates
+        [0.5, 0.75, 1.0, 0.1]
+
+    See: torch.optim.lr_scheduler.SequentialLR.
     """
 
     def __init__(self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int]):

@@ -6,32 +6,41 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..application import is_complex
-from ..arguments import wants_dict
-from ..readings import vocabulary
+from ..backends import devices
+from ..core.arguments import wants_dict
+from ..core.ownership import replace, snapshot
+from ..core.values import is_complex
 from ..tensor import Tensor, forget_gradient
-from ..variable import replace, settled
 
 Group = dict[str, Any]
 
 
 class Optimizer:
-    """Gives parameters new values, each from its gradient. A kind of optimiser says how, in `updated`.
+    """Base class of optimisers: gives parameters new values, each from its gradient.
 
-    `params` is an iterable of tensors, or of dicts that hold "params" and settings of their own. `param_groups` is the
-    list of such dicts, and `state` what is remembered for each parameter. Values are replaced, never overwritten: a
-    graph that was computed with the old ones keeps them.
+    A kind of optimiser says how in `updated(values, gradient, state, group)`, on arrays. `param_groups` is the list of
+    groups, dicts of parameters and settings, and `state` what is remembered for each parameter. Values are replaced,
+    never overwritten: a graph that was computed with the old ones keeps them.
 
-    >>> import micrograd_plus as mg
-    >>> class Signs(mg.optim.Optimizer):
-    ...     def updated(self, values, gradient, state, group):
-    ...         return values - group["lr"] * mg.sign(gradient).numpy()
-    >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
-    >>> signs = Signs([x], {"lr": 0.5})
-    >>> (x * x).sum().backward()
-    >>> signs.step()
-    >>> x.tolist()
-    [0.5, -199.5]
+    Args:
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
+            own.
+        defaults: a dict of the settings that a group has unless it says otherwise, such as {"lr": 0.1}.
+    Raises: TypeError for a single tensor or what is not one; ValueError for no parameters, one given twice, a result
+        instead of a leaf, an unknown setting, and a negative lr, weight_decay, momentum or eps; NotImplementedError in
+        `step` where there is no `updated`.
+    Example:
+        >>> class Signs(optim.Optimizer):
+        ...     def updated(self, values, gradient, state, group):
+        ...         return values - group["lr"] * np.sign(gradient)
+        >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
+        >>> signs = Signs([x], {"lr": 0.5})
+        >>> (x * x).sum().backward()
+        >>> signs.step()
+        >>> x.tolist()
+        [0.5, -199.5]
+
+    See: torch.optim.Optimizer.
     """
 
     squares_gradients = False
@@ -53,7 +62,12 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: Group) -> None:
-        """Add parameters with settings of their own; what is not set is as for the others."""
+        """Add parameters with settings of their own; what is not set is as for the others.
+
+        Args:
+            param_group: a dict with "params", a tensor or an iterable of tensors, and any settings.
+        Raises: as the class itself; ValueError for a dict without "params".
+        """
         wants_dict("add_param_group", param_group, '{"params": [x], "lr": 0.1}')
         known, kind = ", ".join(self.defaults), type(self).__name__
         unknown = [name for name in param_group if name not in self.defaults and name != "params"]
@@ -86,20 +100,28 @@ class Optimizer:
                 raise ValueError(f"{type(self).__name__}: {name} must be a number that is not negative, got {value!r}")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget all gradients, before the next walk adds up new ones; `set_to_none=False` makes them 0 instead."""
+        """Forget all gradients, before the next backward pass adds up new ones.
+
+        Args:
+            set_to_none: True (default) for None, False for gradients of 0s.
+        """
         for tensor in self.parameters():
             forget_gradient(tensor, set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Give every parameter that has a gradient its new values. A `closure` is called before, to compute the loss
-        and walk back from it; what it returns is returned."""
+        """Give every parameter that has a gradient its new values.
+
+        Args:
+            closure: a function without arguments that is called before, to compute the loss and its gradients.
+        Returns: what the closure returned, else None.
+        """
         loss = None if closure is None else closure()
         for group in self.param_groups:
             for tensor in group["params"]:
                 gradient = tensor.node and tensor.node.grad
                 if gradient is not None:
                     before = tensor._data
-                    gradient = settled(gradient) if isinstance(gradient, Tensor) else gradient
+                    gradient = snapshot(gradient) if isinstance(gradient, Tensor) else gradient
                     values = self.updated(before, gradient, self.state[tensor], group)
                     # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
                     replace(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))
@@ -116,6 +138,8 @@ class Optimizer:
 
         Parameters go by their number. Arrays are copies. The names are PyTorch's; the numbers are text, so that
         `mg.save` can keep them.
+
+        Returns: a dict for `load_state_dict`.
         """
         numbers = {id(tensor): number for number, tensor in enumerate(self.parameters())}
         states = {
@@ -127,7 +151,13 @@ class Optimizer:
         return {"state": states, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from where `state_dict` was called, on parameters of the same number and shapes."""
+        """Go on from where `state_dict` was called, on parameters of the same number and shapes.
+
+        Args:
+            state_dict: what `state_dict()` returned, of an optimiser of the same kind.
+        Raises: ValueError for the state of something else, of another kind, or of other parameters; TypeError for what
+            is not a dict.
+        """
         self._refuse_state(state_dict)
         tensors, state = self.parameters(), {}
         for number, named in state_dict["state"].items():
@@ -188,4 +218,4 @@ def _restored(tensor: Tensor, number: str, name: str, value: Any) -> Any:
             f"{tensor.shape}"
         )
     values = value.to(tensor.device)._data if isinstance(value, Tensor) else value
-    return vocabulary.device_of(tensor._data).library.array(values, tensor.dtype)
+    return devices.device_of(tensor._data).library.array(values, tensor.dtype)

@@ -11,20 +11,33 @@ from .schedule import wants_optimizer, wants_state_of
 
 
 class ReduceLROnPlateau:
-    """Times `factor` when a figure, such as the loss on data kept apart, has not got better for more than `patience`
-    steps: `step(figure)`.
+    """Reduce on plateau: the learning rate times `factor` when a figure gets no better.
 
-    `mode` says whether a "min" or a "max" is wished for. Better means by more than `threshold`: a share of the best one
-    yet ("rel"; of a negative one too, where PyTorch would call a worse one better), or a difference ("abs"). For
-    `cooldown` steps after a change nothing is counted. No rate falls below `min_lr`, or changes by no more than `eps`.
+    Its `step(figure)` is given, say, the loss on data kept apart. When for more than `patience` steps there was none
+    better than the best one yet, rates are lowered. Better means by more than `threshold`: a share of the best one
+    ("rel"; of a negative one too, where PyTorch would call a worse one better), or a difference ("abs").
 
-    >>> import micrograd_plus as mg
-    >>> descent = mg.optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
-    >>> schedule = mg.optim.lr_scheduler.ReduceLROnPlateau(descent, patience=1)
-    >>> for loss in (3.0, 2.0, 2.5, 2.1):
-    ...     schedule.step(loss)
-    >>> descent.param_groups[0]["lr"]
-    0.1
+    Args:
+        optimizer: the optimiser whose rates it sets.
+        mode: "min" (default) where small figures are wished for, "max" where large ones are.
+        factor: what rates are multiplied by, below 1; 0.1 by default.
+        patience: how many steps without a better figure are borne; 10 by default.
+        threshold: by how much better counts; 1e-4 by default.
+        threshold_mode: "rel" (default) or "abs".
+        cooldown: for how many steps after a change nothing is counted; 0 by default.
+        min_lr: below which no rate falls; 0 by default.
+        eps: no rate changes by as little as this; 1e-8 by default.
+    Raises: TypeError for what is not an optimiser; ValueError for another mode or threshold_mode, or a factor that is
+        not below 1.
+    Example:
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.ReduceLROnPlateau(descent, patience=1)
+        >>> for loss in (3.0, 2.0, 2.5, 2.1):
+        ...     schedule.step(loss)
+        >>> descent.param_groups[0]["lr"]
+        0.1
+
+    See: torch.optim.lr_scheduler.ReduceLROnPlateau.
     """
 
     def __init__(
@@ -46,7 +59,11 @@ class ReduceLROnPlateau:
         self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
 
     def step(self, metrics: Any) -> None:
-        """Look at the figure, and lower the rates if there has been no better one for too long."""
+        """Look at the figure, and lower the rates if there has been no better one for too long.
+
+        Args:
+            metrics: the figure, a number or a tensor with one.
+        """
         self.last_epoch += 1
         if self.is_better(float(metrics)):
             self.best, self.num_bad_epochs = float(metrics), 0

@@ -5,14 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..readings import vocabulary
+from ..backends import devices
 from .optimizer import Group, Optimizer
 
 
 class RMSprop(Optimizer):
-    """The gradient, divided by the root of a running mean of its square (Hinton's lectures, 2012).
+    """RMSprop: gradients divided by the root of a running mean of their squares.
 
-    `alpha` says how slowly the mean forgets. `centered` takes the mean gradient's square off: a variance remains.
+        v ← alpha v + (1 - alpha) g²
+        x ← x - lr · g / (√v + eps)
+
+    With `centered` v loses the square of a running mean of gradients, so that a variance remains. With `momentum` the
+    quotients are summed as gradients are in `SGD`: b ← momentum · b + g / (√v + eps), x ← x - lr · b.
+
+    Args:
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
+            own.
+        lr: the learning rate; 1e-2 by default.
+        alpha: how slowly the mean forgets, from 0 to 1; 0.99 by default.
+        eps: keeps the divisor away from 0; 1e-8 by default.
+        weight_decay: the share of the values that is added to the gradient g; 0 by default.
+        momentum: how much of the running sum is kept from step to step; 0 by default.
+        centered: whether a variance takes the place of the mean of squares; False by default.
+    Raises: TypeError for a single tensor or what is not one, and for complex parameters, whose gradients it squares;
+        ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a negative
+        setting, and for an alpha outside 0 to 1.
+    Example:
+        >>> x = mg.tensor([1.0, -2.0], requires_grad=True)
+        >>> descent = optim.RMSprop([x], lr=0.1, alpha=0.9)
+        >>> (x * x).sum().backward()
+        >>> descent.step()
+        >>> mg.round(x, 4).tolist()
+        [0.6838, -1.6838]
+
+    See: torch.optim.RMSprop; Tieleman and Hinton, Lecture 6.5 of Neural networks for machine learning, 2012; CS231n
+        notes, Neural networks 3.
     """
 
     squares_gradients = True
@@ -44,10 +71,10 @@ class RMSprop(Optimizer):
         """The root of the running mean of squares, kept away from 0."""
         alpha = group["alpha"]
         if "square_avg" not in state:
-            state["square_avg"] = vocabulary.zeros_like(gradient)
+            state["square_avg"] = devices.zeros_like(gradient)
         state["square_avg"] = alpha * state["square_avg"] + (1 - alpha) * gradient * gradient
         mean_square = state["square_avg"]
         if group["centered"]:
             state["grad_avg"] = alpha * state.get("grad_avg", 0.0) + (1 - alpha) * gradient
             mean_square = mean_square - state["grad_avg"] * state["grad_avg"]
-        return vocabulary.device_of(mean_square).library.sqrt(mean_square) + group["eps"]
+        return devices.device_of(mean_square).library.sqrt(mean_square) + group["eps"]

@@ -6,14 +6,30 @@ from collections.abc import Mapping
 from math import cos, pi
 from typing import Any
 
-from ..arguments import wants_dict
+from ..core.arguments import wants_dict
 from .optimizer import Group, Optimizer
 
 
 class LRScheduler:
-    """Sets the learning rate of each group of an optimiser. A kind of schedule says in `rate` what it is.
+    """Base class of learning rate schedules: sets the rate of each group of an optimiser.
 
-    The first rate is set at once; `step()` sets the next one: call it after `optimizer.step()`.
+    A kind of schedule says in `rate(base, epoch, place)` what the rate is. The first one is set at once; `step()` sets
+    the next one: call it after `optimizer.step()`.
+
+    Args:
+        optimizer: the optimiser whose rates it sets.
+    Raises: TypeError for what is not an optimiser; NotImplementedError where there is no `rate`.
+    Example:
+        >>> class Halves(optim.lr_scheduler.LRScheduler):
+        ...     def rate(self, base, epoch, place):
+        ...         return base / 2**epoch
+        >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
+        >>> schedule = Halves(descent)
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.5]
+
+    See: torch.optim.lr_scheduler.LRScheduler.
     """
 
     def __init__(self, optimizer: Optimizer):
@@ -28,7 +44,14 @@ class LRScheduler:
         return [group.setdefault("initial_lr", group["lr"]) for group in self.optimizer.param_groups]
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """The learning rate of the group number `place` after `epoch` steps, of one that started at `base`."""
+        """The learning rate of one group after some steps, which each kind of schedule says.
+
+        Args:
+            base: the rate that the group started with.
+            epoch: how many steps there have been.
+            place: the number of the group.
+        Returns: the rate, a float.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no rate(base, epoch, place)")
 
     def step(self) -> None:

@@ -9,18 +9,35 @@ from .optimizer import Group, Optimizer
 
 
 class SGD(Optimizer):
-    """Down the gradient: values - lr * gradient; with `momentum`, on through a running sum of gradients.
+    """Stochastic gradient descent, with momentum if wanted.
 
-    `dampening` makes what is added to that sum smaller, `weight_decay` adds a share of the values to the gradient, and
-    `nesterov` looks one step ahead along the sum.
+        g ← gradient + weight_decay · x
+        v ← momentum · v + (1 - dampening) · g,  at the first step v ← g
+        x ← x - lr · v
 
-    >>> import micrograd_plus as mg
-    >>> x = mg.tensor([1.0, -2.0], requires_grad=True)
-    >>> descent = mg.optim.SGD([x], lr=0.1)
-    >>> (x * x).sum().backward()
-    >>> descent.step()
-    >>> x
-    tensor([ 0.8, -1.6], requires_grad=True)
+    Without momentum v is g; with `nesterov` the step is along g + momentum · v, a look ahead.
+
+    Args:
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
+            own.
+        lr: the learning rate, how far a step goes; 1e-3 by default.
+        momentum: how much of the running sum of gradients is kept from step to step; 0 by default.
+        dampening: by how much what is added to that sum is made smaller; 0 by default.
+        weight_decay: the share of the values that is added to the gradient, an L2 penalty; 0 by default.
+        nesterov: whether the step looks ahead, False by default; it needs a momentum and no dampening.
+    Raises: TypeError for a single tensor or what is not one; ValueError for no parameters, one given twice, a result
+        instead of a leaf, an unknown setting, and a negative lr, momentum or weight_decay, and for nesterov without
+        momentum or with dampening.
+    Example:
+        >>> x = mg.tensor([1.0, -2.0], requires_grad=True)
+        >>> descent = optim.SGD([x], lr=0.1)
+        >>> (x * x).sum().backward()
+        >>> descent.step()
+        >>> mg.round(x, 4).tolist()
+        [0.8, -1.6]
+
+    See: torch.optim.SGD; Sutskever, Martens, Dahl and Hinton, On the importance of initialization and momentum in deep
+        learning, 2013; CS231n notes, Neural networks 3.
     """
 
     def __init__(

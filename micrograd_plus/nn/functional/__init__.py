@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ...hints import names_itself
+from typing import NoReturn
+
+from ...core.errors import names_itself, no_such
 from . import (
     activations,
     attention,
@@ -38,8 +40,8 @@ SUBJECTS = (
 __all__ = [name for subject in SUBJECTS for name in subject.__all__]
 
 ONE_OPERATION = {
-    "celu", "elu", "gelu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "linear", "log_softmax", "logsigmoid",
-    "mish", "mse_loss", "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softplus", "softsign", "tanh",
+    "celu", "elu", "gelu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "linear", "logsigmoid", "mish",
+    "mse_loss", "relu", "relu6", "selu", "sigmoid", "silu", "softplus", "softsign", "tanh",
 }  # fmt: skip
 """What is an operation by another name. The errors of operations have names already."""
 
@@ -48,3 +50,7 @@ globals().update({name: names_itself(globals()[name]) for name in __all__ if nam
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise no_such(__name__, name, __all__)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...readings import vocabulary
-from ...readings.shapes import floating
+from ...backends import devices
+from ...backends.shapes import floating
 from ...tensor import Tensor
 from .noise import dropout
 from .shapes import constant_like, plain
@@ -21,18 +21,36 @@ def scaled_dot_product_attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
     scale: float | None = None, enable_gqa: bool = False, *, rng: np.random.Generator | None = None,
 ) -> Tensor:  # fmt: skip
-    """softmax(query @ keyᵀ * scale + bias) @ value, with scale 1 / sqrt(E) unless given.
+    """Scaled dot-product attention: each query gathers the values whose keys it resembles.
 
-    Shapes: query (..., L, E), key (..., S, E), value (..., S, V); the result is (..., L, V). `attn_mask` broadcasts to
-    (..., L, S): booleans are True where a query may look, numbers are added to the scores. `is_causal` lets each query
-    look up to its own place. A query that may look nowhere gathers 0. `enable_gqa` lets several heads of queries (axis
-    -3) share one of keys and values.
+    attention = softmax(query @ keyᵀ · scale + bias) @ value, the softmax over the S keys.
 
-    >>> import micrograd_plus as mg
-    >>> x = mg.tensor([[1.0], [1.0]])
-    >>> mg.nn.functional.scaled_dot_product_attention(x, x, mg.tensor([[2.0], [4.0]]), is_causal=True)
-    tensor([[2.],
-            [3.]])
+    A query that may look nowhere gathers 0, and nothing is sent back from it.
+
+    Shapes: query (..., L, E), key (..., S, E), value (..., S, V) -> (..., L, V).
+    Args:
+        query: a tensor, what each of L places asks for.
+        key: a tensor, what each of S places offers.
+        value: a tensor, what is gathered from each of them.
+        attn_mask: broadcasts to (..., L, S): booleans, True where a query may look, or numbers, the bias that is added
+            to the scores. None by default: everywhere.
+        dropout_p: the probability with which each weight is silenced (the rest is divided by 1 - dropout_p); 0 by
+            default, and always in effect: leave it at 0 when not training.
+        is_causal: lets each query look at its own place and those before it, instead of attn_mask; False by default.
+        scale: what scores are multiplied by; 1 / √E by default.
+        enable_gqa: lets several heads of queries (axis -3) share one of keys and values (grouped-query attention); the
+            heads of queries are a multiple of theirs. False by default.
+        rng: draws the dropout; the generator of mg.random by default.
+    Returns: a tensor (..., L, V) of the dtype of the inputs.
+    Raises: ValueError where shapes do not fit, attn_mask and is_causal are both given, or dropout_p is no probability;
+        TypeError where any of them is no tensor (attn_mask may be an array).
+    Example:
+        >>> x = mg.tensor([[1.0], [1.0]])
+        >>> F.scaled_dot_product_attention(x, x, mg.tensor([[2.0], [4.0]]), is_causal=True).tolist()
+        [[2.0], [3.0]]
+
+    See: torch.nn.functional.scaled_dot_product_attention; Vaswani et al., Attention is all you need, 2017; Ainslie et
+        al., GQA, 2023.
     """
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
@@ -57,7 +75,7 @@ def attention_bias(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any
     """A mask of either kind as numbers to be added to the scores, None where every query may look everywhere."""
     if is_causal and attn_mask is not None:
         raise ValueError("attention: give attn_mask or is_causal=True, not both; put the causal part in the mask")
-    library = vocabulary.device_of(plain(query)).library
+    library = devices.device_of(plain(query)).library
     if is_causal:
         attn_mask = library.tri(query.shape[-2], key.shape[-2], dtype=bool)
     if attn_mask is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import ops
-from ...readings.shapes import floating
+from ...backends.shapes import floating
 from ...tensor import Tensor
 from .losses import reduced
 from .shapes import constant_like, plain
@@ -21,15 +21,35 @@ def cross_entropy(
     input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
-    """Minus the log of the probability that the softmax of scores gives to the target.
+    """Cross-entropy: minus the log of the probability that the softmax gives the target.
 
-    The target holds class numbers, or probabilities. `weight` says how much each class counts; with class numbers a
-    mean is taken with these weights. Targets equal to `ignore_index` count for nothing. `label_smoothing` spreads that
-    share of the target evenly over all classes.
+        class numbers y:   loss_n = -w_y · log(exp(x_n,y) / Σ_c exp(x_n,c)),   mean = Σ_n loss_n / Σ_n w_y
+        probabilities p:   loss_n = -Σ_c w_c · p_n,c · log(exp(x_n,c) / Σ_k exp(x_n,k)),   mean = Σ_n loss_n / N
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.functional.cross_entropy(mg.tensor([[0.0, 0.0], [0.0, 0.0]]), mg.tensor([0, 1]))
-    tensor(0.69314718)
+    The weight of a class number that is ignored is 0. With label smoothing s, the target becomes (1 - s) · target + s /
+    C. In nats; safe for large scores.
+
+    Shapes: input (C,), (N, C) or (N, C, d1, ...), target () or (N,) or (N, d1, ...) of class numbers, or that of input
+        -> (), or with reduction "none" the shape of class numbers.
+    Args:
+        input: a tensor of real scores, x, with C classes along axis 1 (axis 0 of a single row).
+        target: class numbers, integers from 0 to C - 1; or probabilities, floats.
+        weight: a tensor (C,), how much each class counts, w; None by default: each 1. It gets no gradient.
+        ignore_index: a class number that counts for nothing, -100 by default; not for probabilities.
+        reduction: "mean" (the default), "sum" or "none". The mean of nothing is nan.
+        label_smoothing: the share s of the target that is spread evenly over the classes, from 0 (the default) to 1.
+    Returns: a tensor of the dtype of input.
+    Raises: ValueError where shapes do not fit, or a setting is not allowed; IndexError where there is no such class;
+        TypeError where input is complex or no tensor; RuntimeError where weight wants a gradient.
+    Example:
+        >>> scores = mg.tensor([[0.0, 0.0], [0.0, 2.0]])
+        >>> F.cross_entropy(scores, [0, 1], reduction="none").numpy().round(4).tolist()
+        [0.6931, 0.1269]
+        >>> F.cross_entropy(scores, mg.tensor([[0.5, 0.5], [0.5, 0.5]])).numpy().round(4).tolist()
+        0.91
+
+    See: torch.nn.functional.cross_entropy; Szegedy et al., Rethinking the Inception architecture, 2016 (label
+        smoothing).
     """
     if not 0 <= label_smoothing <= 1:
         raise ValueError(f"cross_entropy: label_smoothing must be between 0 and 1, got {label_smoothing}")
@@ -48,7 +68,29 @@ def cross_entropy(
 
 
 def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> Tensor:
-    """Minus the log-probability of each target's class, where `input` holds log-probabilities."""
+    """Negative log-likelihood: minus the log-probability of each target's class.
+
+    loss_n = -w_y · x_n,y, with y the class of row n; mean = Σ_n loss_n / Σ_n w_y. The weight of a class that is ignored
+    is 0.
+
+    Shapes: input (C,), (N, C) or (N, C, d1, ...), target () or (N,) or (N, d1, ...) -> (), or with reduction "none" the
+        shape of target.
+    Args:
+        input: a tensor of log-probabilities, x, as log_softmax gives them, with C classes along axis 1 (axis 0 of a
+            single row).
+        target: class numbers, integers from 0 to C - 1.
+        weight: a tensor (C,), how much each class counts, w; None by default: each 1. It gets no gradient.
+        ignore_index: a class number that counts for nothing, -100 by default.
+        reduction: "mean" (the default), "sum" or "none". The mean of nothing is nan.
+    Returns: a tensor of the dtype of input.
+    Raises: ValueError where shapes do not fit, or reduction is another; IndexError where there is no such class;
+        TypeError where target holds no integers, or input is no tensor; RuntimeError where weight wants a gradient.
+    Example:
+        >>> F.nll_loss(mg.tensor([[-1.0, -2.0], [-3.0, -4.0]]), [1, 0]).item()
+        2.5
+
+    See: torch.nn.functional.nll_loss.
+    """
     target = _as_tensor(target)
     importance = _importance("nll_loss", input, target, weight, ignore_index)
     return _reduced("nll_loss", _at_classes(_classes_last(input), target, importance), importance, reduction)

@@ -10,48 +10,117 @@ from math import prod
 from typing import Any
 
 from ... import ops
-from ...readings.shapes import windows_along
+from ...backends.shapes import windows_along
 from ...tensor import Tensor
-from .shapes import each_axis, on_a_line, refuse_places, windows
+from .shapes import each_axis, on_a_line, one_or_many, refuse_places, windows
 
-__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "fold", "unfold"]
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "fold", "unfold"]
 
 
+@one_or_many(1)
 def conv1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """A short line of weights compared with every window of each line.
+    """1-D convolution (cross-correlation) of lines with learned filters.
 
-    Shapes: input (N, C, L), weight (O, C / groups, k), bias (O,); the result is (N, O, L'). `padding` is a number,
-    "valid" (none), or "same" (the result is as long as the input; needs stride 1).
+        out[n, o, i] = bias[o] + Σ_c,p weight[o, c, p] · padded[n, c, s · i + d · p]
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.functional.conv1d(mg.tensor([[[0.0, 0, 1, 0]]]), mg.tensor([[[1.0, 2, 3]]]), padding="same").tolist()
-    [[[0.0, 3.0, 2.0, 1.0]]]
+    with s the stride, d the dilation and padded the input between its zeros; the filter is not flipped. The size of the
+    result is
+
+        L' = floor((L + 2 · padding - dilation · (k - 1) - 1) / stride) + 1
+
+    Shapes: input (N, C, L), weight (O, C / groups, k), bias (O,) -> (N, O, L').
+    Args:
+        input: a tensor, N lines of C channels.
+        weight: a tensor, one filter for each of O output channels.
+        bias: a tensor, added to each output channel; None by default.
+        stride: how far the filter moves from place to place, a number; 1 by default.
+        padding: how many zeros stand before and behind each axis, a number, or "valid" (none), or "same" (the result is
+            as large as the input; for stride 1 only); 0 by default.
+        dilation: how far neighbouring weights lie apart, a number; 1 by default.
+        groups: parts C and O: each group of outputs sees its own group of inputs; 1 by default.
+    Returns: a tensor (N, O, L') of the dtype of input and weight together.
+    Raises: ValueError where shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
+        TypeError where input or weight is no tensor, or a setting no whole number.
+    Example:
+        >>> F.conv1d(mg.tensor([[[0.0, 0.0, 1.0, 0.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]]), padding="same").tolist()
+        [[[0.0, 3.0, 2.0, 1.0]]]
+
+    See: torch.nn.functional.conv1d, numpy.correlate.
     """
     input, settings = _convolution(1, input, weight, bias, stride, padding, dilation, groups)
     return ops.conv1d(input, weight, bias, groups=groups, **on_a_line(settings))
 
 
+@one_or_many(2)
 def conv2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """A small image of weights compared with every window of each image.
+    """2-D convolution (cross-correlation) of images with learned filters.
 
-    Shapes: input (N, C, H, W), weight (O, C / groups, kh, kw), bias (O,); the result is (N, O, H', W'). `padding` as in
-    `conv1d`.
+        out[n, o, i, j] = bias[o] + Σ_c,p,q weight[o, c, p, q] · padded[n, c, s · i + d · p, s · j + d · q]
+
+    with s the stride, d the dilation and padded the input in its border of zeros; the filter is not flipped. The size
+    of the result is
+
+        H' = floor((H + 2 · padding - dilation · (kH - 1) - 1) / stride) + 1,   and W' alike
+
+    Shapes: input (N, C, H, W), weight (O, C / groups, kH, kW), bias (O,) -> (N, O, H', W').
+    Args:
+        input: a tensor, N images of C channels.
+        weight: a tensor, one filter for each of O output channels.
+        bias: a tensor, added to each output channel; None by default.
+        stride: how far the filter moves from place to place, a number or a pair; 1 by default.
+        padding: how many zeros stand before and behind each axis, a number or a pair, or "valid" (none), or "same" (the
+            result is as large as the input; for stride 1 only); 0 by default.
+        dilation: how far neighbouring weights lie apart, a number or a pair; 1 by default.
+        groups: parts C and O: each group of outputs sees its own group of inputs; 1 by default.
+    Returns: a tensor (N, O, H', W') of the dtype of input and weight together.
+    Raises: ValueError where shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
+        TypeError where input or weight is no tensor, or a setting no whole number.
+    Example:
+        >>> image, weight = mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), mg.tensor([[[[1.0, 0.0], [0.0, 1.0]]]])
+        >>> F.conv2d(image, weight).tolist()
+        [[[[6.0, 8.0]]]]
+
+    See: torch.nn.functional.conv2d, scipy.signal.correlate2d; CS231n notes, Convolutional networks; Dumoulin and Visin,
+        A guide to convolution arithmetic, 2016.
     """
     input, settings = _convolution(2, input, weight, bias, stride, padding, dilation, groups)
     return ops.conv2d(input, weight, bias, groups=groups, **settings)
 
 
+@one_or_many(3)
 def conv3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """A small volume of weights compared with every window of each volume.
+    """3-D convolution (cross-correlation) of volumes with learned filters.
 
-    Shapes: input (N, C, D, H, W), weight (O, C / groups, kd, kh, kw), bias (O,); the result is (N, O, D', H', W').
-    `padding` as in `conv1d`.
+    A small volume of weights slides over each volume, as in conv2d with depth as one more axis: at every place its
+    products with what lies below it are summed over channels and window, and bias is added; the filter is not flipped.
+    The size of the result is
+
+        D' = floor((D + 2 · padding - dilation · (kD - 1) - 1) / stride) + 1,   and H', W' alike
+
+    Shapes: input (N, C, D, H, W), weight (O, C / groups, kD, kH, kW), bias (O,) -> (N, O, D', H', W').
+    Args:
+        input: a tensor, N volumes of C channels.
+        weight: a tensor, one filter for each of O output channels.
+        bias: a tensor, added to each output channel; None by default.
+        stride: how far the filter moves from place to place, a number or three; 1 by default.
+        padding: how many zeros stand before and behind each axis, a number or three, or "valid" (none), or "same" (the
+            result is as large as the input; for stride 1 only); 0 by default.
+        dilation: how far neighbouring weights lie apart, a number or three; 1 by default.
+        groups: parts C and O: each group of outputs sees its own group of inputs; 1 by default.
+    Returns: a tensor (N, O, D', H', W') of the dtype of input and weight together.
+    Raises: ValueError where shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
+        TypeError where input or weight is no tensor, or a setting no whole number.
+    Example:
+        >>> F.conv3d(mg.tensor(np.ones((1, 1, 2, 2, 2))), mg.tensor(np.ones((1, 1, 2, 2, 1)))).tolist()
+        [[[[[4.0, 4.0]]]]]
+
+    See: torch.nn.functional.conv3d; Tran et al., Learning spatiotemporal features with 3D convolutional networks, 2015.
     """
     input, settings = _convolution(3, input, weight, bias, stride, padding, dilation, groups)
     return ops.conv3d(input, weight, bias, groups=groups, **settings)
@@ -91,34 +160,132 @@ def _bordered(name: str, input: Any, weight: Any, stride: Any, dilation: Any) ->
     return ops.pad(input, pad_width=((0, 0), (0, 0), *((width // 2, width - width // 2) for width in widths)))
 
 
+@one_or_many(1)
 def conv_transpose1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """The transpose of `conv1d`: each entry writes the kernel, times itself.
+    """1-D transposed convolution: each entry writes the filter, times itself.
 
-    Shapes: input (N, C, L), weight (C, O / groups, k), bias (O,); the result is (N, O, L'). A stride leaves several
-    lengths possible; `output_padding`, smaller than the stride, says how much longer than the shortest.
+    It is the transpose of conv1d as a linear map: what that convolution gathers to one entry, this one spreads from it;
+    overlapping entries add up, and bias is added. The size of the result is
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.functional.conv_transpose1d(mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])).tolist()
-    [[[1.0, 12.0, 23.0, 30.0]]]
+        L' = (L - 1) · stride - 2 · padding + dilation · (k - 1) + output_padding + 1
+
+    Shapes: input (N, C, L), weight (C, O / groups, k), bias (O,) -> (N, O, L').
+    Args:
+        input: a tensor, N lines of C channels.
+        weight: a tensor, one filter for each input channel and each output channel of its group.
+        bias: a tensor, added to each output channel; None by default.
+        stride: how far apart neighbouring entries write, a number; 1 by default.
+        padding: how many entries are cut off before and behind each axis, a number; 0 by default.
+        output_padding: a stride leaves several lengths possible; this says how much longer than the shortest, a number,
+            smaller than the stride; 0 by default.
+        groups: parts C and O: each group of inputs writes to its own group of outputs; 1 by default.
+        dilation: how far neighbouring weights lie apart, a number; 1 by default.
+    Returns: a tensor (N, O, L') of the dtype of input and weight together.
+    Raises: ValueError where shapes do not fit, padding leaves nothing, or a setting is not allowed; TypeError where
+        input or weight is no tensor, or a setting no whole number.
+    Example:
+        >>> F.conv_transpose1d(mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])).tolist()
+        [[[1.0, 12.0, 23.0, 30.0]]]
+
+    See: torch.nn.functional.conv_transpose1d.
     """
     settings = _transposed(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
     return ops.conv_transpose1d(input, weight, bias, groups=groups, **on_a_line(settings))
 
 
+@one_or_many(2)
 def conv_transpose2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """The transpose of `conv2d`: each entry writes the kernel, times itself.
+    """2-D transposed convolution: each entry writes the filter, times itself.
 
-    Shapes: input (N, C, H, W), weight (C, O / groups, kh, kw), bias (O,); the result is (N, O, H', W').
-    `output_padding` as in `conv_transpose1d`.
+    It is the transpose of conv2d as a linear map: what that convolution gathers to one entry, this one spreads from it;
+    overlapping entries add up, and bias is added. The size of the result is
+
+        H' = (H - 1) · stride - 2 · padding + dilation · (kH - 1) + output_padding + 1,   and W' alike
+
+    Shapes: input (N, C, H, W), weight (C, O / groups, kH, kW), bias (O,) -> (N, O, H', W').
+    Args:
+        input: a tensor, N images of C channels.
+        weight: a tensor, one filter for each input channel and each output channel of its group.
+        bias: a tensor, added to each output channel; None by default.
+        stride: how far apart neighbouring entries write, a number or a pair; 1 by default.
+        padding: how many entries are cut off before and behind each axis, a number or a pair; 0 by default.
+        output_padding: a stride leaves several lengths possible; this says how much longer than the shortest, a number
+            or a pair, smaller than the stride; 0 by default.
+        groups: parts C and O: each group of inputs writes to its own group of outputs; 1 by default.
+        dilation: how far neighbouring weights lie apart, a number or a pair; 1 by default.
+    Returns: a tensor (N, O, H', W') of the dtype of input and weight together.
+    Raises: ValueError where shapes do not fit, padding leaves nothing, or a setting is not allowed; TypeError where
+        input or weight is no tensor, or a setting no whole number.
+    Example:
+        >>> F.conv_transpose2d(mg.tensor([[[[1.0, 10.0]]]]), mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])).tolist()
+        [[[[1.0, 12.0, 20.0], [3.0, 34.0, 40.0]]]]
+
+    See: torch.nn.functional.conv_transpose2d; Dumoulin and Visin, A guide to convolution arithmetic, 2016.
     """
     settings = _transposed(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
     return ops.conv_transpose2d(input, weight, bias, groups=groups, **settings)
+
+
+@one_or_many(3)
+def conv_transpose3d(
+    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+    groups: int = 1, dilation: Any = 1,
+) -> Tensor:  # fmt: skip
+    """3-D transposed convolution: each entry writes the filter, times itself.
+
+    It is the convolution of the volume with zeros between its entries and a border round them, the filter turned round.
+    The size of the result is that of `conv_transpose2d`, along the depth as well.
+
+    Shapes: input (N, C, D, H, W), weight (C, O / groups, kD, kH, kW), bias (O,) -> (N, O, D', H', W'); without N the
+        same.
+    Args:
+        input: a tensor, N volumes of C channels.
+        weight: a tensor, one filter for each input channel and each output channel of its group.
+        bias: a tensor, added to each output channel; None by default.
+        stride: how far apart neighbouring entries write, a number or three; 1 by default.
+        padding: how many entries are cut off before and behind each axis, a number or three; 0 by default.
+        output_padding: a stride leaves several lengths possible; this says how much longer than the shortest, a number
+            or three, smaller than the stride; 0 by default.
+        groups: parts C and O: each group of inputs writes to its own group of outputs; 1 by default.
+        dilation: how far neighbouring weights lie apart, a number or three; 1 by default.
+    Returns: a tensor of the dtype that holds input and weight.
+    Raises: ValueError where shapes or groups do not fit, or the result would be empty; TypeError where input or weight
+        is no tensor, or a setting no whole number.
+    Example:
+        >>> F.conv_transpose3d(mg.ones(1, 1, 1, 1, 2), mg.ones(1, 1, 1, 1, 2)).tolist()
+        [[[[[1.0, 2.0, 1.0]]]]]
+
+    See: torch.nn.functional.conv_transpose3d.
+    """
+    given = _transposed(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    kernel = weight.shape[2:]
+    for axis, step in enumerate(given["stride"], start=2):
+        if step > 1:
+            wide = ops.stack([input, *[0 * input] * (step - 1)], axis=axis + 1)
+            lengths = (*input.shape[:axis], input.shape[axis] * step, *input.shape[axis + 1 :])
+            input = ops.reshape(wide, shape=lengths)
+            input = input[(slice(None),) * axis + (slice(None, lengths[axis] - step + 1),)]
+    borders = []
+    for axis, (k, apart, border, more) in enumerate(
+        zip(kernel, given["dilation"], given["padding"], given["output_padding"], strict=True), start=2
+    ):
+        reach = apart * (k - 1) - border
+        start, stop = max(-reach, 0), input.shape[axis] - max(-reach - more, 0)
+        if stop <= start:
+            raise ValueError(f"conv_transpose3d: padding {padding} leaves nothing of the input")
+        input = input[(slice(None),) * axis + (slice(start, stop),)]
+        borders.append((max(reach, 0), max(reach + more, 0)))
+    wide = ops.pad(input, pad_width=((0, 0), (0, 0), *borders))
+    parts = ops.reshape(weight, shape=(groups, weight.shape[0] // groups, *weight.shape[1:]))
+    turned = ops.flip(ops.swapaxes(parts, 1, 2), axis=(3, 4, 5))
+    filters = ops.reshape(turned, shape=(groups * weight.shape[1], weight.shape[0] // groups, *kernel))
+    return ops.conv3d(wide, filters, bias, dilation=given["dilation"], groups=groups)
 
 
 def _transposed(
@@ -141,11 +308,28 @@ def _transposed(
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """Each window of an image as one column: (N, C, H, W) to (N, C * kernel, windows).
+    """Sliding windows of images as columns (im2col).
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.functional.unfold(mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), kernel_size=2).tolist()
-    [[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]]
+    Column l of the result holds the entries of window l, channel by channel, each window row by row; windows go along
+    each row of the image, then down. Over height and width, there are
+
+        windows = Π_i floor((length_i + 2 · padding_i - dilation_i · (kernel_size_i - 1) - 1) / stride_i + 1)
+
+    Shapes: (N, C, H, W) -> (N, C · kH · kW, windows).
+    Args:
+        input: a tensor, N images of C channels.
+        kernel_size: height and width of the windows, (kH, kW) or one number for both.
+        dilation: how far neighbouring entries of a window lie apart, a number or a pair; 1 by default.
+        padding: how many zeros stand around the image, a number or a pair; 0 by default.
+        stride: how far neighbouring windows lie apart, a number or a pair; 1 by default.
+    Returns: a tensor of the dtype of input.
+    Raises: ValueError where input has not four axes, a window is larger than the padded image, or a setting is not
+        allowed; TypeError where input is no tensor.
+    Example:
+        >>> F.unfold(mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), kernel_size=2).tolist()
+        [[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]]
+
+    See: torch.nn.functional.unfold, numpy.lib.stride_tricks.sliding_window_view; CS231n notes, Convolutional networks.
     """
     refuse_places("unfold", 2, input)
     kernel = each_axis(kernel_size, 2, "kernel_size", 1)
@@ -155,7 +339,29 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 def fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """Columns (N, C * kernel, windows) put back where `unfold` took them from; overlapping entries add up."""
+    """Columns of windows added up into images (col2im), the transpose of unfold.
+
+    Each column is put back where unfold took it from; overlapping entries add up, and what falls on the padding is
+    dropped.
+
+    Shapes: (N, C · kH · kW, windows) -> (N, C, H, W).
+    Args:
+        input: a tensor, one column for each window.
+        output_size: height and width of the images, (H, W) or one number for both.
+        kernel_size: height and width of the windows, (kH, kW) or one number for both.
+        dilation: how far neighbouring entries of a window lie apart, a number or a pair; 1 by default.
+        padding: how many zeros stood around the image, a number or a pair; 0 by default.
+        stride: how far neighbouring windows lie apart, a number or a pair; 1 by default.
+    Returns: a tensor of the dtype of input.
+    Raises: ValueError where input has not as many columns as there are windows, or a setting is not allowed; TypeError
+        where input is no tensor.
+    Example:
+        >>> columns = mg.tensor([[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]])
+        >>> F.fold(columns, output_size=(2, 3), kernel_size=2).tolist()
+        [[[[1.0, 4.0, 3.0], [4.0, 10.0, 6.0]]]]
+
+    See: torch.nn.functional.fold.
+    """
     size, kernel = each_axis(output_size, 2, "output_size", 1), each_axis(kernel_size, 2, "kernel_size", 1)
     steps, apart = each_axis(stride, 2, "stride", 1), each_axis(dilation, 2, "dilation", 1)
     borders = each_axis(padding, 2, "padding", 0)

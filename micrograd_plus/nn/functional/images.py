@@ -18,13 +18,33 @@ BORDERS = {"constant": "constant", "replicate": "edge", "reflect": "reflect", "c
 def interpolate(
     input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
-    """Images (N, C, H, W) of another `size`, or `scale_factor` times as large.
+    """Resizing of images, by nearest neighbours or bilinear interpolation.
 
-    `mode` is "nearest" or "bilinear"; with the latter, `align_corners` keeps the outermost entries where they are.
+    With scale_factor, the size is floor(length · scale_factor) along each axis. Entry i of an axis stands, counted in
+    old entries, at
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.functional.interpolate(mg.tensor([[[[0.0, 4.0]]]]), size=(1, 4), mode="bilinear").tolist()
-    [[[[0.0, 1.0, 3.0, 4.0]]]]
+        "nearest":                        floor(i · step)
+        "bilinear":                       (i + 1/2) · step - 1/2, held inside the image
+        "bilinear" with align_corners:    i · (old length - 1) / (new length - 1)
+
+    where step = old length / new length, or 1 / scale_factor where that is given; between two old entries both count by
+    nearness.
+
+    Shapes: (N, C, H, W) -> (N, C, H', W').
+    Args:
+        input: a tensor, N images of C channels.
+        size: height and width of the result, (H', W') or one number for both.
+        scale_factor: in the place of size, how many times as large, a positive number or a pair.
+        mode: "nearest" (the default) or "bilinear".
+        align_corners: for "bilinear": whether the outermost entries stay where they are; False unless given.
+    Returns: a tensor of the dtype of input (float64 of whole numbers in bilinear mode).
+    Raises: ValueError where input has not four axes, mode is another, not exactly one of size and scale_factor is
+        given, or nothing is left of the image; TypeError where input is no tensor, or size holds no whole numbers.
+    Example:
+        >>> F.interpolate(mg.tensor([[[[0.0, 4.0]]]]), size=(1, 4), mode="bilinear").tolist()
+        [[[[0.0, 1.0, 3.0, 4.0]]]]
+
+    See: torch.nn.functional.interpolate.
     """
     refuse_places("interpolate", 2, input)
     if mode not in ("nearest", "bilinear"):
@@ -44,7 +64,23 @@ def interpolate(
 
 
 def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
-    """Channels laid out as places: (N, C * r * r, H, W) to (N, C, H * r, W * r)."""
+    """Pixel shuffle (depth to space): channels laid out as places.
+
+    out[n, c, h · r + i, w · r + j] = input[n, c · r² + i · r + j, h, w], with r the upscale_factor.
+
+    Shapes: (N, C · r², H, W) -> (N, C, H · r, W · r).
+    Args:
+        input: a tensor, N images.
+        upscale_factor: how many times as high and as wide, r, a whole number of at least 1.
+    Returns: a tensor of the dtype of input.
+    Raises: ValueError where input has not four axes, or its channels are no multiple of r²; TypeError where input is no
+        tensor, or r no whole number.
+    Example:
+        >>> F.pixel_shuffle(mg.tensor([[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]), upscale_factor=2).tolist()
+        [[[[1.0, 2.0], [3.0, 4.0]]]]
+
+    See: torch.nn.functional.pixel_shuffle; Shi et al., Real-time single image and video super-resolution, 2016.
+    """
     refuse_places("pixel_shuffle", 2, input)
     if upscale_factor < 1 or input.shape[1] % upscale_factor**2:
         raise ValueError(
@@ -54,7 +90,24 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
 
 
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
-    """Places laid out as channels: (N, C, H * r, W * r) to (N, C * r * r, H, W)."""
+    """Pixel unshuffle (space to depth): places laid out as channels.
+
+    The inverse of pixel_shuffle: out[n, c · r² + i · r + j, h, w] = input[n, c, h · r + i, w · r + j], with r the
+    downscale_factor.
+
+    Shapes: (N, C, H · r, W · r) -> (N, C · r², H, W).
+    Args:
+        input: a tensor, N images.
+        downscale_factor: by how much height and width are divided, r, a whole number of at least 1.
+    Returns: a tensor of the dtype of input.
+    Raises: ValueError where input has not four axes, or height and width are no multiples of r; TypeError where input
+        is no tensor, or r no whole number.
+    Example:
+        >>> F.pixel_unshuffle(mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), downscale_factor=2).tolist()
+        [[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]
+
+    See: torch.nn.functional.pixel_unshuffle.
+    """
     refuse_places("pixel_unshuffle", 2, input)
     if downscale_factor < 1 or any(length % downscale_factor for length in input.shape[2:]):
         raise ValueError(f"pixel_unshuffle: height and width {input.shape[2:]} are no multiples of {downscale_factor}")
@@ -62,13 +115,28 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
 
 
 def pad(input: Any, pad: tuple[int, ...], mode: str = "constant", value: float | None = None) -> Tensor:
-    """A border in PyTorch's form: `pad` is (before, after) of the last axis, then of the one before it, and so on.
+    """Padding: a border around the last axes, in PyTorch's form.
 
-    `mode` is "constant" (of `value`, 0 unless given), "replicate", "reflect" or "circular". NumPy's form is `mg.pad`.
+    NumPy's form, and NumPy's names of modes, are those of mg.pad.
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.functional.pad(mg.tensor([[1.0, 2.0]]), (1, 0, 0, 1)).tolist()
-    [[0.0, 1.0, 2.0], [0.0, 0.0, 0.0]]
+    Shapes: any -> the same with longer last axes.
+    Args:
+        input: a tensor.
+        pad: how much, (before, after) of the last axis, then of the one before it, and so on; whole numbers, not
+            negative.
+        mode: "constant" (the default), "replicate" (the outermost entry again), "reflect" (mirrored about the outermost
+            entry, which is not repeated) or "circular" (going on at the other end).
+        value: what a constant border holds; 0 unless given; a whole number where input holds such.
+    Returns: a tensor of the dtype of input.
+    Raises: ValueError where mode is another, pad is odd or too long, or holds a negative number, or a fraction is to
+        stand round whole numbers; TypeError where input is no tensor, or pad no tuple.
+    Example:
+        >>> F.pad(mg.tensor([[1.0, 2.0]]), (1, 0, 0, 1)).tolist()
+        [[0.0, 1.0, 2.0], [0.0, 0.0, 0.0]]
+        >>> F.pad(mg.tensor([1.0, 2.0, 3.0]), (1, 2), mode="reflect").tolist()
+        [2.0, 1.0, 2.0, 3.0, 2.0, 1.0]
+
+    See: torch.nn.functional.pad, numpy.pad.
     """
     if mode not in BORDERS:
         raise ValueError(f"pad: mode is one of {', '.join(map(repr, BORDERS))}, got {mode!r}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from ... import ops
 from ...tensor import Tensor
-from .shapes import plain, same_shape
+from .shapes import both, plain, refuse_complex
 
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "hinge_embedding_loss", "huber_loss",
@@ -37,27 +37,75 @@ def weighed(each: Tensor, weight: Any) -> Tensor:
 
 
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """Squared differences.
+    """Mean squared error: squared differences.
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.functional.mse_loss(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0]))
-    tensor(2.)
+    loss_i = (input_i - target_i)².
+
+    Shapes: input and target of the same shape -> (), or with reduction "none" that shape.
+    Args:
+        input: a tensor of real numbers, the prediction.
+        target: a tensor of real numbers, what it should be.
+        reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
+    Returns: a tensor of one number, or with reduction "none" of the shape of input.
+    Raises: ValueError where the shapes differ, or reduction is another; TypeError where either is not made of numbers.
+    Example:
+        >>> F.mse_loss(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0])).item()
+        2.0
+
+    See: torch.nn.functional.mse_loss.
     """
-    same_shape("mse_loss", input, target)
+    input, target = both("mse_loss", input, target)
+    refuse_complex("mse_loss", input, target)
     if reduction == "mean":
         return ops.mse(input, target)
     return reduced("mse_loss", ops.square(ops.subtract(input, target)), reduction)
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """Absolute differences. Where there is none the slope is taken to be 0."""
-    same_shape("l1_loss", input, target)
+    """Mean absolute error (L1 loss): absolute differences.
+
+    loss_i = |input_i - target_i|. Where they are equal the slope is taken to be 0.
+
+    Shapes: input and target of the same shape -> (), or with reduction "none" that shape.
+    Args:
+        input: a tensor of real or complex numbers, the prediction.
+        target: a tensor of numbers, what it should be.
+        reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
+    Returns: a tensor of one number, or with reduction "none" of the shape of input.
+    Raises: ValueError where the shapes differ, or reduction is another; TypeError where either is not made of numbers.
+    Example:
+        >>> F.l1_loss(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0])).item()
+        1.0
+
+    See: torch.nn.functional.l1_loss.
+    """
+    input, target = both("l1_loss", input, target)
     return reduced("l1_loss", ops.absolute(ops.subtract(input, target)), reduction)
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """Half the squared difference up to `delta`, and beyond it a straight line of that slope."""
-    same_shape("huber_loss", input, target)
+    """Huber loss: squared up to delta, and beyond it a straight line.
+
+    With d = input_i - target_i: loss_i = d² / 2 where |d| ≤ delta, else delta · (|d| - delta / 2). Outliers pull with
+    no more than delta.
+
+    Shapes: input and target of the same shape -> (), or with reduction "none" that shape.
+    Args:
+        input: a tensor of real numbers, the prediction.
+        target: a tensor of real numbers, what it should be.
+        reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
+        delta: where the line begins, a positive number; 1 by default.
+    Returns: a tensor of one number, or with reduction "none" of the shape of input.
+    Raises: ValueError where the shapes differ, delta is not positive, or reduction is another; TypeError where either
+        is complex or not made of numbers.
+    Example:
+        >>> F.huber_loss(mg.tensor([1.0, 4.0]), mg.tensor([2.0, 1.0]), reduction="none").tolist()
+        [0.5, 2.5]
+
+    See: torch.nn.functional.huber_loss; Huber, Robust estimation of a location parameter, 1964.
+    """
+    input, target = both("huber_loss", input, target)
+    refuse_complex("huber_loss", input, target)
     if delta <= 0:
         raise ValueError(f"huber_loss: delta must be positive, got {delta}")
     difference = ops.subtract(input, target)
@@ -66,22 +114,59 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
-    """The absolute difference, rounded within `beta` of 0: huber_loss divided by beta."""
+    """Smooth L1 loss: the absolute difference, rounded within beta of 0.
+
+    With d = input_i - target_i: loss_i = d² / (2 · beta) where |d| ≤ beta, else |d| - beta / 2. It is huber_loss
+    divided by beta.
+
+    Shapes: input and target of the same shape -> (), or with reduction "none" that shape.
+    Args:
+        input: a tensor of real numbers, the prediction.
+        target: a tensor of real numbers, what it should be.
+        reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
+        beta: where the line begins, not negative; 1 by default, and 0 is l1_loss.
+    Returns: a tensor of one number, or with reduction "none" of the shape of input.
+    Raises: ValueError where the shapes differ, beta is negative, or reduction is another; TypeError where either is
+        complex (unless beta is 0) or not made of numbers.
+    Example:
+        >>> F.smooth_l1_loss(mg.tensor([1.0, 4.0]), mg.tensor([2.0, 1.0]), reduction="none", beta=2.0).tolist()
+        [0.25, 2.0]
+
+    See: torch.nn.functional.smooth_l1_loss; Girshick, Fast R-CNN, 2015.
+    """
     if beta < 0:
         raise ValueError(f"smooth_l1_loss: beta must not be negative, got {beta}")
     if beta == 0:
         return l1_loss(input, target, reduction)
-    same_shape("smooth_l1_loss", input, target)
+    input, target = both("smooth_l1_loss", input, target)
+    refuse_complex("smooth_l1_loss", input, target)
     return huber_loss(input, target, reduction, delta=beta) / beta
 
 
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
-    """What a probability makes of a yes (1) or no (0), or of anything between.
+    """Binary cross-entropy of probabilities: minus the log-likelihood of yes (1) or no (0).
 
-    The log of a probability of 0 counts as -100, as in PyTorch. From scores rather than probabilities,
-    `binary_cross_entropy_with_logits` is exact everywhere.
+    loss_i = -weight_i · (t · log(p) + (1 - t) · log(1 - p)), with p = input_i and t = target_i. A logarithm counts as
+    at least -100, as in PyTorch, and no longer changes there. From scores rather than probabilities,
+    binary_cross_entropy_with_logits is exact everywhere.
+
+    Shapes: input and target of the same shape -> (), or with reduction "none" that shape.
+    Args:
+        input: a tensor of probabilities, p, from 0 to 1.
+        target: a tensor, 1 for a yes, 0 for a no, or anything between, t.
+        weight: a tensor that broadcasts to input, how much each entry counts; None by default: each 1.
+        reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
+    Returns: a tensor of one number, or with reduction "none" of the shape of input.
+    Raises: ValueError where the shapes differ, input is no probability, or reduction is another; TypeError where input
+        is complex, or neither is a tensor.
+    Example:
+        >>> p, yes = mg.tensor([0.5, 0.0]), mg.tensor([1.0, 1.0])
+        >>> F.binary_cross_entropy(p, yes, reduction="none").numpy().round(4).tolist()
+        [0.6931, 100.0]
+
+    See: torch.nn.functional.binary_cross_entropy.
     """
-    same_shape("binary_cross_entropy", input, target)
+    input, target = both("binary_cross_entropy", input, target)
     if not ((plain(input) >= 0) & (plain(input) <= 1)).all().item():
         raise ValueError(
             "binary_cross_entropy: input must lie between 0 and 1: these are probabilities; of scores take "
@@ -100,11 +185,31 @@ def _bounded_log(probability: Any) -> Tensor:
 def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
 ) -> Tensor:
-    """What a score makes of a yes (1) or no (0), safe for large scores of either sign.
+    """Binary cross-entropy of scores: minus the log-likelihood of yes (1) or no (0).
 
-    `pos_weight` is how much more a yes counts than a no; it is broadcast: one for each entry of the last axis, say.
+    loss_i = weight_i · (pos_weight · t · log(1 + exp(-x)) + (1 - t) · log(1 + exp(x))), with x = input_i and t =
+    target_i: binary_cross_entropy of the sigmoid of x, but safe for large scores of either sign. Its slope by x is
+    sigmoid(x) - t where both weights are 1.
+
+    Shapes: input and target of the same shape -> (), or with reduction "none" that shape.
+    Args:
+        input: a tensor of real scores (logits), x.
+        target: a tensor, 1 for a yes, 0 for a no, or anything between, t.
+        weight: a tensor that broadcasts to input, how much each entry counts; None by default: each 1.
+        reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
+        pos_weight: how much more a yes counts than a no, a number or a tensor that broadcasts, such as one for each
+            entry of the last axis; None by default: 1.
+    Returns: a tensor of one number, or with reduction "none" of the shape of input.
+    Raises: ValueError where the shapes differ, or reduction is another; TypeError where either is complex or not made
+        of numbers.
+    Example:
+        >>> x, yes = mg.tensor([0.0, -1000.0]), mg.tensor([1.0, 1.0])
+        >>> F.binary_cross_entropy_with_logits(x, yes, reduction="none").numpy().round(4).tolist()
+        [0.6931, 1000.0]
+
+    See: torch.nn.functional.binary_cross_entropy_with_logits.
     """
-    same_shape("binary_cross_entropy_with_logits", input, target)
+    input, target = both("binary_cross_entropy_with_logits", input, target)
     if pos_weight is None:
         each = ops.binary_cross_entropy_with_logits(input, target)
     else:
@@ -114,12 +219,28 @@ def binary_cross_entropy_with_logits(
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Tensor:
-    """How far the probabilities of `target` are from those whose logarithms are `input`.
+    """Kullback-Leibler divergence: how far target probabilities are from log-probabilities.
 
+    loss_i = t · (log(t) - x), with x = input_i, a log-probability, and t = target_i; 0 · log(0) counts as 0.
     "batchmean" divides the sum by the length of the first axis, which is the divergence of mathematics when each row is
     a distribution; "mean" divides by all entries.
+
+    Shapes: input and target of the same shape -> (), or with reduction "none" that shape.
+    Args:
+        input: a tensor of log-probabilities, x.
+        target: a tensor of probabilities, t, or of their logarithms.
+        reduction: "mean" (the default), "batchmean", "sum", or "none" for one number each.
+        log_target: whether target holds logarithms; False by default.
+    Returns: a tensor of one number, or with reduction "none" of the shape of input.
+    Raises: ValueError where the shapes differ, or reduction is another; TypeError where neither is a tensor.
+    Example:
+        >>> x = mg.log(mg.tensor([[0.5, 0.5]]))
+        >>> F.kl_div(x, mg.tensor([[1.0, 0.0]]), reduction="batchmean").numpy().round(4).tolist()
+        0.6931
+
+    See: torch.nn.functional.kl_div, scipy.special.rel_entr; Kullback and Leibler, On information and sufficiency, 1951.
     """
-    same_shape("kl_div", input, target)
+    input, target = both("kl_div", input, target)
     if log_target:
         each = ops.exp(target) * (target - input)
     else:
@@ -131,8 +252,28 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
 
 
 def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: str = "mean") -> Tensor:
-    """A distance where the target is 1; where it is -1, what the distance lacks to `margin`."""
-    same_shape("hinge_embedding_loss", input, target)
+    """Hinge embedding loss: distances of what is alike (1), closeness of what is unlike (-1).
+
+    loss_i = input_i where target_i is 1; max(0, margin - input_i) where it is -1. At the kink, input_i = margin, the
+    slope is taken to be 0.
+
+    Shapes: input and target of the same shape -> (), or with reduction "none" that shape.
+    Args:
+        input: a tensor of real numbers, distances.
+        target: a tensor of 1 and -1.
+        margin: how far apart what is unlike should be; 1 by default.
+        reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
+    Returns: a tensor of one number, or with reduction "none" of the shape of input.
+    Raises: ValueError where the shapes differ, target holds another number, or reduction is another; TypeError where
+        input is complex.
+    Example:
+        >>> F.hinge_embedding_loss(mg.tensor([0.25, 0.25]), mg.tensor([1, -1]), reduction="none").tolist()
+        [0.25, 0.75]
+
+    See: torch.nn.functional.hinge_embedding_loss; Hadsell et al., Dimensionality reduction by learning an invariant
+        mapping, 2006.
+    """
+    input, target = both("hinge_embedding_loss", input, target)
     if not (abs(plain(target)) == 1).all().item():
         raise ValueError("hinge_embedding_loss: every target must be 1 (alike) or -1 (unlike)")
     each = ops.where(target == 1, input, ops.relu(ops.subtract(margin, input)))

@@ -13,24 +13,81 @@ from .shapes import constant_like, refuse_places, wants_probability
 __all__ = ["dropout", "dropout1d", "dropout2d", "gumbel_softmax"]
 
 
-def dropout(input: Any, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None) -> Tensor:
-    """While `training`: each entry silenced with probability `p`, the others divided by 1 - p to make up for it.
+def dropout(
+    input: Any, p: float = 0.5, training: bool = True, inplace: bool = False, *, rng: np.random.Generator | None = None
+) -> Tensor:
+    """Dropout: entries silenced at random, the others scaled up to make up for it.
 
-    >>> import micrograd_plus as mg
-    >>> sorted(set(mg.nn.functional.dropout(mg.tensor([1.0] * 1000), 0.75).tolist()))
-    [0.0, 4.0]
+    out_i = input_i · m_i / (1 - p), where m_i is 0 with probability p and else 1, drawn for each entry by itself.
+
+    Shapes: any -> the same.
+    Args:
+        input: a tensor of numbers.
+        p: the probability of silence, from 0 to 1; 0.5 by default.
+        training: whether anything is done at all; True by default.
+        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
+        rng: draws what is silenced; the generator of mg.random by default.
+    Returns: a tensor of the shape of input; input itself where training is False or p is 0.
+    Raises: ValueError where p is no probability; TypeError where input is no tensor.
+    Example:
+        >>> sorted(set(F.dropout(mg.tensor([1.0] * 1000), 0.75).tolist()))
+        [0.0, 4.0]
+        >>> F.dropout(mg.tensor([1.0, 2.0]), training=False).tolist()
+        [1.0, 2.0]
+
+    See: torch.nn.functional.dropout; Srivastava et al., Dropout, 2014.
     """
     return _silenced("dropout", input, input.shape, p, training, rng)
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None) -> Tensor:
-    """`dropout` of whole channels of lines (N, C, L)."""
+    """Dropout of whole channels of lines.
+
+    out[n, c, :] = input[n, c, :] · m[n, c] / (1 - p), where m[n, c] is 0 with probability p and else 1.
+
+    Shapes: (N, C, L) -> the same.
+    Args:
+        input: a tensor, N lines of C channels.
+        p: the probability of silence, from 0 to 1; 0.5 by default.
+        training: whether anything is done at all; True by default.
+        rng: draws what is silenced; the generator of mg.random by default.
+    Returns: a tensor of the shape of input; input itself where training is False or p is 0.
+    Raises: ValueError where p is no probability, or input has another number of axes; TypeError where input is no
+        tensor.
+    Example:
+        >>> ones = mg.tensor(np.ones((50, 2, 3)))
+        >>> sorted({tuple(line) for lines in F.dropout1d(ones).tolist() for line in lines})
+        [(0.0, 0.0, 0.0), (2.0, 2.0, 2.0)]
+
+    See: torch.nn.functional.dropout1d; Tompson et al., Efficient object localization using convolutional networks,
+        2015.
+    """
     refuse_places("dropout1d", 1, input)
     return _silenced("dropout1d", input, (*input.shape[:2], 1), p, training, rng)
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None) -> Tensor:
-    """`dropout` of whole channels of images (N, C, H, W)."""
+    """Dropout of whole channels of images.
+
+    out[n, c, :, :] = input[n, c, :, :] · m[n, c] / (1 - p), where m[n, c] is 0 with probability p and else 1.
+
+    Shapes: (N, C, H, W) -> the same.
+    Args:
+        input: a tensor, N images of C channels.
+        p: the probability of silence, from 0 to 1; 0.5 by default.
+        training: whether anything is done at all; True by default.
+        rng: draws what is silenced; the generator of mg.random by default.
+    Returns: a tensor of the shape of input; input itself where training is False or p is 0.
+    Raises: ValueError where p is no probability, or input has another number of axes; TypeError where input is no
+        tensor.
+    Example:
+        >>> out = F.dropout2d(mg.tensor(np.ones((50, 2, 3, 3))))
+        >>> sorted(set(mg.sum(out, axis=(2, 3)).numpy().ravel().tolist()))
+        [0.0, 18.0]
+
+    See: torch.nn.functional.dropout2d; Tompson et al., Efficient object localization using convolutional networks,
+        2015.
+    """
     refuse_places("dropout2d", 2, input)
     return _silenced("dropout2d", input, (*input.shape[:2], 1, 1), p, training, rng)
 
@@ -47,10 +104,28 @@ def _silenced(name: str, input: Any, shape: tuple[int, ...], p: float, training:
 def gumbel_softmax(
     logits: Any, tau: float = 1.0, hard: bool = False, *, dim: int = -1, rng: np.random.Generator | None = None
 ) -> Tensor:
-    """A draw from the classes that a gradient can pass through (Jang et al. 2017, Maddison et al. 2017).
+    """Gumbel-softmax: a draw from classes that a gradient can pass through.
 
-    The softmax of noisy scores, sharper for a smaller `tau`. `hard` gives a row with a single 1, and on the way back
-    the gradient of the soft one (straight-through).
+    out = softmax((logits + g) / tau), with g drawn for each entry from the Gumbel distribution. Its largest entry is
+    class i with probability softmax(logits)_i; the smaller tau, the closer the row to a single 1. With hard the row has
+    a single 1, and on the way back the gradient of the soft one (straight-through).
+
+    Shapes: any -> the same.
+    Args:
+        logits: a tensor of real scores.
+        tau: the temperature, a positive number; 1 by default.
+        hard: whether a row has a single 1; False by default.
+        dim: the axis of the classes, the last by default.
+        rng: draws the noise; the generator of mg.random by default.
+    Returns: a tensor of the shape of logits.
+    Raises: ValueError where tau is not positive; IndexError where there is no such axis; TypeError where logits are
+        complex or no tensor.
+    Example:
+        >>> F.gumbel_softmax(mg.tensor([0.0, 1000.0, 0.0]), hard=True).tolist()
+        [0.0, 1.0, 0.0]
+
+    See: torch.nn.functional.gumbel_softmax; Jang et al., Categorical reparameterization with Gumbel-softmax, 2017;
+        Maddison et al., The concrete distribution, 2017.
     """
     if not tau > 0:
         raise ValueError(f"gumbel_softmax: tau must be above 0, got {tau}")

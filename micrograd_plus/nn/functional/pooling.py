@@ -15,49 +15,252 @@ import numpy as np
 
 from ... import ops
 from ...tensor import Tensor
-from .shapes import constant_like, each_axis, on_a_line, refuse_places, windows
+from .shapes import constant_like, each_axis, on_a_line, one_or_many, refuse_places, windows
 
-__all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d"]
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "max_pool1d",
+    "max_pool2d", "max_pool3d",
+]  # fmt: skip
 
 
+@one_or_many(1)
 def max_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> Tensor:
-    """The largest entry of each window of lines (N, C, L). A border of padding never wins.
+    """1-D max pooling: the largest entry of each window of lines.
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.functional.max_pool1d(mg.tensor([[[3.0, 1.0, 5.0]]]), 2).tolist()
-    [[[3.0]]]
-    >>> mg.nn.functional.max_pool1d(mg.tensor([[[3.0, 1.0, 5.0]]]), 2, ceil_mode=True).tolist()
-    [[[3.0, 5.0]]]
+    Among equal entries of a window, the first gets the gradient. A border of padding never wins. The size of the result
+    is
+
+        L' = floor((L + 2 · padding - dilation · (kernel_size - 1) - 1) / stride) + 1
+
+    with ceil_mode rounded up, where the last window still begins inside the input or the padding before it.
+
+    Shapes: (N, C, L) -> (N, C, L').
+    Args:
+        input: a tensor of real numbers, N lines of C channels; floats where ceil_mode adds a window.
+        kernel_size: how large windows are, a number.
+        stride: how far neighbouring windows lie apart, a number; kernel_size by default.
+        padding: how wide a border stands on either side, a number, at most half of kernel_size; 0 by default.
+        dilation: how far neighbouring entries of a window lie apart, a number; 1 by default.
+        ceil_mode: whether a last window that hangs over the end counts; False by default.
+    Returns: a tensor of the dtype of input.
+    Raises: ValueError where input has not 3 axes, a window is larger than the padded input, or a setting is not
+        allowed; TypeError where input is complex or no tensor, or a setting no whole number.
+    Example:
+        >>> F.max_pool1d(mg.tensor([[[3.0, 1.0, 5.0]]]), 2).tolist()
+        [[[3.0]]]
+        >>> F.max_pool1d(mg.tensor([[[3.0, 1.0, 5.0]]]), 2, ceil_mode=True).tolist()
+        [[[3.0, 5.0]]]
+
+    See: torch.nn.functional.max_pool1d.
     """
     input, settings = _pooled("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, -inf)
     return ops.max_pool1d(input, **on_a_line(settings))
 
 
+@one_or_many(2)
 def max_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> Tensor:
-    """The largest entry of each window of images (N, C, H, W). A border of padding never wins."""
+    """2-D max pooling: the largest entry of each window of images.
+
+    Among equal entries of a window, the first gets the gradient. A border of padding never wins. The size of the result
+    is
+
+        H' = floor((H + 2 · padding - dilation · (kernel_size - 1) - 1) / stride) + 1,   and W' alike
+
+    with ceil_mode rounded up, where the last window still begins inside the input or the padding before it.
+
+    Shapes: (N, C, H, W) -> (N, C, H', W').
+    Args:
+        input: a tensor of real numbers, N images of C channels; floats where ceil_mode adds a window.
+        kernel_size: how large windows are, a number or a pair.
+        stride: how far neighbouring windows lie apart, a number or a pair; kernel_size by default.
+        padding: how wide a border stands on either side, a number or a pair, at most half of kernel_size; 0 by default.
+        dilation: how far neighbouring entries of a window lie apart, a number or a pair; 1 by default.
+        ceil_mode: whether a last window that hangs over the end counts; False by default.
+    Returns: a tensor of the dtype of input.
+    Raises: ValueError where input has not 4 axes, a window is larger than the padded input, or a setting is not
+        allowed; TypeError where input is complex or no tensor, or a setting no whole number.
+    Example:
+        >>> F.max_pool2d(mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2).tolist()
+        [[[[4.0]]]]
+
+    See: torch.nn.functional.max_pool2d; CS231n notes, Convolutional networks.
+    """
     input, settings = _pooled("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, -inf)
     return ops.max_pool2d(input, **settings)
 
 
+@one_or_many(1)
 def avg_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
-    """The mean of each window of lines (N, C, L); `count_include_pad` says whether a border of padding counts as
-    entries."""
+    """1-D average pooling: the mean of each window of lines.
+
+    The size of the result is
+
+        L' = floor((L + 2 · padding - kernel_size) / stride) + 1
+
+    with ceil_mode rounded up, where the last window still begins inside the input or the padding before it; what hangs
+    over the end is not counted.
+
+    Shapes: (N, C, L) -> (N, C, L').
+    Args:
+        input: a tensor, N lines of C channels.
+        kernel_size: how large windows are, a number.
+        stride: how far neighbouring windows lie apart, a number; kernel_size by default.
+        padding: how many zeros stand on either side, a number, at most half of kernel_size; 0 by default.
+        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        count_include_pad: whether the zeros of padding count as entries; True by default.
+    Returns: a tensor of the dtype of input (float64 of whole numbers).
+    Raises: ValueError where input has not 3 axes, a window is larger than the padded input, or a setting is not
+        allowed; TypeError where input is no tensor, or a setting no whole number.
+    Example:
+        >>> F.avg_pool1d(mg.tensor([[[1.0, 3.0, 5.0]]]), 2, padding=1).tolist()
+        [[[0.5, 4.0]]]
+        >>> F.avg_pool1d(mg.tensor([[[1.0, 3.0, 5.0]]]), 2, padding=1, count_include_pad=False).tolist()
+        [[[1.0, 4.0]]]
+
+    See: torch.nn.functional.avg_pool1d.
+    """
     return _averaged("avg_pool1d", 1, ops.avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 
+@one_or_many(2)
 def avg_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True,
+    count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The mean of each window of images (N, C, H, W); `count_include_pad` as in `avg_pool1d`."""
+    """2-D average pooling: the mean of each window of images.
+
+    The size of the result is
+
+        H' = floor((H + 2 · padding - kernel_size) / stride) + 1,   and W' alike
+
+    with ceil_mode rounded up, where the last window still begins inside the input or the padding before it; what hangs
+    over the end is not counted.
+
+    Shapes: (N, C, H, W) -> (N, C, H', W').
+    Args:
+        input: a tensor, N images of C channels.
+        kernel_size: how large windows are, a number or a pair.
+        stride: how far neighbouring windows lie apart, a number or a pair; kernel_size by default.
+        padding: how many zeros stand on either side, a number or a pair, at most half of kernel_size; 0 by default.
+        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        count_include_pad: whether the zeros of padding count as entries; True by default.
+        divisor_override: what sums are divided by, in the place of how many entries count; None by default.
+    Returns: a tensor of the dtype of input (float64 of whole numbers).
+    Raises: ValueError where input has not 4 axes, a window is larger than the padded input, or a setting is not
+        allowed; TypeError where input is no tensor, or a setting no whole number.
+    Example:
+        >>> F.avg_pool2d(mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2).tolist()
+        [[[[2.5]]]]
+
+    See: torch.nn.functional.avg_pool2d.
+    """
+    if divisor_override is not None:
+        return _divided("avg_pool2d", avg_pool2d, 2, input, kernel_size, stride, padding, ceil_mode, divisor_override)
     return _averaged("avg_pool2d", 2, ops.avg_pool2d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+@one_or_many(3)
+def max_pool3d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+) -> Tensor:
+    """3-D max pooling: the largest entry of each window of volumes.
+
+    It goes over height and width first, and over depth then. Among equal entries of a window, the first gets the
+    gradient. The size of the result is that of `max_pool2d`, along the depth as well.
+
+    Shapes: (N, C, D, H, W) -> (N, C, D', H', W'); without N the same.
+    Args:
+        input: a tensor of real numbers, N volumes of C channels; floats where ceil_mode adds a window.
+        kernel_size: how large windows are, a number or three.
+        stride: how far neighbouring windows lie apart, a number or three; kernel_size by default.
+        padding: how wide a border stands on either side, a number or three, at most half of kernel_size; 0 by default.
+        dilation: how far neighbouring entries of a window lie apart, a number or three; 1 by default.
+        ceil_mode: whether a last window that hangs over the end counts; False by default.
+    Returns: a tensor of the dtype of input.
+    Raises: ValueError where input has not 5 axes (or 4), a window is larger than the padded input, or a setting is not
+        allowed; TypeError where input is complex or no tensor, or a setting no whole number.
+    Example:
+        >>> F.max_pool3d(mg.tensor(np.arange(8.0).reshape(1, 1, 2, 2, 2)), 2).tolist()
+        [[[[[7.0]]]]]
+
+    See: torch.nn.functional.max_pool3d.
+    """
+    refuse_places("max_pool3d", 3, input)
+    settings = _by_plane_and_depth(kernel_size, stride, padding, dilation)
+    return _over_volumes(lambda x, given: max_pool2d(x, *given, ceil_mode=ceil_mode), input, settings)
+
+
+@one_or_many(3)
+def avg_pool3d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> Tensor:  # fmt: skip
+    """3-D average pooling: the mean of each window of volumes.
+
+    It goes over height and width first, and over depth then: the mean of means. The size of the result is that of
+    `avg_pool2d`, along the depth as well.
+
+    Shapes: (N, C, D, H, W) -> (N, C, D', H', W'); without N the same.
+    Args:
+        input: a tensor, N volumes of C channels.
+        kernel_size: how large windows are, a number or three.
+        stride: how far neighbouring windows lie apart, a number or three; kernel_size by default.
+        padding: how many zeros stand on either side, a number or three, at most half of kernel_size; 0 by default.
+        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        count_include_pad: whether the zeros of padding count as entries; True by default.
+        divisor_override: what sums are divided by, in the place of how many entries count; None by default.
+    Returns: a tensor of the dtype of input.
+    Raises: ValueError where input has not 5 axes (or 4), a window is larger than the padded input, or a setting is not
+        allowed; TypeError where input is no tensor, or a setting no whole number.
+    Example:
+        >>> F.avg_pool3d(mg.tensor(np.arange(8.0).reshape(1, 1, 2, 2, 2)), 2).tolist()
+        [[[[[3.5]]]]]
+
+    See: torch.nn.functional.avg_pool3d.
+    """
+    refuse_places("avg_pool3d", 3, input)
+    if divisor_override is not None:
+        return _divided("avg_pool3d", avg_pool3d, 3, input, kernel_size, stride, padding, ceil_mode, divisor_override)
+    settings = _by_plane_and_depth(kernel_size, stride, padding)
+    return _over_volumes(lambda x, given: avg_pool2d(x, *given, ceil_mode, count_include_pad), input, settings)
+
+
+def _by_plane_and_depth(kernel_size: Any, stride: Any, *others: Any) -> tuple[list[Any], list[Any]]:
+    """Settings of windows in volumes as those for height and width, and those for the depth beside a width of 1."""
+    each = [each_axis(value, 3, "a setting") for value in (kernel_size, kernel_size if stride is None else stride)]
+    each += [each_axis(value, 3, "a setting") for value in others]
+    alone = (1, 1, 0, 1)
+    return [value[1:] for value in each], [(value[0], one) for value, one in zip(each, alone, strict=False)]
+
+
+def _over_volumes(pool: Callable[[Any, Any], Tensor], input: Any, settings: tuple[list[Any], list[Any]]) -> Tensor:
+    """Volumes pooled as images of all depths, and the result as images of depth and place."""
+    n, c, depth, height, width = input.shape
+    plane = pool(ops.reshape(input, shape=(n, c * depth, height, width)), settings[0])
+    rows, columns = plane.shape[2:]
+    deep = pool(ops.reshape(plane, shape=(n, c, depth, rows * columns)), settings[1])
+    return ops.reshape(deep, shape=(n, c, deep.shape[2], rows, columns))
+
+
+def _divided(
+    name: str, pool: Callable[..., Tensor], axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any,
+    ceil_mode: bool, divisor: int,
+) -> Tensor:  # fmt: skip
+    """The sum of each window, divided by a number that was asked for."""
+    if divisor == 0:
+        raise ValueError(f"{name}: divisor_override is a number other than 0")
+    kernel, borders = each_axis(kernel_size, axes, "kernel_size", 1), each_axis(padding, axes, "padding", 0)
+    steps = each_axis(kernel if stride is None else stride, axes, "stride", 1)
+    more = list(map(_overhang, input.shape[2:], kernel, steps, borders, (1,) * axes)) if ceil_mode else [0] * axes
+    whole = ops.pad(input, pad_width=((0, 0), (0, 0), *((0, each) for each in more))) if any(more) else input
+    return pool(whole, kernel, steps, borders) * (prod(kernel) / divisor)
 
 
 def _pooled(
@@ -113,16 +316,50 @@ def _counts(length: int, places: int, size: int, step: int, border: int, counted
     return np.minimum(starts + size, length + counted) - np.maximum(starts, -counted)
 
 
+@one_or_many(1)
 def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
-    """Means of windows that part lines (N, C, L) into `output_size`. Where it does not divide L, neighbours share an
-    entry."""
+    """1-D adaptive average pooling: means of as many windows as the result has entries.
+
+    Entry i of an axis is the mean of the old entries from floor(i · old / new) up to, but without, ceil((i + 1) · old /
+    new), old and new being its lengths. Where new does not divide old, neighbours share an entry.
+
+    Shapes: (N, C, L) -> (N, C, L').
+    Args:
+        input: a tensor, N lines of C channels.
+        output_size: L', how long lines become, a whole number of at least 1.
+    Returns: a tensor of the dtype of input (float64 of whole numbers).
+    Raises: ValueError where input has not 3 axes, or output_size is below 1; TypeError where input is no tensor, or
+        output_size no whole number.
+    Example:
+        >>> F.adaptive_avg_pool1d(mg.tensor([[[1.0, 2.0, 6.0]]]), 2).tolist()
+        [[[1.5, 4.0]]]
+
+    See: torch.nn.functional.adaptive_avg_pool1d.
+    """
     refuse_places("adaptive_avg_pool1d", 1, input)
     return ops.resample(input, length=output_size, axis=-1, mode="average")
 
 
+@one_or_many(2)
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
-    """Means of windows that part images (N, C, H, W) into `output_size`: rows and columns, or one number for both; None
-    keeps an axis as it is."""
+    """2-D adaptive average pooling: means of as many windows as the result has entries.
+
+    Entry i of an axis is the mean of the old entries from floor(i · old / new) up to, but without, ceil((i + 1) · old /
+    new), old and new being its lengths. Where new does not divide old, neighbours share an entry.
+
+    Shapes: (N, C, H, W) -> (N, C, H', W').
+    Args:
+        input: a tensor, N images of C channels.
+        output_size: (H', W'), whole numbers of at least 1, or one number for both; None keeps an axis as it is.
+    Returns: a tensor of the dtype of input (float64 of whole numbers).
+    Raises: ValueError where input has not 4 axes, or output_size is below 1 or not two numbers; TypeError where input
+        is no tensor, or output_size no whole number.
+    Example:
+        >>> F.adaptive_avg_pool2d(mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), (None, 1)).tolist()
+        [[[[1.5], [3.5]]]]
+
+    See: torch.nn.functional.adaptive_avg_pool2d.
+    """
     refuse_places("adaptive_avg_pool2d", 2, input)
     wanted = (None, None) if output_size is None else each_axis(output_size, 2, "output_size")
     size = tuple(old if new is None else new for old, new in zip(input.shape[2:], wanted, strict=True))

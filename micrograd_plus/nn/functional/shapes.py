@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
-from ...application import shape_of
-from ...hints import wants_tensor
-from ...readings import vocabulary
-from ...readings.shapes import floating
+from ... import ops
+from ...backends import devices
+from ...backends.shapes import floating
+from ...core.errors import wants_tensor
+from ...core.values import shape_of
 from ...tensor import Tensor
 
 PLACES = {1: "length", 2: "height, width", 3: "depth, height, width"}
@@ -91,9 +94,38 @@ def same_shape(name: str, input: Any, target: Any) -> None:
         )
 
 
+def both(name: str, input: Any, target: Any) -> tuple[Any, Any]:
+    """What a loss compares, lists as tensors; refuses shapes that would silently broadcast."""
+    input, target = (Tensor.constant(x, name) if isinstance(x, (list, tuple)) else x for x in (input, target))
+    same_shape(name, input, target)
+    return input, target
+
+
+def refuse_complex(name: str, *given: Any) -> None:
+    """Refuse complex numbers where sizes are compared."""
+    if any(getattr(getattr(x, "dtype", None), "kind", "") == "c" or type(x) is complex for x in given):
+        raise TypeError(f"{name}: it compares real numbers; of complex ones take mg.abs, or x.real and x.imag")
+
+
+def one_or_many(axes: int) -> Callable[[Any], Any]:
+    """A decorator for a function of batches of lines, images or volumes, which is also given one of them: it goes in as
+    a batch of one, and comes out alone."""
+
+    def decorate(function: Any) -> Any:
+        @wraps(function)
+        def call(input: Any, *args: Any, **options: Any) -> Tensor:
+            if getattr(input, "ndim", 0) != axes + 1 or not hasattr(input, "shape"):
+                return function(input, *args, **options)
+            return ops.squeeze(function(ops.expand_dims(input, 0), *args, **options), axis=0)
+
+        return call
+
+    return decorate
+
+
 def constant_like(values: Any, x: Any) -> Tensor:
     """An array as a tensor without graph, in the dtype of fractions beside `x` and on its device."""
-    library = vocabulary.device_of(getattr(x, "_data", x)).library
+    library = devices.device_of(getattr(x, "_data", x)).library
     return Tensor.of(library.asarray(values).astype(floating(x), copy=False))
 
 

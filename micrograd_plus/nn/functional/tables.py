@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...readings import vocabulary
+from ...backends import devices
+from ...core.blocks import no_grad
 from ...tensor import Tensor
-from ...variable import no_grad
 from .normalisation import length
 from .shapes import plain
 
@@ -19,17 +19,30 @@ __all__ = ["embedding", "one_hot"]
 def embedding(
     input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0
 ) -> Tensor:
-    """Rows of the table `weight`, looked up by number.
+    """Embedding lookup: rows of a table, by number.
 
-    Shapes: input (...), weight (words, width), result (..., width). The row `padding_idx` stands for nothing: it
-    receives no gradient. With `max_norm`, rows of a greater `norm_type`-norm are shortened in the table first.
+    out[...] = weight[input[...]]. The gradient of a row is the sum over all places where it was looked up.
 
-    >>> import micrograd_plus as mg
-    >>> mg.nn.functional.embedding([2, 0], mg.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])).tolist()
-    [[5.0, 6.0], [1.0, 2.0]]
+    Shapes: input (...), weight (words, width) -> (..., width).
+    Args:
+        input: whole numbers from 0 to words - 1.
+        weight: a tensor, the table.
+        padding_idx: a row that stands for nothing and receives no gradient, counted from the end where negative; None
+            by default.
+        max_norm: how long rows may be; those looked up that are longer are shortened in the table first, outside the
+            graph. None by default: any length.
+        norm_type: the p of the norm that measures them; 2 by default.
+    Returns: a tensor of the dtype of weight.
+    Raises: IndexError where a number is no row; TypeError where input holds no whole numbers, or weight is no tensor;
+        ValueError where weight is no matrix, or padding_idx no row.
+    Example:
+        >>> F.embedding([2, 0], mg.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])).tolist()
+        [[5.0, 6.0], [1.0, 2.0]]
+
+    See: torch.nn.functional.embedding, numpy.take; Bengio et al., A neural probabilistic language model, 2003.
     """
-    library = vocabulary.device_of(plain(weight)).library
-    numbers = library.asarray(input) if isinstance(input, (int, list, tuple)) else input
+    library = devices.device_of(plain(weight)).library
+    numbers = library.asarray(listed(input)) if isinstance(input, (int, list, tuple)) else input
     if weight.ndim != 2:
         raise ValueError(f"embedding: weight has shape {weight.shape}, expected (words, width)")
     words = weight.shape[0]
@@ -51,19 +64,34 @@ def _shorten(weight: Tensor, rows: Any, max_norm: float, norm_type: float) -> No
 
 
 def one_hot(input: Any, num_classes: int = -1) -> Tensor:
-    """A row of zeros with a single 1 for each number; -1 takes as many classes as are needed.
+    """One-hot encoding: a row of zeros with a single 1 for each number.
 
-    The result holds whole numbers, as in PyTorch: `.astype(float)` makes probabilities of them.
+    out[..., c] = 1 where c = input[...], else 0. The result holds whole numbers, as in PyTorch: `.astype(float)` makes
+    probabilities of them.
 
-    >>> from micrograd_plus.nn import functional as F
-    >>> F.one_hot([2, 0]).tolist()
-    [[0, 0, 1], [1, 0, 0]]
+    Shapes: (...) -> (..., num_classes).
+    Args:
+        input: whole numbers from 0 to num_classes - 1.
+        num_classes: how long rows are; -1, the default, takes as many as are needed.
+    Returns: a tensor of integers, without gradient.
+    Raises: IndexError where a number is no class; TypeError where input holds no whole numbers.
+    Example:
+        >>> F.one_hot([2, 0]).tolist()
+        [[0, 0, 1], [1, 0, 0]]
+
+    See: torch.nn.functional.one_hot.
     """
-    numbers = np.asarray(input) if isinstance(input, (int, list, tuple)) else input
+    numbers = np.asarray(listed(input)) if isinstance(input, (int, list, tuple)) else input
     if num_classes == -1:
         num_classes = plain(numbers).max().item() + 1 if plain(numbers).size else 0
     _in_range("one_hot", numbers, num_classes)
     return ops.astype(ops.one_hot(numbers, num_classes=num_classes), dtype=np.dtype(int))
+
+
+def listed(numbers: Any) -> Any:
+    """Numbers of a list as an array; of none, whole numbers, which NumPy would take for fractions."""
+    given = np.asarray(numbers)
+    return given if given.size else given.astype(int)
 
 
 def _in_range(name: str, numbers: Any, count: int) -> None:

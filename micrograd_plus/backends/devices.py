@@ -1,0 +1,135 @@
+"""Devices: where arrays live, and the namespace in which operations on them are read.
+
+A namespace is anything with functions as attributes: `xp.exp(x)` means the exponential of a number, of an array, of a
+tensor or of a symbol, and the code that says it does not know which.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from . import arrays, floats
+from .shared import bound_to
+
+_composites: dict[str, Any] = {}
+
+
+def define(name: str, forward: Any) -> None:
+    """Make the forward of an operation a function of the namespaces of numbers and arrays, unless they have one of that
+    name already."""
+    _composites[name] = forward
+    for xp in (floats, *(known.namespace for known in _devices.values())):
+        _add(xp, name, forward)
+
+
+def _add(xp: Any, name: str, forward: Any) -> None:
+    if name not in xp.__dict__ and name not in getattr(xp, "np", xp).__dict__:
+        setattr(xp, name, partial(forward, xp))
+    elif xp is not floats:
+        xp.composed[name] = partial(forward, xp)
+
+
+def to_device(x: Any, device: str, source: str) -> Any:
+    """An array brought from one device to another."""
+    return device_named(device).library.asarray(x.get() if hasattr(x, "get") else x)
+
+
+class Namespace:
+    """The functions for the arrays of another library with NumPy's names: those that all share, and else its own."""
+
+    def __init__(self, library: Any):
+        self.np = library
+        self.composed: dict[str, Any] = {}
+        vars(self).update(bound_to(self, library))
+
+    def __getattr__(self, name: str) -> Any:
+        """The library's function of that name; kept, so that the next look is a plain one."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        meaning = getattr(self.np, name)
+        setattr(self, name, meaning)
+        return meaning
+
+
+class Device:
+    """Where arrays live: the library that makes them, and the namespace of functions on them."""
+
+    __slots__ = ("array_type", "library", "name", "namespace")
+
+    def __init__(self, name: str, library: Any, namespace: Any):
+        self.name, self.library, self.namespace = name, library, namespace
+        self.array_type: type = library.ndarray
+        namespace.to_device = to_device
+
+    def __repr__(self) -> str:
+        return f"Device({self.name!r})"
+
+
+_CPU = Device("cpu", arrays.np, arrays)
+_devices: dict[str, Device] = {"cpu": _CPU}
+
+
+def add_device(name: str, library: Any) -> Device:
+    """Make the arrays of a library with NumPy's names usable as the device `name`."""
+    made = Device(name, library, Namespace(library))
+    for operation, forward in _composites.items():
+        _add(made.namespace, operation, forward)
+    _devices[name] = made
+    return made
+
+
+def device(name: Any) -> Device:
+    """The device of that name; "cuda" loads CuPy the first time it is asked for."""
+    if isinstance(name, Device):
+        return name
+    if not isinstance(name, str):
+        raise TypeError(f"a device is named by text, such as 'cpu' or 'cuda', got {type(name).__name__}")
+    if name not in _devices and name == "cuda":
+        add_device("cuda", _cupy())
+    if name not in _devices:
+        raise ValueError(f"there is no device {name!r}; the devices are {', '.join(sorted({*_devices, 'cuda'}))}")
+    return _devices[name]
+
+
+device_named = device
+
+
+def _cupy() -> Any:
+    """CuPy, where it is installed and finds a GPU."""
+    try:
+        cupy = importlib.import_module("cupy")
+    except ImportError as error:
+        raise RuntimeError(
+            'device "cuda" needs CuPy, which is not installed here: pip install "micrograd_plus[cuda]"'
+        ) from error
+    if not cupy.is_available():
+        raise RuntimeError('device "cuda" needs an NVIDIA GPU and its driver; CuPy finds none here')
+    return cupy
+
+
+def several_devices() -> bool:
+    """True once another device than the CPU has been asked for."""
+    return len(_devices) > 1
+
+
+def zeros_like(array: Any) -> Any:
+    """Zeros of the same shape and dtype, where the array lives. To multiply by 0 would make nan of what is infinite."""
+    return device_of(array).library.zeros_like(array)
+
+
+def homes(values: Sequence[Any]) -> set[str]:
+    """The devices of all arrays among some values. Numbers, and NumPy's scalars, are at home everywhere."""
+    return {known.name for known in _devices.values() for value in values if isinstance(value, known.array_type)}
+
+
+def device_of(array: Any) -> Device:
+    """Where an array lives. Numbers, and NumPy's scalars, are at home everywhere and count as "cpu"."""
+    if type(array) is _CPU.array_type:
+        return _CPU
+    for known in _devices.values():
+        if isinstance(array, known.array_type):
+            return known
+    return _CPU

@@ -1,0 +1,151 @@
+"""The namespace of Python numbers: `math`, and the few names NumPy spells differently."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from math import (
+    acos as arccos,
+    acosh as arccosh,
+    asin as arcsin,
+    asinh as arcsinh,
+    atan as arctan,
+    atan2 as arctan2,
+    atanh as arctanh,
+    cbrt,
+    ceil,
+    copysign,
+    cos,
+    cosh,
+    erf,
+    erfc,
+    expm1,
+    floor,
+    fmod,
+    hypot,
+    log1p,
+    log2,
+    log10,
+    pi,
+    sin,
+    sinh,
+    tan,
+    tanh,
+    trunc,
+)
+
+__all__ = [
+    "absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "ceil", "clip",
+    "conj", "copysign", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "fmod", "hypot", "isnan", "log", "log1p",
+    "log2", "log10", "logaddexp", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "pi", "power",
+    "real", "remainder", "round", "sign", "sin", "sinh", "sqrt", "square", "stop_gradient", "tan", "tanh", "trunc",
+    "where",
+]  # fmt: skip
+
+isnan = math.isnan
+round = builtins.round
+
+
+def log(x: float) -> float:
+    """The natural logarithm; as for arrays, minus infinity at 0 and not a number below."""
+    return math.log(x) if x > 0 else (-math.inf if x == 0 else math.nan)
+
+
+def exp(x: float) -> float:
+    """The exponential; as for arrays, infinite where it is too large for a float."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def sqrt(x: float) -> float:
+    """The square root; as for arrays, not a number below 0."""
+    return math.nan if x < 0 else math.sqrt(x)
+
+
+def power(base: float, exponent: float) -> float:
+    """`base` to the `exponent`; as for arrays, infinite where it is too large or a negative power meets 0, and not a
+    number where it is complex."""
+    try:
+        result = base**exponent
+    except (ZeroDivisionError, OverflowError):
+        return -math.inf if base < 0 and exponent % 2 == 1 else math.inf
+    return math.nan if type(result) is complex else result
+
+
+def where(condition: bool, a: float, b: float) -> float:
+    """`a` where the condition holds, else `b`."""
+    return a if condition else b
+
+
+def maximum(a: float, b: float) -> float:
+    """The larger of two numbers."""
+    return builtins.max(a, b)  # `max` becomes a function of this namespace
+
+
+def minimum(a: float, b: float) -> float:
+    """The smaller of two numbers."""
+    return builtins.min(a, b)
+
+
+def clip(x: float, min: float | None = None, max: float | None = None) -> float:
+    """The nearest number between `min` and `max`."""
+    x = x if min is None else maximum(x, min)
+    return x if max is None else minimum(x, max)
+
+
+def sign(x: float) -> float:
+    """-1, 0 or 1."""
+    return (x > 0) - (x < 0)
+
+
+def absolute(x: float) -> float:
+    """The distance from 0."""
+    return abs(x)
+
+
+def square(x: float) -> float:
+    """A number times itself."""
+    return x * x
+
+
+def logaddexp(a: float, b: float) -> float:
+    """log(exp(a) + exp(b)), without overflow."""
+    high, low = (a, b) if a >= b else (b, a)
+    return high + math.log1p(math.exp(low - high)) if high > -math.inf else high
+
+
+def remainder(a: float, b: float) -> float:
+    """What is left after whole multiples of `b`, with the sign of `b`."""
+    return a % b
+
+
+def conj(x: float) -> float:
+    """A real number is its own conjugate."""
+    return x
+
+
+def real(x: float) -> float:
+    """A real number is its own real part."""
+    return x
+
+
+def stop_gradient(x: float) -> float:
+    """The number itself; only a walk sees a difference."""
+    return x
+
+
+def logical_and(a: bool, b: bool) -> bool:
+    """Both."""
+    return a and b
+
+
+def logical_or(a: bool, b: bool) -> bool:
+    """Either."""
+    return a or b
+
+
+def logical_not(a: bool) -> bool:
+    """The opposite."""
+    return not a

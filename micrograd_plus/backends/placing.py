@@ -1,0 +1,213 @@
+"""Functions on arrays that write entries where they belong: into zeros, onto diagonals, back to where copies came from.
+
+Most are the reverse of a function that picks entries, or repeats them. `np` is NumPy or CuPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy  # noqa: ICN001 - np is the library that a function is given
+from numpy import integer
+
+from .shapes import axes_of, border_mode, count_along, diagonal_shape
+
+__all__ = [
+    "cleared", "one_hot", "put_add", "put_along_axis_add", "put_diagonal", "put_take", "scatter", "scatter_add",
+    "scatter_extreme", "setitem", "sum_repeats", "sum_tiles", "undiag", "unpad",
+]  # fmt: skip
+
+
+def put_add(np: Any, x: Any, shape: tuple[int, ...], index: Any) -> Any:
+    """Zeros of `shape` with `x` added at `index`: places named twice receive both."""
+    out = np.zeros(shape, x.dtype)
+    if _names_no_place_twice(index):
+        out[index] = x
+    else:
+        add_at(np, out, index, x)
+    return out
+
+
+def add_at(np: Any, out: Any, index: Any, x: Any) -> None:
+    """`x` added into `out` at `index`, place by place. CuPy has that for real numbers; complex ones go part by part."""
+    places: Any = index
+    if isinstance(index, tuple) and len(cast("tuple[Any, ...]", index)) == 1:
+        (places,) = cast("tuple[Any, ...]", index)
+    if np is numpy and getattr(places, "dtype", np.dtype(bool)).kind in "iu" and places.size and x.size:
+        return _add_rows(out, places, x)
+    for half, part in [(out.real, x.real), (out.imag, x.imag)] if out.dtype.kind == "c" else [(out, x)]:
+        np.add.at(half, index, part)
+    return None
+
+
+def _add_rows(out: Any, places: Any, x: Any) -> None:
+    """`x` added to the rows of `out` that `places` counts: number by number in one long row, and where a row can be cut
+    into pairs, pair by pair, as complex numbers are added.
+
+    2048 rows of 64 into 1000: 0.10 ms; by `np.add.at` of rows 0.86 ms, number by number 0.15.
+    """
+    width, one = x.size // places.size, out.dtype
+    if one.char in _PAIRS and width % 2 == 0:
+        width, one = width // 2, _PAIRS[one.char]
+    starts = places.reshape(-1, 1).astype(numpy.intp) * width
+    numbers = numpy.ascontiguousarray(x).reshape(-1).view(one)
+    numpy.add.at(out.reshape(-1).view(one), (starts + numpy.arange(width)).reshape(-1), numbers)
+
+
+_PAIRS = {"f": numpy.dtype("complex64"), "d": numpy.dtype("complex128")}
+
+
+def _names_no_place_twice(index: Any) -> bool:
+    """True for slices, single integers and boolean masks: no entry is met a second time."""
+    parts = cast("tuple[Any, ...]", index) if type(index) is tuple else (index,)
+    return all(
+        part is None
+        or part is Ellipsis
+        or isinstance(part, (slice, int, integer))
+        or getattr(part, "dtype", None) == "bool"
+        for part in parts
+    )
+
+
+def put_take(np: Any, x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = None) -> Any:
+    """Zeros of `shape` with each slice of `x` added at its number along `axis`."""
+    if axis is None:
+        return put_add(np, x, _joined_shape(shape), (indices,)).reshape(shape)
+    return put_add(np, x, shape, (slice(None),) * axes_of(shape, axis)[0] + (indices,))
+
+
+def put_along_axis_add(np: Any, x: Any, indices: Any, shape: tuple[int, ...], axis: int | None = -1) -> Any:
+    """Zeros of `shape` with each entry of `x` added at its number along `axis`; with None, of all entries in a row."""
+    if axis is None:
+        return put_add(np, x, _joined_shape(shape), (indices,)).reshape(shape)
+    return put_add(np, x, shape, _along(np, indices, axis, shape))
+
+
+def _along(np: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """An index that picks `indices` along `axis`, and every other axis of `shape` as it is."""
+    grid, (along,) = np.ogrid[tuple(slice(n) for n in shape)], axes_of(shape, axis)
+    return tuple(indices if i == along else places for i, places in enumerate(grid))
+
+
+def scatter_add(np: Any, x: Any, index: Any, src: Any, axis: int) -> Any:
+    """`x` with each entry of `src` added at its number along `axis`."""
+    if index.ndim != x.ndim:
+        raise ValueError(f"index has shape {index.shape}: it has as many axes as x")
+    out = x.astype(np.result_type(x, src), copy=True)
+    add_at(np, out, _along(np, index, axis, index.shape), src)
+    return out
+
+
+def scatter(np: Any, x: Any, index: Any, src: Any, axis: int) -> Any:
+    """`x` with each entry of `src` written at its number along `axis`; no place may be met twice."""
+    if index.ndim != x.ndim or index.shape != src.shape:
+        raise ValueError(f"index {index.shape} has as many axes as x {x.shape}, and the shape of src {src.shape}")
+    places = _along(np, index, axis, index.shape)
+    out = x.astype(np.result_type(x, src), copy=True)
+    met = np.zeros(x.shape, np.int64)
+    add_at(np, met, places, np.ones(index.shape, np.int64))
+    if np is numpy and (met > 1).any():
+        raise ValueError("the index meets a place twice, so which of the values stays there is not determined")
+    out[places] = src
+    return out
+
+
+def cleared(np: Any, x: Any, index: Any, axis: int) -> Any:
+    """`x` with zeros at the numbers of `index` along `axis`."""
+    if index.ndim != x.ndim:
+        raise ValueError(f"index has shape {index.shape}: it has as many axes as x")
+    out = x.copy()
+    out[_along(np, index, axis, index.shape)] = 0
+    return out
+
+
+def scatter_extreme(np: Any, x: Any, index: Any, src: Any, axis: int, largest: bool, include_self: bool) -> Any:
+    """The largest, or the smallest, of the entries of `src` at each place of `x`: written in their order, so that the
+    last one that is written is the extreme."""
+    if index.ndim != x.ndim or index.shape != src.shape:
+        raise ValueError(f"index {index.shape} has as many axes as x {x.shape}, and the shape of src {src.shape}")
+    sign = 1 if largest else -1
+    out = (sign * x).astype(np.result_type(x, src), copy=True)
+    lines, numbers = np.moveaxis(sign * src, axis, 0), np.moveaxis(index, axis, 0)
+    met = np.zeros(x.shape, bool)
+    for line, number in zip(lines, numbers, strict=True):
+        where = _along(np, np.expand_dims(number, axis), axis, np.expand_dims(number, axis).shape)
+        one = np.expand_dims(line, axis)
+        counts = np.logical_or(met[where], np.asarray(include_self))
+        out[where] = np.where(counts, np.maximum(out[where], one), one)
+        met[where] = True
+    return sign * out
+
+
+def setitem(np: Any, x: Any, values: Any, index: Any) -> Any:
+    """`x` with `values` written at `index`. A place that is named twice has no one value: a ValueError."""
+    out = x.astype(np.result_type(x, values), copy=True)
+    if not _names_no_place_twice(index):
+        places = np.arange(x.size).reshape(x.shape)[index].ravel()
+        if len(np.unique(places)) < places.size:
+            raise ValueError("the index names a place twice, so which of the values stays there is not determined")
+    out[index] = values
+    return out
+
+
+def one_hot(np: Any, indices: Any, num_classes: int) -> Any:
+    """A row of zeros with a single 1, for each number; whole numbers so small that float32 beside them stays as it
+    is."""
+    out = np.zeros((indices.size, num_classes), np.int8)
+    out[np.arange(indices.size), indices.reshape(-1)] = 1
+    return out.reshape(*indices.shape, num_classes)
+
+
+def sum_repeats(np: Any, x: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) -> Any:
+    """The copies that `repeat` made of each entry along `axis`, added up; with None, of all entries in a row."""
+    if axis is None:
+        return sum_repeats(np, x, _joined_shape(shape), repeats, 0).reshape(shape)
+    before, after = x.shape[: axis % x.ndim], x.shape[axis % x.ndim + 1 :]
+    origin = np.repeat(np.arange(shape[axis]), repeats)
+    return put_add(np, x, (*before, shape[axis], *after), (slice(None),) * len(before) + (origin,))
+
+
+def sum_tiles(np: Any, x: Any, shape: tuple[int, ...], reps: int | Sequence[int]) -> Any:
+    """The tiles that `tile` made, added up."""
+    reps = reps if isinstance(reps, Sequence) else (reps,)
+    length = max(len(reps), len(shape))
+    times = (1,) * (length - len(reps)) + tuple(reps)
+    sides = (1,) * (length - len(shape)) + tuple(shape)
+    pairs = [n for pair in zip(times, sides, strict=True) for n in pair]
+    return np.add.reduce(x.reshape(pairs), axis=tuple(range(0, 2 * length, 2))).reshape(shape)
+
+
+def unpad(np: Any, x: Any, shape: tuple[int, ...], pad_width: Any, mode: str = "constant") -> Any:
+    """A border folded back onto the entries it was made of; a constant one is cut off."""
+    border_mode(mode)
+    places = np.arange(count_along(shape, None)).reshape(shape)
+    origin = np.pad(places, pad_width, mode, **({"constant_values": -1} if mode == "constant" else {}))
+    inside = origin >= 0
+    return put_add(np, x[inside], _joined_shape(shape), (origin[inside],)).reshape(shape)
+
+
+def put_diagonal(np: Any, x: Any, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
+    """Zeros of `shape` with `x` on the diagonal of two axes."""
+    out = np.zeros(shape, x.dtype)
+    places = np.arange(x.shape[-1])
+    matrices = np.moveaxis(out, (axis1, axis2), (-2, -1))
+    if x.shape != diagonal_shape(matrices.shape, offset):
+        raise ValueError(f"x must have the shape of that diagonal, {diagonal_shape(matrices.shape, offset)}")
+    matrices[..., places - min(offset, 0), places + max(offset, 0)] = x
+    return out
+
+
+def undiag(np: Any, x: Any, shape: tuple[int, ...], k: int) -> Any:
+    """The reverse of `diag` of an array of `shape`."""
+    if len(shape) == 2:
+        return put_diagonal(np, x, shape, k, 0, 1)
+    side = shape[0] + abs(k)
+    if x.shape != (side, side):
+        raise ValueError(f"x must have the shape of what diag makes of {shape}, {(side, side)}")
+    return np.diag(x, k)
+
+
+def _joined_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """All axes as one."""
+    return (count_along(shape, None),)

@@ -1,0 +1,301 @@
+"""Functions on shapes alone: plain integers and tuples, the same in every namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ceil, floor, prod, sqrt
+from operator import index
+from typing import Any, TypeGuard
+
+__all__ = [
+    "all_but_channels", "as_table", "attention_scale", "border_at_end", "by_channel", "channel_shape", "corner",
+    "count_along", "cuts", "diagonal_shape", "fitting_bias", "group_shape", "heads_sharing", "image_size",
+    "inverse_order", "joined_last", "last_axes", "ndim", "opposite", "other_norm", "quantile_places", "reduced",
+    "shape", "shaped_like", "size", "size_before_windows", "turned", "windows_along",
+]  # fmt: skip
+
+Shape = tuple[int, ...]
+Axis = int | tuple[int, ...] | None
+
+
+def is_sequence(x: Any) -> TypeGuard[Sequence[Any]]:
+    """True for lists and tuples."""
+    return isinstance(x, (list, tuple))
+
+
+def shape(x: Any) -> Shape:
+    """The length of each axis; of nested lists, how long they are at each depth."""
+    lengths = getattr(x, "shape", None)
+    if lengths is not None:
+        return tuple(lengths)
+    return (len(x), *(shape(x[0]) if x else ())) if is_sequence(x) else ()
+
+
+def ndim(x: Any) -> int:
+    """The number of axes; of nested lists, how deep they are nested."""
+    axes = getattr(x, "ndim", None)
+    if axes is not None:
+        return axes
+    return 1 + (ndim(x[0]) if x else 0) if is_sequence(x) else 0
+
+
+def size(x: Any) -> int:
+    """The number of entries."""
+    return int(x.size)
+
+
+def axes_of(shape: Shape, axis: Axis) -> tuple[int, ...]:
+    """The axes named, counted from the front and in order: all of them for None."""
+    every = range(len(shape))
+    if axis is None:
+        return tuple(every)
+    named = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(sorted(every[i] for i in named))
+
+
+def count_along(shape: Shape, axis: Axis) -> int:
+    """How many entries a reduction takes together."""
+    return prod(shape[i] for i in axes_of(shape, axis))
+
+
+def reduced(shape: Shape, axis: Axis, length_one: bool) -> Shape:
+    """The shape of a reduction, its axes kept with length 1 or left out."""
+    gone = axes_of(shape, axis)
+    if length_one:
+        return tuple(1 if i in gone else n for i, n in enumerate(shape))
+    return tuple(n for i, n in enumerate(shape) if i not in gone)
+
+
+def inverse_order(axes: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """The order of axes that undoes another; reversing undoes itself."""
+    if axes is None:
+        return None
+    positive = [i % len(axes) for i in axes]
+    return tuple(positive.index(i) for i in range(len(axes)))
+
+
+def whole(value: Any) -> Any:
+    """A whole number, or several; NumPy would cut off what a float has behind its point."""
+    return tuple(index(part) for part in value) if hasattr(value, "__iter__") else index(value)
+
+
+def one_axis(axis: Any) -> Any:
+    """One axis, or None for all entries in one row. Several would be an error in the words of another library."""
+    if axis is None:
+        return None
+    if not hasattr(axis, "__index__"):
+        raise TypeError(f"axis is one whole number, or None for all entries; got {axis!r}")
+    return index(axis)
+
+
+BORDERS = ("constant", "edge", "reflect", "symmetric", "wrap")
+
+
+def border_mode(mode: str) -> str:
+    """What a border may be made of. NumPy knows more, for which there is no gradient here."""
+    if mode not in BORDERS:
+        raise ValueError(f"mode is one of {', '.join(map(repr, BORDERS))}, got {mode!r}")
+    return mode
+
+
+def whole_constant(value: Any) -> None:
+    """Refuse a border of fractions round whole numbers, which would be cut off without a word."""
+    if value != value // 1:
+        raise ValueError(f"a border of {value} round whole numbers would be cut to one: x.astype(float) first")
+
+
+def as_table(weight: Any) -> Any:
+    """A table of rows, as it is. Numbers in one row would be looked up without a width: a ValueError."""
+    if weight.ndim != 2:
+        raise ValueError(f"weight has shape {weight.shape}; it is a table of rows, (words, width)")
+    return weight
+
+
+def opposite(shift: int | tuple[int, ...] | list[int]) -> int | tuple[int, ...]:
+    """The shift that takes back a shift."""
+    return tuple(-each for each in shift) if isinstance(shift, (tuple, list)) else -shift
+
+
+def other_norm(norm: str) -> str:
+    """The norm with which a Fourier transform divides by what its inverse had divided by."""
+    return {"backward": "forward", "forward": "backward"}.get(norm, norm)
+
+
+def border_at_end(ndim: int, width: int) -> tuple[tuple[int, int], ...]:
+    """A `pad_width` for the last of `ndim` axes alone, equal on both sides."""
+    return ((0, 0),) * (ndim - 1) + ((width, width),)
+
+
+def cuts(shapes: list[Shape], axis: int) -> tuple[int, ...]:
+    """Where to cut so that the parts have the lengths of `shapes` along `axis`."""
+    places: list[int] = []
+    total = 0
+    for each in shapes[:-1]:
+        total += each[axis]
+        places.append(total)
+    return tuple(places)
+
+
+def diagonal_shape(shape: Shape, offset: int) -> Shape:
+    """The shape of a diagonal of matrices of `shape`: how many entries it has stands last."""
+    rows, columns = shape[-2:]
+    return (*shape[:-2], max(0, min(rows + min(offset, 0), columns - max(offset, 0))))
+
+
+def corner(shape: Shape, axis: int) -> tuple[slice, ...]:
+    """An index of the first entries along every axis but one, as many as `shape` has, and of all along that one."""
+    return tuple(slice(None) if i == axis % len(shape) else slice(n) for i, n in enumerate(shape))
+
+
+def last_axes(count: int) -> tuple[int, ...]:
+    """The last `count` axes, counted from the end."""
+    if count < 1:
+        raise ValueError(f"axes is the number of last axes, at least 1; got {count}")
+    return tuple(range(-count, 0))
+
+
+def shaped_like(x: Any, other: Any) -> Any:
+    """What must have the shape of another array, as it is. Broadcast it would compute something else: a ValueError."""
+    if x.shape != other.shape:
+        raise ValueError(f"the shapes {x.shape} and {other.shape} must be equal")
+    return x
+
+
+def turned(weight: Any) -> Any:
+    """The transpose of a matrix. More axes would broadcast: a ValueError."""
+    if weight.ndim != 2:
+        raise ValueError(f"weight has shape {weight.shape} and is no matrix")
+    return weight.T
+
+
+def floating(x: Any) -> Any:
+    """The dtype of fractions beside an array: its own, or double precision beside whole numbers."""
+    return x.dtype if x.dtype.kind in "fc" else "float64"
+
+
+def attention_scale(query: Any, scale: float | None) -> float:
+    """The scale that was asked for, or one over the root of the length of a query."""
+    return 1 / sqrt(max(query.shape[-1], 1)) if scale is None else scale
+
+
+def fitting_bias(bias: Any, query: Any, key: Any) -> Any:
+    """What is added to the scores of attention, as it is. True and False would be added as 1 and 0: a TypeError. A bias
+    for more queries or keys than there are would repeat them: a ValueError."""
+    if bias.dtype.kind == "b":
+        raise TypeError(
+            "bias is numbers, which are added to the scores; where a query may look, as True and False, is allowed= of "
+            "mg.attention"
+        )
+    scores = (query.shape[-2], key.shape[-2])
+    if any(n not in (1, m) for n, m in zip(bias.shape[::-1], scores[::-1], strict=False)):
+        raise ValueError(f"a bias of shape {bias.shape} does not fit the scores of queries and keys, {scores}")
+    return bias
+
+
+QUANTILES: dict[str, Callable[[int, float], float]] = {
+    "linear": lambda n, q: q * (n - 1),
+    "lower": lambda n, q: floor(q * (n - 1)),
+    "higher": lambda n, q: ceil(q * (n - 1)),
+    "midpoint": lambda n, q: (floor(q * (n - 1)) + ceil(q * (n - 1))) / 2,
+    "nearest": lambda n, q: round(q * (n - 1)),
+    "hazen": lambda n, q: q * n - 1 / 2,
+    "weibull": lambda n, q: q * (n + 1) - 1,
+    "median_unbiased": lambda n, q: q * (n + 1 / 3) - 2 / 3,
+    "normal_unbiased": lambda n, q: q * (n + 1 / 4) - 5 / 8,
+    "interpolated_inverted_cdf": lambda n, q: q * n - 1,
+    "inverted_cdf": lambda n, q: ceil(q * n - 1),
+    "averaged_inverted_cdf": lambda n, q: (floor(q * n - 1) + ceil(q * n - 1) + 1) / 2,
+    "closest_observation": lambda n, q: round(q * n) - 1,
+}
+"""Where among `n` entries in order, counted from 0, a share `q` of them ends; under NumPy's names, of which most are of
+R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", 1996."""
+
+
+def quantile_places(length: int, q: Any, method: str = "linear") -> tuple[Any, Any, Any]:
+    """The two neighbours in order between which a quantile lies, and how far it is towards the second; of several
+    shares a list of each."""
+    if method not in QUANTILES:
+        raise ValueError(f"method is one of {', '.join(map(repr, QUANTILES))}, got {method!r}")
+    if is_sequence(q):
+        found = [quantile_places(length, share, method) for share in q]
+        return [low for low, _, _ in found], [high for _, high, _ in found], [weight for _, _, weight in found]
+    if not 0 <= q <= 1:
+        raise ValueError(f"q is a share between 0 and 1, got {q}")
+    if not length:
+        raise ValueError("of no entries at all there is no quantile")
+    place = min(max(QUANTILES[method](length, q), 0), length - 1)
+    low = floor(place)
+    return low, min(low + 1, length - 1), place - low
+
+
+def image_size(shape: Shape) -> Shape:
+    """The last two lengths: height and width."""
+    return tuple(shape[-2:])
+
+
+def joined_last(shape: Shape) -> Shape:
+    """The last two axes as one."""
+    return (*shape[:-2], shape[-2] * shape[-1])
+
+
+def windows_along(shape: Shape, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape = (1, 1)) -> Shape:
+    """How many windows fit along the height and the width. Of numbers that are too small nothing else would tell: a
+    window with a dilation of -1 lies beside the image, in memory that is not its own."""
+    if min(*kernel[-2:], *stride, *dilation) < 1 or min(padding) < 0:
+        raise ValueError(
+            f"windows {kernel[-2:]}, their stride {stride} and their dilation {dilation} are at least 1, their padding "
+            f"{padding} at least 0"
+        )
+    return tuple(
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, s, p, d in zip(shape[-2:], kernel[-2:], stride, padding, dilation, strict=True)
+    )
+
+
+def size_before_windows(
+    shape: Shape, kernel: Shape, stride: Shape, padding: Shape, output_padding: Shape, dilation: Shape
+) -> Shape:
+    """The height and width of an image in which as many windows fit as `shape` has places; `output_padding` more than
+    the smallest."""
+    size = tuple(
+        (n - 1) * s - 2 * p + d * (k - 1) + more + 1
+        for n, k, s, p, more, d in zip(shape[-2:], kernel[-2:], stride, padding, output_padding, dilation, strict=True)
+    )
+    if min(size) < 1:
+        raise ValueError(f"padding {padding} leaves nothing of the image: its size would be {size}")
+    return size
+
+
+def channel_shape(shape: Shape) -> Shape:
+    """The shape in which one number for each channel (axis 1) meets an array of `shape`."""
+    return (-1, *(1,) * (len(shape) - 2))
+
+
+def by_channel(values: Any, shape: Shape) -> Any:
+    """One number for each channel (axis 1), ready to meet an array of `shape`. Other shapes would broadcast: a
+    ValueError."""
+    if values.shape != shape[1:2]:
+        raise ValueError(f"one number for each of {shape[1]} channels is wanted, got shape {values.shape}")
+    return values.reshape(channel_shape(shape))
+
+
+def all_but_channels(shape: Shape) -> tuple[int, ...]:
+    """Every axis but that of the channels (axis 1)."""
+    return (0, *range(2, len(shape)))
+
+
+def group_shape(shape: Shape, num_groups: int) -> Shape:
+    """The channels in groups, each group as one row: (N, groups, entries)."""
+    if num_groups < 1 or shape[1] % num_groups:
+        raise ValueError(f"{shape[1]} channels do not part into {num_groups} equal groups")
+    return (shape[0], num_groups, prod(shape[1:]) // num_groups)
+
+
+def heads_sharing(query: Shape, key: Shape) -> int:
+    """How many heads of queries (third axis from the end) share one of keys; a single head broadcasts by itself."""
+    heads, given = (shape[-3] if len(shape) > 2 else 1 for shape in (query, key))
+    if 1 in (heads, given) or heads == given:
+        return 1
+    if heads % given:
+        raise ValueError(f"{heads} heads of queries cannot share {given} of keys: no divisor")
+    return heads // given

@@ -1,0 +1,160 @@
+"""Windows over images, in arrays: how they are cut out, put back, and laid out for one product of matrices.
+
+Shapes are (images, channels, height, width), in short (N, C, H, W). `np` is NumPy or CuPy.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from numpy import ndindex
+
+from .shapes import windows_along
+
+__all__ = [
+    "as_images", "fold", "grouped", "grouped_images", "kernel_rows", "max_pool2d_with_chosen", "split_columns",
+    "unfold", "ungrouped", "window_columns", "window_counts", "window_sums",
+]  # fmt: skip
+
+
+def _images_last(x: Any) -> Any:
+    """(N, C, H, W) seen as (C, H, W, N), which is how images lie in memory here: a row of a window is then one run of
+    numbers, and a convolution one product of matrices. Elementwise operations keep the order."""
+    return x.transpose(1, 2, 3, 0)
+
+
+def _images_first(x: Any) -> Any:
+    """(C, H, W, N) seen as (N, C, H, W)."""
+    return x.transpose(3, 0, 1, 2)
+
+
+def _counts(shape: tuple[int, ...], kernel: Any, stride: Any, padding: Any, dilation: Any) -> tuple[int, int]:
+    """How many windows there are along the height and the width: at least one."""
+    high, wide = windows_along(shape, kernel, stride, padding, dilation)
+    if high < 1 or wide < 1:
+        image = f"the image {tuple(shape[-2:])} with padding {padding}"
+        raise ValueError(f"a window of {kernel} (dilation {dilation}) is larger than {image}")
+    return high, wide
+
+
+def _windows(np: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, border: float) -> Any:
+    """Every window as a view: (C, kh, kw, H', W', N)."""
+    (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel
+    high, wide = _counts(x.shape, kernel, stride, padding, dilation)
+    n, channels, rows, columns = x.shape
+    framed = _images_last(x)
+    if ph or pw:
+        framed = np.full((channels, rows + 2 * ph, columns + 2 * pw, n), border, x.dtype)
+        framed[:, ph : ph + rows, pw : pw + columns] = _images_last(x)
+    framed = np.ascontiguousarray(framed)
+    c, h, w, each = framed.strides
+    return np.lib.stride_tricks.as_strided(
+        framed, (channels, kh, kw, high, wide, n), (c, h * dh, w * dw, h * sh, w * sw, each)
+    )
+
+
+def unfold(
+    np: Any, x: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1)
+) -> Any:
+    """Each window's entries as one column: (N, C * kernel, windows)."""
+    windows = _windows(np, x, kernel_size, stride, padding, dilation, 0.0)
+    places = windows.shape[3] * windows.shape[4]
+    return windows.reshape(x.shape[1] * kernel_size[0] * kernel_size[1], places, x.shape[0]).transpose(2, 0, 1)
+
+
+def fold(
+    np: Any, x: Any, output_size: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0),
+    dilation: Any = (1, 1),
+) -> Any:  # fmt: skip
+    """Columns put back where their windows were, overlaps added up: (N, C, H, W)."""
+    (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel_size
+    high, wide = _counts(output_size, kernel_size, stride, padding, dilation)
+    columns = x.transpose(1, 2, 0).reshape(x.shape[1] // (kh * kw), kh, kw, high, wide, x.shape[0])
+    size = (output_size[0] + 2 * ph, output_size[1] + 2 * pw)
+    if stride == kernel_size and dilation == (1, 1) and size == (high * sh, wide * sw):
+        framed = columns.transpose(0, 3, 1, 4, 2, 5).reshape(len(columns), *size, x.shape[0])  # nothing overlaps
+    else:
+        framed = np.zeros((len(columns), *size, x.shape[0]), x.dtype)
+        for i, j in ndindex(kh, kw):
+            top, left = i * dh, j * dw
+            framed[:, top : top + sh * high : sh, left : left + sw * wide : sw] += columns[:, i, j]
+    return _images_first(framed[:, ph : ph + output_size[0], pw : pw + output_size[1]])
+
+
+def kernel_rows(np: Any, x: Any, groups: int = 1) -> Any:
+    """A kernel's weights as one row for each output channel: (groups, O / groups, entries)."""
+    return x.reshape(groups, x.shape[0] // groups, prod(x.shape[1:]))
+
+
+def grouped(np: Any, x: Any, groups: int = 1) -> Any:
+    """The columns of all images side by side, apart for each group: (groups, entries, windows * N)."""
+    return x.transpose(1, 2, 0).reshape(groups, x.shape[1] // groups, x.shape[2] * x.shape[0])
+
+
+def ungrouped(np: Any, x: Any, images: int) -> Any:
+    """The reverse of `grouped`: (N, all entries, windows)."""
+    return x.reshape(x.shape[0] * x.shape[1], x.shape[2] // (images or 1), images).transpose(2, 0, 1)
+
+
+def grouped_images(np: Any, x: Any, groups: int = 1) -> Any:
+    """The places of all images in a row, apart for each group: (groups, C / groups, H * W * N)."""
+    n, channels, high, wide = x.shape
+    return _images_last(x).reshape(groups, channels // groups, high * wide * n)
+
+
+def as_images(np: Any, x: Any, size: tuple[int, ...], images: int) -> Any:
+    """The reverse of `grouped_images`: (N, C, H, W)."""
+    return _images_first(x.reshape(x.shape[0] * x.shape[1], *size, images))
+
+
+def max_pool2d_with_chosen(
+    np: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
+) -> tuple[Any, Any]:
+    """The largest entry of each window, and which entry of its window it is: (C, kernel, windows * N)."""
+    if any(2 * p > k for p, k in zip(padding, kernel_size, strict=True)):
+        raise ValueError(f"padding {padding} is more than half of the window {kernel_size}: some would see nothing")
+    least = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min if x.dtype.kind in "iu" else False
+    windows = _windows(np, x, kernel_size, stride, padding, dilation, least)
+    entries = [windows[:, i, j] for i, j in ndindex(*kernel_size)]
+    largest = entries[0].copy()
+    for entry in entries[1:]:
+        np.maximum(largest, entry, out=largest)
+    chosen = np.empty((len(windows), len(entries), *largest.shape[1:]), bool)
+    free = np.ones(largest.shape, bool)
+    for place, entry in enumerate(entries):
+        np.logical_and(entry == largest, free, out=chosen[:, place])
+        free ^= chosen[:, place]
+    return _images_first(largest), chosen.reshape(*chosen.shape[:2], prod(largest.shape[1:]))
+
+
+def window_counts(
+    np: Any, x: Any, shape: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool
+) -> Any:
+    """How many entries each window of an image of `shape` takes together."""
+    if any(2 * p > k for p, k in zip(padding, kernel_size, strict=True)):
+        raise ValueError(f"padding {padding} is more than half of the window {kernel_size}: some would see nothing")
+    if count_include_pad or not any(padding):
+        return np.array(kernel_size[0] * kernel_size[1], np.int16)  # small integers leave float32 as it is
+    ones = np.ones((1, 1, *shape[-2:]))
+    counts = unfold(np, ones, kernel_size, stride, padding).sum(axis=1).astype(np.int16)
+    return counts.reshape(windows_along(shape, kernel_size, stride, padding))
+
+
+def split_columns(np: Any, x: Any, kernel_size: Any) -> Any:
+    """Columns of windows apart for each channel: (N, C, kernel, windows)."""
+    entries = kernel_size[0] * kernel_size[1]
+    return x.reshape(x.shape[0], x.shape[1] // entries, entries, x.shape[-1])
+
+
+def window_sums(np: Any, x: Any, x_shape: Any, kernel_size: Any, stride: Any, padding: Any) -> Any:
+    """Columns of windows added up, as images."""
+    total = split_columns(np, x, kernel_size).sum(axis=2)
+    return total.reshape(*x_shape[:2], *windows_along(x_shape, kernel_size, stride, padding))
+
+
+def window_columns(np: Any, x: Any, kernel_size: Any) -> Any:
+    """Each entry of an image repeated as a column for its whole window."""
+    (n, channels, high, wide), entries = x.shape, kernel_size[0] * kernel_size[1]
+    line = x.reshape(n, channels, 1, high * wide)
+    return np.broadcast_to(line, (n, channels, entries, high * wide)).reshape(n, channels * entries, high * wide)

@@ -1,0 +1,68 @@
+"""A museum of wrong rules: each was shipped by an engine or handed in by a student, and can be run.
+
+    >>> from micrograd_plus.checks import museum, promises as check
+    >>> exhibit = museum.named("tanh: rule on the input")
+    >>> with museum.planted(exhibit) as tanh:
+    ...     exhibit.promise in check.broken(tanh)
+    True
+
+`docs/museum.md` is written from it. What breaks a promise here is what the checks are for.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from . import (
+    activations,
+    axes,
+    checkpoints,
+    entries,
+    layers,
+    losses,
+    places,
+    products,
+    reductions,
+    sequences,
+    twice,
+    windows,
+)
+from .evidence import Evidence, evidence, formulas
+from .exhibit import DIFFERENCES, SECOND, Exhibit, Lazy, exhibits, planted, wrong
+
+__all__ = [
+    "DIFFERENCES", "SECOND", "WINGS", "Evidence", "Exhibit", "Lazy", "evidence", "exhibits", "formulas", "named", "of",
+    "planted", "wrong",
+]  # fmt: skip
+
+WINGS = {
+    "Entry by entry": entries,
+    "Activations": activations,
+    "Reductions": reductions,
+    "Along an axis": axes,
+    "Products": products,
+    "Places": places,
+    "Windows": windows,
+    "Softmax and losses": losses,
+    "Layers": layers,
+    "Sequences and attention": sequences,
+    "Checkpoints": checkpoints,
+    "Right once, wrong twice": twice,
+}
+"""The files of exhibits, under the headings that the page gives them."""
+
+
+def named(name: str) -> Exhibit:
+    """The exhibit of that name, written "operation: mistake"; KeyError, with the nearest names, where there is none."""
+    names = {each.title: each for each in exhibits}
+    if name in names:
+        return names[name]
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.3)
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    raise KeyError(f"there is no exhibit {name!r}{hint}")
+
+
+def of(call: Any) -> list[Exhibit]:
+    """The exhibits of one operation."""
+    return [each for each in exhibits if each.op is call.op]

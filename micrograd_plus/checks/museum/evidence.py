@@ -1,0 +1,154 @@
+"""What gives an exhibit away: both formulas, and the numbers that differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...backends import devices
+from ...core.rule import Rule
+from ...tracing.formulas import formula
+from ...transforms.reverse import grad
+from .. import promises as check
+from ..samples import Sample
+from .exhibit import SECOND, Exhibit, planted
+
+np = devices.device("cpu").library
+
+
+class Evidence:
+    """Where the wrong rule shows: a sample, one of its inputs, what it receives by either rule, and what the difference
+    looks like. Where the wrong rule cannot even be applied, `wrong` is None and `sentence` the error."""
+
+    __slots__ = ("input", "right", "sample", "sentence", "wrong")
+
+    def __init__(self, sample: Sample, name: str, right: Any, wrong: Any, sentence: str):
+        self.sample, self.input, self.right, self.wrong, self.sentence = sample, name, right, wrong, sentence
+
+
+@np.errstate(all="ignore")
+def evidence(exhibit: Exhibit) -> Evidence:
+    """The first sample on which the exhibit breaks its promise, and what its inputs receive there."""
+    sample = telling_sample(exhibit)
+    right = received(exhibit, sample)
+    try:
+        with planted(exhibit):
+            wrong = received(exhibit, sample)
+    except (RuntimeError, ValueError, IndexError) as error:
+        served = next(iter(exhibit.rules))[0]
+        return Evidence(sample, served, right.get(served), None, refusal(error))
+    name = next(name for name in right if not equal(right[name], wrong[name]))
+    return Evidence(sample, name, right[name], wrong[name], difference(right[name], wrong[name]))
+
+
+@np.errstate(all="ignore")
+def telling_sample(exhibit: Exhibit) -> Sample:
+    """The first sample of real numbers that breaks the promise; LookupError when none does."""
+    keep = check.promises[exhibit.promise]
+    with planted(exhibit):
+        for sample in exhibit.samples:
+            if _is_complex(sample) or exhibit.promise in sample.excused:
+                continue
+            try:
+                keep(sample)
+            except Exception:  # noqa: BLE001 - a wrong rule may raise anything
+                return sample
+    raise LookupError(f"no sample gives {exhibit.title!r} away")
+
+
+def received(exhibit: Exhibit, sample: Sample) -> dict[str, Any]:
+    """What each input receives, by name; of a rule that is wrong only the second time, the second gradients."""
+    places = check.moving(sample)
+    names = [sample.op.names_of(len(sample.inputs))[place] for place in places]
+    if exhibit.promise != SECOND:
+        return dict(zip(names, check.gradients(sample), strict=True))
+    twice = grad(check.slope(sample), tuple(range(len(places))))(*[sample.inputs[place] for place in places])
+    return {name: each.numpy() for name, each in zip(names, twice, strict=True)}
+
+
+def _is_complex(sample: Sample) -> bool:
+    return any(getattr(value, "dtype", np.dtype(float)).kind == "c" for value in sample.inputs)
+
+
+def refusal(error: Exception) -> str:
+    """What the engine says of a contribution that does not fit; of other errors only the kind, for their words are
+    NumPy's."""
+    said = str(error).partition(";")[0]
+    return said if "sent shape" in said else f"it cannot be applied: {type(error).__name__}"
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Whether two arrays are the same up to rounding."""
+    return a.shape == b.shape and np.allclose(a, b, rtol=1e-9, atol=1e-11)
+
+
+# What a difference looks like ----
+
+
+def difference(right: Any, wrong: Any) -> str:
+    """In what way a wrong gradient differs from the right one, as a sentence about its entries."""
+    if wrong.shape != right.shape:
+        return f"the shape is {wrong.shape} for {right.shape}"
+    if not np.all(np.isfinite(wrong)):
+        return f"{np.sum(~np.isfinite(wrong))} of {wrong.size} entries are no numbers"
+    if right.ndim == 2 and equal(right.T, wrong):
+        return "it is the transpose of the right one"
+    apart = ~np.isclose(wrong, right, rtol=1e-9, atol=1e-11)
+    count = f"{np.sum(apart)} of {wrong.size} entries differ" if wrong.size > 1 else "the one entry differs"
+    if np.all(np.isclose(wrong[apart], 0)):
+        return f"{count}: 0 arrives where something is due"
+    if np.all(np.isclose(right[apart], 0)):
+        return f"{count}: something arrives where 0 is due"
+    ratios = wrong[right != 0] / right[right != 0]
+    if np.ptp(ratios) < 1e-6 and np.all(wrong[right == 0] == 0):
+        return f"every entry is {number(ratios[0])} times the right one"
+    share = np.max(np.abs(wrong - right)) / np.max(np.abs(right))
+    return f"{count}, by up to {number(share)} times the largest right one"
+
+
+def number(value: float) -> str:
+    """A number to three digits, with a minus as it is printed."""
+    return f"{value + 0.0:.3g}".replace("-", "−")
+
+
+# The formulas ---------------
+
+NO_FORMULA = {"text": None, "latex": None, "mathml": None}
+
+
+def formulas(exhibit: Exhibit) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+    """For each input whose contribution differs, the right formula and the wrong one, in three notations. None stands
+    for a rule that cannot be read on symbols, or is not there."""
+    sample = telling_sample(exhibit)
+    right = _by_input(exhibit.right_rules(), sample)
+    wrong = _by_input(exhibit.wrong_rules(), sample)
+    return {
+        name: (right.get(name, NO_FORMULA), formula)
+        for name, formula in wrong.items()
+        if formula["text"] is None or formula != right.get(name)
+    }
+
+
+def _by_input(rules: list[Rule], sample: Sample) -> dict[str, dict[str, Any]]:
+    """The formulas of rules, by the input they serve. Inputs that the sample leaves out have none."""
+    given = dict(zip(sample.op.inputs, sample.inputs, strict=False))
+    served = [(rule, place, name) for rule in rules for place, name in enumerate(rule.inputs)]
+    left_out = {name for name, value in given.items() if value is None}
+    return {name: _formula(rule, place, sample) for rule, place, name in served if name not in left_out}
+
+
+def _formula(rule: Rule, place: int, sample: Sample) -> dict[str, Any]:
+    """The formula of one rule, read on symbols for what it would read on a sample."""
+    op = rule.op
+    if sample.op is not op:  # a whole program shows it
+        return NO_FORMULA
+    params = {**op.params, **sample.params}
+    missing = [None] * (0 if op.kind == "variadic" else len(op.inputs) - len(sample.inputs))
+    data = [*sample.inputs, *missing]
+    out, kept = op.compute(devices.device("cpu").namespace, data, params)
+    named = op.named(data, params, out, kept)
+    upstream = tuple(part * 0 for part in out) if op.outputs else out * 0
+    reads = {name: named[name] for name in rule.reads if name not in ("xp", "upstream")}
+    try:
+        return formula(rule, place, reads, upstream)
+    except (AttributeError, ValueError, IndexError):  # it speaks of arrays, not of functions of a namespace
+        return NO_FORMULA

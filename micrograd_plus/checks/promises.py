@@ -1,0 +1,412 @@
+"""The promises that every operation keeps, as functions of one sample.
+
+    >>> import micrograd_plus as mg
+    >>> from micrograd_plus.checks.promises import check
+    >>> "the gradient equals differences" in check(mg.tanh)
+    True
+
+Each raises an error that names the operation, the call, and what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+from .. import ops
+from ..backends import arrays, devices, floats, tensors
+from ..core import codegen
+from ..core.backward import namespace_of
+from ..core.blocks import unfuse
+from ..core.composite import ChainRule
+from ..core.define import operations
+from ..core.operation import Op
+from ..core.recorders import Recorder, recorded_by
+from ..core.residuals import every_upstream
+from ..core.values import is_complex
+from ..formulas import symbols
+from ..tensor import Tensor, tensor
+from ..tracing import load_trace, record
+from ..tracing.formulas import at_hand, expression
+from ..transforms.forward import jvp
+from ..transforms.gradcheck import gradcheck
+from ..transforms.reverse import grad
+from .samples import Sample, samples
+
+np = devices.device("cpu").library
+Promise = Callable[[Sample], None]
+promises: dict[str, Promise] = {}
+
+
+def promise(sentence: str) -> Callable[[Promise], Promise]:
+    """Name a promise by the sentence it keeps."""
+
+    def named(function: Promise) -> Promise:
+        promises[sentence] = function
+        return function
+
+    return named
+
+
+def check(call: Any) -> dict[str, int]:
+    """Hold an operation to every promise, on all its samples.
+
+    Args:
+        call: an operation: `mg.tanh`, or a function under `@mg.op` and its like.
+    Returns: a dictionary from each promise, a sentence, to the number of samples it was held on.
+    Raises: the error of the first promise that is broken, which names the operation, the call, and what differs.
+        TypeError for what is no operation, ValueError for one without a sample.
+    Example:
+        >>> held = mg.check_op(mg.tanh)
+        >>> held["the gradient equals differences"] > 0
+        True
+
+    See: the page "Contributing" of the documentation; torch.autograd.gradcheck.
+    """
+    op: Any = getattr(call, "op", None)
+    if not isinstance(op, Op):
+        raise TypeError(f"check wants an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
+    if op.name not in samples:
+        raise ValueError(f"{op.name} has no sample; give it one: mg.samples.sample({op.name}, ...)")
+    held = dict.fromkeys(promises, 0)
+    for each in samples[op.name]:
+        for sentence, keep in promises.items():
+            if sentence not in each.excused:
+                keep(each)
+                held[sentence] += 1
+    return held
+
+
+def broken(call: Any) -> dict[str, str]:
+    """The promises that an operation breaks on its samples, each with the first error that says so."""
+    op: Op = getattr(call, "op", call)
+    found: dict[str, str] = {}
+    for each in samples[op.name]:
+        for sentence, keep in promises.items():
+            if sentence in found or sentence in each.excused:
+                continue
+            try:
+                with np.errstate(all="ignore"):
+                    keep(each)
+            except Exception as error:  # noqa: BLE001 - a wrong rule may raise anything
+                found[sentence] = str(error)
+    return found
+
+
+# Calling --------------------
+
+
+def moving(sample: Sample) -> list[int]:
+    """The places of the inputs that want a gradient."""
+    op = sample.op
+    names = op.names_of(len(sample.inputs))
+    has_rule = [op.kind == "variadic" or op.differentiable(name) or not op.rules for name in names]
+    return [
+        i
+        for i, value in enumerate(sample.inputs)
+        if has_rule[i] and hasattr(value, "dtype") and value.dtype.kind in "fc"
+    ]
+
+
+where: ContextVar[str] = ContextVar("where", default="cpu")
+"""The device that samples are called on. Inputs are sent there and results brought home by an operation, so that every
+promise goes through it, back and forth."""
+
+
+def run(sample: Sample, inputs: list[Any]) -> Any:
+    """The call: its result, or a tuple of several."""
+    device = where.get()
+    if device == "cpu":
+        return called(sample, inputs)
+    there = [sent(x, "cpu", device) if hasattr(x, "dtype") else x for x in inputs]
+    out = called(sample, there)
+    return tuple(sent(part, device, "cpu") for part in out) if isinstance(out, tuple) else sent(out, device, "cpu")
+
+
+def sent(x: Any, source: str, device: str) -> Any:
+    """A tensor from one device on another, with the way back recorded: a leaf's own `to` would make another leaf."""
+    return ops.to_device(x if isinstance(x, Tensor) else tensor(x), device, source)
+
+
+def called(sample: Sample, inputs: list[Any]) -> Any:
+    """The call, where its inputs are."""
+    return sample.op.call_with(inputs, sample.params)
+
+
+def scalar(sample: Sample, inputs: list[Any], seed: int = 0) -> Any:
+    """The call's outputs, weighted by fixed numbers of both signs and added up to one real number."""
+    out = run(sample, inputs)
+    total: Any = 0.0
+    for place, part in enumerate(out if isinstance(out, tuple) else (out,)):
+        if part.dtype.kind in "fc":
+            rng = np.random.default_rng([seed, place])
+            weights = rng.uniform(0.5, 1.5, part.shape) * rng.choice([-1.0, 1.0], part.shape)
+            real_part = part.real if is_complex(part) else part
+            total = total + (real_part * tensor(weights, dtype=real_part.dtype)).sum()
+            if is_complex(part):
+                total = total + (part.imag * tensor(weights[..., ::-1] * 0.7 if part.ndim else weights)).sum()
+    return total
+
+
+def given(sample: Sample, places: list[int], values: Any) -> list[Any]:
+    """The sample's inputs, with other values at some places."""
+    inputs = [tensor(value) if hasattr(value, "dtype") else value for value in sample.inputs]
+    for place, value in zip(places, values, strict=True):
+        inputs[place] = value
+    return inputs
+
+
+def weighted(sample: Sample, places: list[int]) -> Callable[..., Any]:
+    """The weighted call as a function of the inputs at some places, under the name of the sample."""
+
+    def call(*values: Any) -> Any:
+        return scalar(sample, given(sample, places, values))
+
+    call.__name__ = str(sample)
+    return call
+
+
+def must_equal(a: Any, b: Any, what: str, rtol: float = 1e-9, atol: float = 1e-11) -> None:
+    """Two arrays of one shape, entry by entry equal up to rounding."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape:
+        raise AssertionError(f"{what}: shapes {a.shape} and {b.shape}")
+    if not np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True):
+        worst = np.unravel_index(np.argmax(np.abs(a - b)), a.shape)
+        raise AssertionError(f"{what}: {a[worst]!r} and {b[worst]!r} at {worst}")
+
+
+def at_home(value: Any) -> Any:
+    """An array of any device as one of the host's."""
+    return value.get() if hasattr(value, "get") else value
+
+
+def gradients(sample: Sample, inputs: list[Any] | None = None, seed: int = 0) -> list[Any]:
+    """The gradients of the weighted call, as arrays, by the plain walk."""
+    places = moving(sample)
+    values = sample.inputs if inputs is None else inputs
+    leaves = [tensor(values[i], requires_grad=True) for i in places]
+    full = [tensor(value) if hasattr(value, "dtype") else value for value in values]
+    for place, leaf in zip(places, leaves, strict=True):
+        full[place] = leaf
+    scalar(sample, full, seed).backward()
+    return [leaf.grad.numpy() if leaf.grad is not None else np.zeros(leaf.shape, leaf.dtype) for leaf in leaves]
+
+
+def slope(sample: Sample) -> Callable[..., Any]:
+    """The gradients of the weighted call, weighted once more and added up: a function of the inputs that move."""
+    places = moving(sample)
+    first = grad(weighted(sample, places), tuple(range(len(places))))
+
+    def call(*values: Any) -> Any:
+        total: Any = 0.0
+        for place, each in enumerate(first(*values)):
+            rng = np.random.default_rng([7, place])
+            weights = tensor(rng.uniform(0.5, 1.5, each.shape) * rng.choice([-1.0, 1.0], each.shape))
+            total = total + ((each.real + each.imag * 0.3 if is_complex(each) else each) * weights).sum()
+        return total
+
+    call.__name__ = f"the gradient of {sample}"
+    return call
+
+
+# The promises ---------------
+
+
+@promise("the gradient equals differences")
+def _(sample: Sample) -> None:
+    places = moving(sample)
+    gradcheck(weighted(sample, places), [sample.inputs[i] for i in places])
+
+
+@promise("forward mode is the transpose of reverse mode")
+def _(sample: Sample) -> None:
+    places, rng = moving(sample), np.random.default_rng(3)
+    values = [sample.inputs[i] for i in places]
+    draws = [(rng.normal(size=v.shape), rng.normal(size=v.shape) if v.dtype.kind == "c" else 0) for v in values]
+    tangents = [re + 1j * im if v.dtype.kind == "c" else re for v, (re, im) in zip(values, draws, strict=True)]
+    _, moved = jvp(lambda *inside: scalar(sample, given(sample, places, inside)), values, tangents)
+    back = sum(float(np.sum(np.real(np.conj(g) * t))) for g, t in zip(gradients(sample), tangents, strict=True))
+    must_equal(moved.item(), back, f"{sample}: forward and reverse mode", rtol=1e-8, atol=1e-10)
+
+
+@promise("the gradient has a gradient")
+def _(sample: Sample) -> None:
+    gradcheck(slope(sample), [sample.inputs[i] for i in moving(sample)], rtol=2e-5, atol=1e-6)
+
+
+@promise("stepping inside changes nothing")
+def _(sample: Sample) -> None:
+    if not sample.op.composite:
+        return
+    fused = gradients(sample)
+    with unfuse():
+        apart = gradients(sample)
+    for a, b in zip(fused, apart, strict=True):
+        must_equal(a, b, f"{sample}: the closed form and its own steps", rtol=1e-9, atol=1e-10)
+
+
+@promise("the written-out code does what the names mean")
+def _(sample: Sample) -> None:
+    written = gradients(sample)
+    with codegen.by_name(list(operations.values())):
+        by_name = gradients(sample)
+    for a, b in zip(written, by_name, strict=True):
+        must_equal(a, b, f"{sample}: written out and by name", rtol=1e-13, atol=1e-14)
+
+
+@promise("the formula, evaluated, equals the gradient")
+def _(sample: Sample) -> None:
+    places = moving(sample)
+    leaves = [tensor(sample.inputs[i], requires_grad=True) for i in places]
+    listener = _Listener()
+    with recorded_by(listener):
+        scalar(sample, given(sample, places, leaves)).backward()
+    mine = [step for step in listener.steps if step[0].op is sample.op]
+    if sample.op.rules and not mine:
+        raise AssertionError(f"{sample}: no step of {sample.op.name} was recorded")
+    for step in mine:
+        formula_holds(sample, step, listener)
+
+
+def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) -> None:
+    """See that what a step sent is what its formula comes to; with the chain rule, each formula of the steps inside."""
+    node, contribution, upstream, _, _ = step
+    rule, xp = contribution.rule, namespace_of(upstream)
+    op = rule.op
+    if isinstance(rule, ChainRule):
+        steps_inside_hold(sample, step, listener)
+        return
+    up = every_upstream(xp, upstream, node) if op.outputs else upstream
+    place = contribution.index if op.kind == "variadic" else rule.inputs.index(op.inputs[contribution.index])
+    reads = at_hand(rule, *listener.outcomes[node]) if rule.in_forward else contribution.reads
+    formula = expression(rule, place, reads, up)
+    names = {**reads, "upstream": up}
+    for name, value in list(names.items()):
+        if isinstance(value, (list, tuple)):
+            names.update({f"{name}[{i}]": part for i, part in enumerate(value)})
+    value, raw = at_home(symbols.evaluate(formula, xp, names)), at_home(contribution.raw)
+    must_equal(np.broadcast_to(value, raw.shape), raw, f"{sample}: the formula of {rule.name}")
+
+
+def steps_inside_hold(sample: Sample, step: tuple[Any, ...], listener: _Listener) -> None:
+    """The same inside a composite: the formula of each step there, and that together they send what it sent."""
+    node, contribution, upstream, _, _ = step
+    data, params, _ = listener.outcomes[node]
+    inputs = [value if value is None else Tensor.of(value) for value in data]
+    inputs[contribution.index].requires_grad = True
+    within = _Listener()
+    with recorded_by(within):
+        node.op.forward(tensors, *inputs, **params).backward(Tensor.of(upstream))
+    for each in within.steps:
+        formula_holds(sample, each, within)
+    arrived = at_home(inputs[contribution.index].grad.numpy())
+    must_equal(arrived, at_home(contribution.raw), f"{sample}: the steps inside {contribution.rule.name}")
+
+
+class _Listener(Recorder):
+    """A recorder that keeps what was applied, by node, and the steps."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[Any, ...]] = []
+        self.outcomes: dict[Any, Any] = {}
+
+    def applied(self, op: Any, inputs: Any, data: Any, params: dict[str, Any], result: Any) -> None:
+        """Keep an application under its node."""
+        outputs = result if op.outputs else (result,)
+        for output in outputs:
+            node = getattr(output, "node", None)
+            self.outcomes[node.parents[0] if op.outputs and node is not None else node] = (data, params, result)
+
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool) -> Any:
+        """Write every step down."""
+        return lambda *step: self.steps.append(step)
+
+
+@promise("numbers and arrays agree")
+def _(sample: Sample) -> None:
+    op = sample.op
+    plain = all(not hasattr(v, "dtype") or v.dtype.kind == "f" for v in sample.inputs)
+    if op.kind != "elementwise" or not plain or sample.params:
+        return
+    first = [value if value is None else float(np.ravel(value)[0]) for value in sample.inputs]
+    try:
+        number = op.forward(floats, *first, **op.params)
+    except AttributeError:
+        return  # an operation that is about arrays alone
+    out = op.call(*[x if x is None else tensor(x) for x in first])
+    must_equal(number, out.numpy(), f"{sample}: as numbers and as arrays", rtol=1e-12)
+    inputs = dict(zip(op.inputs, first, strict=True))
+    for rule in (rule for rule in op.rules if inputs[rule.inputs[0]] is not None):
+        named = {**op.params, **inputs, "out": number, "xp": floats}
+        as_arrays = {name: np.asarray(value) if type(value) is float else value for name, value in named.items()}
+        with np.errstate(all="ignore"):
+            on_arrays = rule({**as_arrays, "xp": arrays})
+        must_equal(rule(named), on_arrays, f"{sample}: the rule {rule.name} on numbers and on arrays", rtol=1e-12)
+
+
+@promise("single precision stays single precision")
+def _(sample: Sample) -> None:
+    if any(hasattr(v, "dtype") and v.dtype.kind == "c" for v in sample.inputs) or "dtype" in sample.params:
+        return
+    small = [v.astype("float32") if hasattr(v, "dtype") and v.dtype.kind == "f" else v for v in sample.inputs]
+    out = run(sample, [tensor(v) if hasattr(v, "dtype") else v for v in small])
+    for part in out if isinstance(out, tuple) else (out,):
+        if part.dtype.kind == "f" and part.dtype != np.float32:
+            raise AssertionError(f"{sample}: float32 in, {part.dtype} out")
+    for gradient, exact in zip(gradients(sample, small), gradients(sample), strict=True):
+        if gradient.dtype != np.float32:
+            raise AssertionError(f"{sample}: the gradient of a float32 input is {gradient.dtype}")
+        must_equal(gradient, exact, f"{sample}: the gradient in single precision", rtol=2e-3, atol=2e-4)
+
+
+@promise("the order of entries in memory does not matter")
+def _(sample: Sample) -> None:
+    def strided(value: Any) -> Any:
+        if not hasattr(value, "dtype") or value.ndim == 0:
+            return value
+        wide = np.zeros(tuple(2 * n for n in value.shape), value.dtype)
+        view = wide[tuple(slice(None, None, -2) for _ in value.shape)]
+        view[...] = value
+        return view
+
+    places = moving(sample)
+    leaves = [Tensor.of(strided(sample.inputs[i])) for i in places]
+    for leaf in leaves:
+        leaf.requires_grad = True
+    full = [Tensor.of(strided(v)) if hasattr(v, "dtype") else v for v in sample.inputs]
+    for place, leaf in zip(places, leaves, strict=True):
+        full[place] = leaf
+    scalar(sample, full).backward()
+    for leaf, exact in zip(leaves, gradients(sample), strict=True):
+        got = leaf.grad.numpy() if leaf.grad is not None else np.zeros(leaf.shape, leaf.dtype)
+        must_equal(got, exact, f"{sample}: entries that are not next to each other in memory", rtol=1e-12)
+
+
+@promise("arrays without entries, and single numbers, are allowed")
+def _(sample: Sample) -> None:
+    op = sample.op
+    plain = all(not hasattr(v, "dtype") or v.dtype.kind == "f" for v in sample.inputs)
+    if op.kind != "elementwise" or not plain:
+        return
+    for shape in ((), (0,), (2, 0)):
+        inputs = [np.full(shape, np.ravel(v)[0]) if hasattr(v, "dtype") else v for v in sample.inputs]
+        for gradient in gradients(sample, inputs):
+            if gradient.shape != shape:
+                raise AssertionError(f"{sample}: an input of shape {shape} received one of shape {gradient.shape}")
+
+
+@promise("its record can be stored and read back")
+def _(sample: Sample) -> None:
+    places = moving(sample)
+    leaves = [tensor(sample.inputs[i], requires_grad=True) for i in places]
+    with record() as trace:
+        scalar(sample, given(sample, places, leaves)).backward()
+    text = trace.to_json()
+    if load_trace(text).to_json() != text:
+        raise AssertionError(f"{sample}: the record is not the same after being read back")
+    for node, gradient in trace.gradients.items():
+        leaf = next(x for x in leaves if x.grad is not None and x.shape == gradient.shape)
+        if leaf.dtype != gradient.dtype:
+            raise AssertionError(f"{sample}: node {node} received {gradient.dtype}")

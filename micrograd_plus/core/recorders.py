@@ -1,0 +1,75 @@
+"""Recorders: who is notified of each application and of each walk, while their block is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .blocks import Block
+from .modes import recording
+from .variable import Gradient, Node, Variable
+
+OnStep = Callable[..., None]
+"""Called with each step: the node, the contribution, the upstream, and what had arrived before and after."""
+
+
+class Recorder:
+    """Who is notified of what happens in a block: `with recorded_by(recorder): ...`, in this thread and task alone."""
+
+    looks_inside = False
+    """Whether composites are to run as the operations that they are made of."""
+
+    def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+        """An operation was applied to `inputs`, whose arrays were `data`."""
+
+    def begin_walk(self, root: Any, upstream: Gradient, can_replay: bool) -> OnStep | None:
+        """A walk begins. Who wants its steps now returns a function that is called with each; `can_replay` says that
+        the same walk can also be had later, from what the nodes saved."""
+        return None
+
+    def broke_off(self) -> None:
+        """The walk that began last has ended in an error."""
+
+    def will_free(self, order: Sequence[Any]) -> None:
+        """What these nodes saved is about to be freed."""
+
+
+def recorded_by(recorder: Recorder) -> Block:
+    """A block of which a recorder hears. It does not hold the block, which ends however it is left."""
+    return Block(recording, recorder)
+
+
+def silence() -> Block:
+    """A block of which no recorder outside it hears."""
+    return Block(recording, SILENT)
+
+
+SILENT = Recorder()
+
+
+def recorders() -> list[Recorder]:
+    """Who records here: the open recorders since the last silence, the outermost first."""
+    found: list[Recorder] = recording.all()
+    while SILENT in found:
+        del found[: found.index(SILENT) + 1]
+    return found
+
+
+def notify(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+    """Notify this thread's recorders of an application."""
+    for recorder in recorders():
+        recorder.applied(op, inputs, data, params, result)
+
+
+def reported_to(root: Variable, upstream: Gradient, order: Sequence[Node], must_be_seen: bool) -> OnStep | None:
+    """The recorders that want to see a walk as it happens; none, if they can have the same walk later."""
+    plain = all(node.op is None or node.op.may_be_repeated for node in order)
+    can_replay = plain and not must_be_seen and not any(hasattr(node, "hooks") for node in order)
+    begun = [recorder.begin_walk(root, upstream, can_replay) for recorder in recorders()]
+    watching = [on_step for on_step in begun if on_step is not None]
+
+    def report(*step: Any) -> None:
+        for on_step in watching:
+            on_step(*step)
+
+    return report if watching else None

@@ -1,0 +1,21 @@
+"""Signals in time: `mg.signal.stft(x, n_fft=256, window="hann")`. The operations themselves are in
+`ops/extras/signal.py`
+and `ops/extras/convolving.py`."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from ..core.errors import no_such
+from ..ops.extras.convolving import convolve
+from ..ops.extras.signal import frames, hann_window, log_mel, mel_filters, overlap_add, stft, windowed_spectra
+
+__all__ = ["convolve", "frames", "hann_window", "log_mel", "mel_filters", "overlap_add", "stft", "windowed_spectra"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise no_such(__name__, name, __all__)

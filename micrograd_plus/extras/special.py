@@ -1,0 +1,55 @@
+"""Special functions under SciPy's names: `mg.special.gammaln(x)`.
+
+The operations themselves are in `ops/extras/special.py`, their numerics in `backends/`: nothing here needs SciPy.
+"""
+
+from __future__ import annotations
+
+from ..ops.elementwise import erf, erfc
+from ..ops.extras.special import (
+    beta,
+    betainc,
+    betaln,
+    digamma,
+    erfcinv,
+    erfinv,
+    expit,
+    gamma,
+    gammainc,
+    gammaincc,
+    gammaln,
+    gammasgn,
+    i0,
+    i0e,
+    i1,
+    i1e,
+    j0,
+    j1,
+    log_expit,
+    log_ndtr,
+    logit,
+    logsumexp,
+    multigammaln,
+    ndtr,
+    ndtri,
+    polygamma,
+    psi,
+    rgamma,
+    xlog1py,
+    xlogy,
+    y0,
+    y1,
+)
+from ..ops.neural import log_softmax, softmax
+from ..ops.ufuncs import sinc
+
+__all__ = [
+    "beta", "betainc", "betaln", "digamma", "erf", "erfc", "erfcinv", "erfinv", "expit", "gamma", "gammainc",
+    "gammaincc", "gammaln", "gammasgn", "i0", "i0e", "i1", "i1e", "j0", "j1", "log_expit", "log_ndtr",
+    "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "rgamma", "sinc",
+    "softmax", "xlog1py", "xlogy", "y0", "y1",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

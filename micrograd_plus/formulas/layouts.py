@@ -1,0 +1,371 @@
+"""What each function of a rule looks like in a formula: one layout for each, for all notations alike.
+
+A layout takes the `Writer`, which knows the pieces of the parts, and the expression, and makes its `Piece`.
+A function that has none is its name, upright, with its arguments. To give one a look of its own, add a line
+to a table below.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Complex, Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from .symbols import Expression, Name, Operation, Shape, Symbol, Symbolic
+from .writing import AND, ATOM, CHOICE, COMPARE, OR, POWER, PRODUCT, SUM, Piece, Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class Infix(NamedTuple):
+    """An operator between two sides, and the ones each side may have at its own level without parentheses."""
+
+    sign: str
+    level: int
+    left: str = ""
+    right: str = ""
+
+
+SLASH = Infix("/", PRODUCT, "·/−")
+
+INFIX = {
+    "add": Infix("+", SUM, "+−", "+−"),
+    "subtract": Infix("−", SUM, "+−"),
+    "multiply": Infix("·", PRODUCT, "·/−", "·/"),
+    "matmul": Infix("@", PRODUCT, "@−"),
+    "equal": Infix("=", COMPARE),
+    "not_equal": Infix("≠", COMPARE),
+    "less": Infix("<", COMPARE),
+    "less_equal": Infix("≤", COMPARE),
+    "greater": Infix(">", COMPARE),
+    "greater_equal": Infix("≥", COMPARE),
+    "bitwise_and": Infix("∧", AND, "∧", "∧"),
+    "bitwise_or": Infix("∨", OR, "∨", "∨"),
+    "bitwise_xor": Infix("⊻", OR, "⊻", "⊻"),
+}
+
+INFIX["logical_and"] = INFIX["bitwise_and"]
+INFIX["logical_or"] = INFIX["bitwise_or"]
+INFIX["logical_xor"] = INFIX["bitwise_xor"]
+
+REPHRASED: dict[str, Callable[[Any], Any]] = {
+    "abs": abs,
+    "exp2": lambda x: 2**x,
+    "linalg.inv": lambda x: x**-1,
+    "positive": lambda x: x,
+    "reciprocal": lambda x: 1 / x,
+    "rsqrt": lambda x: 1 / Name("sqrt")(x),
+    "square": lambda x: x**2,
+}
+"""Functions that say what others say."""
+
+RENAMED = {
+    "sum": "Σ", "prod": "Π", "maximum": "max", "minimum": "min", "remainder": "mod",
+    "real": "Re", "imag": "Im",
+}  # fmt: skip
+"""Functions whose name in mathematics is not NumPy's."""
+
+CONSTANTS = {"pi": "π", "inf": "∞", "newaxis": "None"}
+
+KNOWN: dict[float, Any] = {
+    math.pi: Name("pi"),
+    2 * math.pi: 2 * Name("pi"),
+    math.sqrt(2): Name("sqrt")(2),
+    math.sqrt(0.5): 1 / Name("sqrt")(2),
+    math.sqrt(math.pi): Name("sqrt")(Name("pi")),
+    2 / math.sqrt(math.pi): 2 / Name("sqrt")(Name("pi")),
+    math.sqrt(2 * math.pi): Name("sqrt")(2 * Name("pi")),
+    math.sqrt(2 / math.pi): Name("sqrt")(2 / Name("pi")),
+    math.log(2): Name("log")(2),
+    math.log(10): Name("log")(10),
+    1 / 3: Operation("divide", (1, 3)),
+    2 / 3: Operation("divide", (2, 3)),
+    1 / 6: Operation("divide", (1, 6)),
+}
+"""Numbers that rules are written with, and what a reader knows them as."""
+
+FENCES = {"absolute": "||", "floor": "⌊⌋", "ceil": "⌈⌉", "linalg.norm": "‖‖"}
+
+BIG = ("sum", "prod")
+"""Signs that seem to reach over all that follows, so that a power of them needs parentheses."""
+
+COUNTING = ("sum", "prod", "mean", "cumsum")
+"""Functions that count how often a condition holds."""
+
+AXIS_SECOND = (
+    "sum", "prod", "mean", "max", "min", "var", "std", "any", "all", "argmax", "argmin", "cumsum", "cumprod",
+    "logsumexp", "median", "sort", "argsort", "concatenate", "stack", "flip", "expand_dims", "squeeze",
+)  # fmt: skip
+"""Functions whose second argument is an axis, whether or not it is named."""
+
+
+def layout(writer: Writer, value: Any) -> Piece:
+    """A symbol, a function by itself, an expression or a constant, from the pieces of its parts."""
+    if isinstance(value, Symbol):
+        return Piece(writer.marks.symbol(value.name, value.shown))
+    if isinstance(value, Name):
+        return Piece(writer.marks.upright(CONSTANTS.get(value.name, value.name)))
+    if isinstance(value, Expression):
+        return LAYOUTS.get(value.function, function)(writer, value)
+    return constant(writer, value)
+
+
+def infix(writer: Writer, expression: Expression) -> Piece:
+    """Two sides and the operator between them; a product of a thing with itself is its square."""
+    if writer.is_square(expression):
+        return power(writer, Expression("power", (expression.args[0], 2)))
+    return two_sides(writer, expression, INFIX[expression.function])
+
+
+def two_sides(writer: Writer, expression: Expression, between: Infix) -> Piece:
+    """The sides of an expression, each in parentheses where this operator needs them."""
+    left, right = (writer.piece(side) for side in expression.args)
+    arithmetic = between.level >= SUM
+    left_code = writer.fenced(left, between.level, between.left)
+    right_code = writer.fenced(right, between.level, between.right, after_sign=arithmetic)
+    code = writer.marks.row(left_code, writer.marks.sign(between.sign), right_code)
+    return Piece(code, between.level, between.sign, arithmetic and left.minus and left_code == left.code)
+
+
+def divide(writer: Writer, expression: Expression) -> Piece:
+    """One thing over another; on one line, with a slash."""
+    if writer.marks.flat:
+        return two_sides(writer, expression, SLASH)
+    top, bottom = (writer.piece(side).code for side in expression.args)
+    return Piece(writer.marks.fraction(top, bottom), POWER)
+
+
+def derivative(writer: Writer, expression: Expression) -> Piece:
+    """How one thing, called by its name, moves with another."""
+    marks = writer.marks
+    top, bottom = (marks.row(marks.mark("∂"), marks.upright(name)) for name in expression.args)
+    return Piece(marks.row(top, "/", bottom) if marks.flat else marks.fraction(top, bottom), POWER)
+
+
+def negative(writer: Writer, expression: Expression) -> Piece:
+    """A minus before a product, or before what holds more tightly."""
+    of = writer.piece(expression.args[0])
+    code = writer.marks.row(writer.marks.mark("−"), writer.fenced(of, PRODUCT, "·/@", after_sign=True))
+    return Piece(code, PRODUCT, of.sign if of.level == PRODUCT else "−", minus=True)
+
+
+def invert(writer: Writer, expression: Expression) -> Piece:
+    """The opposite of a condition."""
+    of = writer.piece(expression.args[0])
+    code = of.code if of.level >= POWER else writer.marks.fence("(", of.code, ")")
+    return Piece(writer.marks.row(writer.marks.mark("¬"), code), POWER)
+
+
+def power(writer: Writer, expression: Expression) -> Piece:
+    """A base with a raised exponent."""
+    base, exponent = (writer.piece(side) for side in expression.args)
+    code = exponent.code if writer.marks.fits_above(exponent.code) else writer.fenced(exponent, POWER)
+    return Piece(writer.marks.superscript(writer.fenced(base, POWER), code), POWER)
+
+
+def exp(writer: Writer, expression: Expression) -> Piece:
+    """A power of e, while the exponent is short enough to be read that small."""
+    number = writer.structure.get(id(expression))
+    if number is not None and writer.weights[number] > 7:
+        return function(writer, expression)
+    return power(writer, Expression("power", (Name("e"), expression.args[0])))
+
+
+def root(writer: Writer, expression: Expression) -> Piece:
+    """A square or cube root; on one line its parentheses stand for the bar."""
+    of = writer.piece(expression.args[0])
+    code = writer.fenced(of, POWER) if writer.marks.flat else of.code
+    return Piece(writer.marks.root(code, {"sqrt": 2, "cbrt": 3}[expression.function]), POWER)
+
+
+def transposed(writer: Writer, expression: Expression) -> Piece:
+    """The transpose of a matrix, or its adjoint; any other order of axes is a function."""
+    if expression.params or len(expression.args) != 1:
+        return function(writer, expression)
+    matrix = writer.fenced(writer.piece(expression.args[0]), POWER)
+    write = writer.marks.adjoint if expression.function == "mH" else writer.marks.transposed
+    return Piece(write(matrix), POWER)
+
+
+def conjugate(writer: Writer, expression: Expression) -> Piece:
+    """A bar over a complex value."""
+    return Piece(writer.marks.overlined(writer.piece(expression.args[0]).code))
+
+
+def between_bars(writer: Writer, expression: Expression) -> Piece:
+    """Bars round a single argument; bars inside bars would not show which belong together."""
+    opening, closing = FENCES[expression.function]
+    code = writer.listed(expression.args)
+    if expression.params or len(expression.args) > 1 or opening in code:
+        return function(writer, expression)
+    return Piece(writer.marks.fence(opening, code, closing))
+
+
+def getitem(writer: Writer, expression: Expression) -> Piece:
+    """A part of an array, chosen by its index."""
+    array, index = expression.args
+    code = writer.listed(cast("tuple[Any, ...]", index)) if type(index) is tuple else writer.piece(index).code
+    return Piece(writer.marks.indexed(writer.fenced(writer.piece(array), POWER), code))
+
+
+def where(writer: Writer, expression: Expression) -> Piece:
+    """Values by cases; a choice in place of the last value goes on with more cases."""
+    if len(expression.args) != 3:
+        return function(writer, expression)
+    condition, value, other = expression.args
+    rows = [(writer.piece(value).code, writer.piece(condition).code)]
+    while isinstance(other, Expression) and other.function == "where" and not writer.has_name(other):
+        condition, value, other = other.args
+        rows.append((writer.piece(value).code, writer.piece(condition).code))
+    rows.append((writer.piece(other).code, ""))
+    return Piece(writer.marks.cases(rows), ATOM if writer.marks.flat else CHOICE)
+
+
+def rephrased(writer: Writer, expression: Expression) -> Piece:
+    """A function that says what others say, written as those."""
+    return writer.piece(REPHRASED[expression.function](expression.args[0]))
+
+
+def sum_outer(writer: Writer, expression: Expression) -> Piece:
+    """Outer products of rows added up: a product of two matrices, one transposed."""
+    a, b = (Name("rows")(part) for part in expression.args)
+    return writer.piece(Name("mT")(a) @ b)
+
+
+def matmul_summed(writer: Writer, expression: Expression) -> Piece:
+    """A product of matrices; the sum over what was broadcast goes without saying, as in every rule."""
+    a, b, _ = expression.args
+    return writer.piece(Name("matmul")(a, b))
+
+
+def spread(writer: Writer, expression: Expression) -> Piece:
+    """What a reduction sends back: repeated along the axes that it took away."""
+    marks, (x, _, axis, *_) = writer.marks, (*expression.args, None)
+    argument = writer.fenced(writer.piece(x), CHOICE - 1)
+    return Piece(marks.called(marks.upright("spread"), along_all(writer, axis), argument))
+
+
+def count_along(writer: Writer, expression: Expression) -> Piece:
+    """How many entries a reduction takes together."""
+    marks, (shape, axis) = writer.marks, expression.args
+    whose = marks.upright(shape.name) if isinstance(shape, Shape) else writer.piece(shape).code
+    return Piece(marks.called(marks.upright("count"), along_all(writer, axis), whose))
+
+
+def along_all(writer: Writer, axis: Any) -> str:
+    """The axes of a reduction, where None means all."""
+    return writer.marks.remark("all axes") if axis is None else along(writer, axis)
+
+
+def reduction(writer: Writer, expression: Expression) -> Piece:
+    """A function whose second argument may be its axis."""
+    if len(expression.args) == 2:
+        array, axis = expression.args
+        expression = Expression(expression.function, (array,), {"axis": axis, **expression.params})
+    return function(writer, expression)
+
+
+def function(writer: Writer, expression: Expression) -> Piece:
+    """An upright name, the axis it works along, and its arguments."""
+    marks = writer.marks
+    params = {name: value for name, value in expression.params.items() if name != "keepdims"}
+    axis = along(writer, params.pop("axis", None))
+    level = COMPARE if expression.function in COUNTING else CHOICE - 1
+    arguments = [writer.fenced(writer.piece(arg), level) for arg in expression.args]
+    for param, value in params.items():
+        arguments.append(marks.row(marks.upright(param), marks.sign("="), writer.piece(value).code))
+    name = marks.upright(RENAMED.get(expression.function, expression.function.rpartition(".")[2]))
+    code = marks.called(name, axis, writer.with_commas(arguments))
+    return Piece(code, POWER if expression.function in BIG else ATOM)
+
+
+def along(writer: Writer, axis: Any) -> str:
+    """The axis of a reduction: a symbol speaks for itself, a number is said to be an axis."""
+    if axis is None:
+        return ""
+    if isinstance(axis, Symbolic):
+        return writer.piece(axis).code
+    if isinstance(axis, tuple | list):
+        return writer.marks.row(writer.marks.remark("axes "), writer.listed(cast("Iterable[Any]", axis)))
+    return writer.marks.row(writer.marks.remark("axis "), writer.piece(axis).code)
+
+
+def constant(writer: Writer, value: Any) -> Piece:
+    """What is no formula: a number, a name, or several of them."""
+    marks = writer.marks
+    if isinstance(value, Shape):
+        return Piece(marks.remark(f"shape of {value.name}"))
+    if isinstance(value, tuple):
+        return Piece(marks.fence("(", writer.listed(cast("tuple[Any, ...]", value)), ")"))
+    if isinstance(value, list):
+        return Piece(marks.fence("[", writer.listed(cast("list[Any]", value)), "]"))
+    if isinstance(value, slice):
+        return sliced(writer, cast("slice[Any, Any, Any]", value))
+    if isinstance(value, str):
+        return Piece(marks.remark(f"“{value}”"))
+    if value is Ellipsis:
+        return Piece(marks.mark("…"))
+    if isinstance(value, Complex) and value is not True and value is not False:
+        return real(writer, value) if isinstance(value, Real) else with_imaginary_part(writer, value)
+    return Piece(marks.upright(str(getattr(value, "name", getattr(value, "__name__", value)))))
+
+
+def sliced(writer: Writer, value: slice[Any, Any, Any]) -> Piece:
+    """The ends of a slice with a colon between, and the step where there is one."""
+    colon = writer.marks.mark(":")
+    ends = (value.start, value.stop, value.step)
+    start, stop, step = ("" if end is None else writer.piece(end).code for end in ends)
+    return Piece(writer.marks.row(start, colon, stop, *([colon, step] if step else [])))
+
+
+def real(writer: Writer, value: Any) -> Piece:
+    """A real number: six digits, dots where it has more, a power of ten where it is large or small."""
+    if value < 0:
+        return negative(writer, Expression("negative", (-value,)))
+    if isinstance(value, Integral):
+        return Piece(writer.marks.number(str(value)))
+    if value in KNOWN:
+        return writer.piece(KNOWN[value])
+    if not math.isfinite(value):
+        return Piece(writer.marks.mark("∞") if value > 0 else writer.marks.upright("nan"))
+    digits, _, exponent = f"{abs(float(value)):.6g}".partition("e")
+    if exponent:
+        ten = Expression("power", (10, int(exponent)))
+        return writer.piece(ten if digits == "1" else float(digits) * ten)
+    exact = type(value)(digits) == value
+    return Piece(writer.marks.number(digits if exact else f"{digits}…"))
+
+
+def with_imaginary_part(writer: Writer, value: Any) -> Piece:
+    """A complex number, as the sum it is."""
+    size = abs(value.imag)
+    imaginary = Name("i") if size == 1 else size * Name("i")
+    if value.imag < 0:
+        return writer.piece(value.real - imaginary if value.real else -imaginary)
+    return writer.piece(value.real + imaginary if value.real else imaginary)
+
+
+LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
+    **dict.fromkeys(INFIX, infix),
+    **dict.fromkeys(FENCES, between_bars),
+    **dict.fromkeys(REPHRASED, rephrased),
+    **dict.fromkeys(AXIS_SECOND, reduction),
+    "spread": spread,
+    "sum_outer": sum_outer,
+    "matmul_summed": matmul_summed,
+    "count_along": count_along,
+    **dict.fromkeys(("mT", "mH", "matrix_transpose", "transpose"), transposed),
+    **dict.fromkeys(("conj", "conjugate"), conjugate),
+    **dict.fromkeys(("sqrt", "cbrt"), root),
+    "derivative": derivative,
+    "divide": divide,
+    "exp": exp,
+    "getitem": getitem,
+    "invert": invert,
+    "logical_not": invert,
+    "negative": negative,
+    "power": power,
+    "where": where,
+}
+"""Words that are not written as a function's name with its arguments."""

@@ -1,0 +1,129 @@
+"""What an expression comes to where some of its values are known: numbers are computed, what changes nothing is left
+out."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from .symbols import OPERATORS, Expression, Operation, Symbol, Symbolic, in_order, replaced
+
+NUMBERS = (bool, int, float)
+KNOWN: dict[str, Callable[..., Any]] = {
+    **{each: getattr(operator, name) for each, name in OPERATORS.items() if name != "getitem"},
+    "invert": operator.not_,
+    "logical_not": operator.not_, "logical_and": lambda a, b: bool(a and b), "logical_or": lambda a, b: bool(a or b),
+    "square": lambda x: x * x, "reciprocal": lambda x: 1 / x, "sqrt": math.sqrt, "abs": abs, "log": math.log,
+    "real": lambda x: x, "conj": lambda x: x, "conjugate": lambda x: x, "sign": lambda x: (x > 0) - (x < 0),
+}  # fmt: skip
+"""Functions that are computed where all their arguments are numbers."""
+
+
+def simplified(expression: Any, *, matrices: bool = False) -> Any:
+    """The expression with numbers computed, and without sums with 0, products with 1 and first powers. Where all its
+    values are `matrices` or less, what it says of their rows is said of themselves."""
+    values: dict[int, Any] = {}
+
+    def found(part: Symbolic) -> Any:
+        return values[id(part)]
+
+    for whole in in_order(expression):
+        if not isinstance(whole, Expression):
+            values[id(whole)] = whole
+            continue
+        args = replaced(whole.args, found)
+        params = {name: replaced(param, found) for name, param in whole.params.items()}
+        if matrices and whole.function == "sum_outer":
+            values[id(whole)] = Operation("matmul", (Expression("mT", args[:1]), args[1]))
+        elif matrices and whole.function == "rows" and len(args) == 1:
+            values[id(whole)] = args[0]
+        elif matrices and whole.function == "transpose" and _reverses(args):
+            values[id(whole)] = Expression("mT", args[:1])
+        else:
+            values[id(whole)] = _folded(whole, args, params)
+    return replaced(expression, found)
+
+
+def _folded(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """One expression whose parts are as simple as they can be."""
+    if whole.function in KNOWN and not params and all(isinstance(arg, NUMBERS) for arg in args):
+        known = _computed(whole.function, args)
+        return type(whole)(whole.function, args, params) if known is None else known
+    if whole.function == "where" and len(args) == 3 and isinstance(args[0], NUMBERS):
+        return args[1] if args[0] else args[2]
+    if whole.function in ("stop_gradient", "positive") and len(args) == 1:
+        return args[0]
+    if whole.function == "one_hot":  # how long its rows are is seen from what they stand beside
+        return Expression(whole.function, args[:1])
+    if whole.function == "spread":  # NumPy's name for it is the one that a reader knows
+        return Expression("broadcast", args[:1], {"axis": args[2] if len(args) > 2 else params.get("axis")})
+    if len(args) == 2 and whole.function in NEUTRAL:
+        kept = NEUTRAL[whole.function](*args)
+        if kept is not None:
+            return kept
+    if whole.function == "multiply":
+        args = _number_first(args)
+    return type(whole)(whole.function, args, params)
+
+
+def _computed(name: str, args: tuple[Any, ...]) -> Any:
+    """What a function comes to; None for what has no value, and for a quotient that is better left as one."""
+    try:
+        number = KNOWN[name](*args)
+    except (ArithmeticError, ValueError):
+        return None
+    if name not in ("divide", "reciprocal"):
+        return number
+    return int(number) if number == int(number) else None
+
+
+def _reverses(args: tuple[Any, ...]) -> bool:
+    """Whether the axes are put into the reverse order."""
+    order = args[1] if len(args) == 2 else None
+    if not isinstance(order, Expression):
+        return order is None
+    return order.function == "inverse_order" and order.args == (None,)
+
+
+def _is(value: Any, number: float) -> bool:
+    return isinstance(value, NUMBERS) and value == number
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return b if _is(a, 0) else a if _is(b, 0) else None
+
+
+def _product(a: Any, b: Any) -> Any:
+    if _is(a, 1):
+        return b
+    if _is(b, 1):
+        return a
+    if _is(b, -1) and isinstance(a, Symbolic):
+        return Operation("negative", (a,))
+    if isinstance(b, Expression) and b.function == "divide" and _is(b.args[0], 1):
+        return Operation("divide", (a, b.args[1]))
+    return None
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    return base if _is(exponent, 1) else 1 if _is(exponent, 0) else None
+
+
+NEUTRAL: dict[str, Callable[[Any, Any], Any]] = {
+    "add": _sum,
+    "subtract": lambda a, b: a if _is(b, 0) else None,
+    "multiply": _product,
+    "divide": lambda a, b: a if _is(b, 1) else None,
+    "power": _power,
+}
+"""Operators with a number that changes nothing."""
+
+
+def _number_first(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The sides of a product, a number before what it multiplies; what arrives is named first of all."""
+    a, b = args
+    arrives = isinstance(a, Symbol) and a.name.startswith("upstream")
+    swap = isinstance(b, NUMBERS) and not isinstance(a, NUMBERS) and not isinstance(b, bool) and not arrives
+    return (b, a) if swap else args

@@ -1,0 +1,407 @@
+"""The namespace of symbols: the same code that computes numbers spells its own formula.
+
+A gradient rule such as `lambda xp, upstream, b: upstream @ xp.mT(b)` is ordinary Python, written in operators
+and in functions of a namespace (`xp.mT`). Called with this module as `xp` and with symbols as arguments, it
+computes nothing; it returns the tree of what it would have computed:
+
+    from micrograd_plus.formulas import symbols
+    rule(symbols, symbols.Symbol("upstream"), symbols.Symbol("b"))    # matmul(upstream, mT(…))
+
+Every name asked of this module that it does not define itself is a `Name`, so it is an open namespace:
+`symbols.exp` and `symbols.linalg.solve` need no entry anywhere. `evaluate` computes a tree in another
+namespace; `notation` writes it as text, LaTeX and MathML.
+"""
+
+from __future__ import annotations
+
+import operator
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+OPERATORS = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "truediv",
+    "floor_divide": "floordiv",
+    "remainder": "mod",
+    "power": "pow",
+    "matmul": "matmul",
+    "negative": "neg",
+    "positive": "pos",
+    "absolute": "abs",
+    "equal": "eq",
+    "not_equal": "ne",
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "bitwise_and": "and_",
+    "bitwise_or": "or_",
+    "bitwise_xor": "xor",
+    "invert": "invert",
+    "getitem": "getitem",
+}
+"""Functions that are written as operators, and their names in Python's `operator`."""
+
+
+class Symbolic:
+    """What stands for a value in a formula: a `Symbol`, a `Name` or an `Expression`. It never changes.
+
+    Operators build expressions, and `==` is one of them, so structure is compared with `same`; as a key of
+    a dictionary each object counts for itself. Asking for a number, a truth, a length or a loop raises
+    TypeError: one formula holds for all values, so a rule may neither branch nor loop on them.
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None  # `array * symbol` then comes to `__rmul__`; NumPy would go through the array
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"a formula never changes: .{name} of {self!r} cannot be set")
+
+    def __array__(self, *_: Any, **options: Any) -> NoReturn:
+        raise TypeError(f"{self!r} is no array: a rule calls functions of xp, by which a formula can say what it does")
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"{self!r} has no .{name}: a rule asks for a shape by a parameter such as x_shape, "
+            "and for everything else by a function of xp"
+        )
+
+    def __add__(self, other: Any) -> Operation:
+        return Operation("add", (self, other))
+
+    def __radd__(self, other: Any) -> Operation:
+        return Operation("add", (other, self))
+
+    def __sub__(self, other: Any) -> Operation:
+        return Operation("subtract", (self, other))
+
+    def __rsub__(self, other: Any) -> Operation:
+        return Operation("subtract", (other, self))
+
+    def __mul__(self, other: Any) -> Operation:
+        return Operation("multiply", (self, other))
+
+    def __rmul__(self, other: Any) -> Operation:
+        return Operation("multiply", (other, self))
+
+    def __truediv__(self, other: Any) -> Operation:
+        return Operation("divide", (self, other))
+
+    def __rtruediv__(self, other: Any) -> Operation:
+        return Operation("divide", (other, self))
+
+    def __floordiv__(self, other: Any) -> Operation:
+        return Operation("floor_divide", (self, other))
+
+    def __rfloordiv__(self, other: Any) -> Operation:
+        return Operation("floor_divide", (other, self))
+
+    def __mod__(self, other: Any) -> Operation:
+        return Operation("remainder", (self, other))
+
+    def __rmod__(self, other: Any) -> Operation:
+        return Operation("remainder", (other, self))
+
+    def __pow__(self, other: Any) -> Operation:
+        return Operation("power", (self, other))
+
+    def __rpow__(self, other: Any) -> Operation:
+        return Operation("power", (other, self))
+
+    def __matmul__(self, other: Any) -> Operation:
+        return Operation("matmul", (self, other))
+
+    def __rmatmul__(self, other: Any) -> Operation:
+        return Operation("matmul", (other, self))
+
+    def __neg__(self) -> Operation:
+        return Operation("negative", (self,))
+
+    def __pos__(self) -> Operation:
+        return Operation("positive", (self,))
+
+    def __abs__(self) -> Operation:
+        return Operation("absolute", (self,))
+
+    def __eq__(self, other: object) -> Operation:  # pyright: ignore[reportIncompatibleMethodOverride] - spelled
+        return Operation("equal", (self, other))
+
+    def __ne__(self, other: object) -> Operation:  # pyright: ignore[reportIncompatibleMethodOverride] - spelled
+        return Operation("not_equal", (self, other))
+
+    def __lt__(self, other: Any) -> Operation:
+        return Operation("less", (self, other))
+
+    def __le__(self, other: Any) -> Operation:
+        return Operation("less_equal", (self, other))
+
+    def __gt__(self, other: Any) -> Operation:
+        return Operation("greater", (self, other))
+
+    def __ge__(self, other: Any) -> Operation:
+        return Operation("greater_equal", (self, other))
+
+    def __and__(self, other: Any) -> Operation:
+        return Operation("bitwise_and", (self, other))
+
+    def __rand__(self, other: Any) -> Operation:
+        return Operation("bitwise_and", (other, self))
+
+    def __or__(self, other: Any) -> Operation:
+        return Operation("bitwise_or", (self, other))
+
+    def __ror__(self, other: Any) -> Operation:
+        return Operation("bitwise_or", (other, self))
+
+    def __xor__(self, other: Any) -> Operation:
+        return Operation("bitwise_xor", (self, other))
+
+    def __rxor__(self, other: Any) -> Operation:
+        return Operation("bitwise_xor", (other, self))
+
+    def __invert__(self) -> Operation:
+        return Operation("invert", (self,))
+
+    def __getitem__(self, index: Any) -> Operation:
+        return Operation("getitem", (self, index))
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"a rule may not branch on {self!r}: it holds for all values; use xp.where")
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError(f"a rule may not loop over {self!r}: it holds for all shapes; use a function of xp")
+
+    def __contains__(self, member: Any) -> NoReturn:
+        raise TypeError(f"a rule may not search {self!r}: it holds for all values; use a function of xp")
+
+    def __len__(self) -> NoReturn:
+        raise TypeError(f"a rule may not ask for the length of {self!r}: it holds for all shapes")
+
+    def __float__(self) -> NoReturn:
+        raise TypeError(f"{self!r} stands for any value and is no number: a rule may not convert it")
+
+    __int__ = __index__ = __complex__ = __float__
+
+
+class Symbol(Symbolic):
+    """A value known by its name: `upstream`, `out`, an input, a parameter. `shown` is how it is written, where that is
+    not its name."""
+
+    __slots__ = ("name", "shown")
+    name: str
+    shown: str
+
+    def __init__(self, name: str, shown: str | None = None) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "shown", name if shown is None else shown)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Name(Symbolic):
+    """A name of the namespace itself, such as `xp.exp`, `xp.linalg.solve`, `xp.pi` or `xp.float32`.
+
+    Called, it makes an expression; left alone, it is the constant or the dtype that the namespace has under it.
+    """
+
+    __slots__ = ("name",)
+    name: str
+
+    def __init__(self, name: str) -> None:
+        object.__setattr__(self, "name", name)
+
+    def __call__(self, *args: Any, **params: Any) -> Expression:
+        """The function of that name, applied to these arguments."""
+        return Expression(self.name, args, params)
+
+    def __getattr__(self, name: str) -> Name:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Name(f"{self.name}.{name}")
+
+    def __repr__(self) -> str:
+        return f"xp.{self.name}"
+
+
+class Expression(Symbolic):
+    """A function of the namespace, applied: `args` by position, `params` by name.
+
+    Both hold symbolic values, constants (numbers, None, strings, dtypes), and tuples, lists and slices
+    of them.
+    """
+
+    __slots__ = ("args", "function", "params")
+    function: str
+    args: tuple[Any, ...]
+    params: Mapping[str, Any]
+
+    def __init__(self, function: str, args: Iterable[Any], params: Mapping[str, Any] | None = None) -> None:
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "args", tuple(args))
+        object.__setattr__(self, "params", MappingProxyType(dict(params or {})))
+
+    def __repr__(self) -> str:
+        """One level of the tree, so that a deep one prints too."""
+        args = [_outline(arg) for arg in self.args]
+        params = [f"{name}={_outline(param)}" for name, param in self.params.items()]
+        return f"{self.function}({', '.join(args + params)})"
+
+
+class Operation(Expression):
+    """An expression that was written with an operator of Python, under NumPy's name for it."""
+
+    __slots__ = ()
+
+
+def _outline(value: Any) -> str:
+    return f"{value.function}(…)" if isinstance(value, Expression) else repr(value)
+
+
+class Shape(tuple[int, ...]):  # noqa: SLOT001 - a tuple with a name needs a place for it
+    """The shape of the input called `name`: plain integers for the rule, "shape of x" for the reader.
+
+    Taking from it gives plain integers and tuples, which are then written as the numbers they are.
+    """
+
+    name: str
+
+    def __new__(cls, shape: Iterable[int], name: str) -> Shape:
+        """The shape of the input called `name`."""
+        self = super().__new__(cls, shape)
+        self.name = name
+        return self
+
+    def __repr__(self) -> str:
+        return f"Shape({tuple(self)}, {self.name!r})"
+
+
+def parts(value: Any) -> Iterator[Symbolic]:
+    """The symbolic values that `value` is directly made of, from left to right, with repetitions."""
+    if isinstance(value, Expression):
+        yield from _symbolic_in(value.args)
+        yield from _symbolic_in(tuple(value.params.values()))
+
+
+def _symbolic_in(value: Any) -> Iterator[Symbolic]:
+    if isinstance(value, Symbolic):
+        yield value
+    for member in _members(value):
+        yield from _symbolic_in(member)
+
+
+def _members(value: Any) -> tuple[Any, ...]:
+    """What a tuple, a list or a slice holds; nothing else is looked into, a `Shape` neither."""
+    if isinstance(value, slice):
+        ends = cast("slice[Any, Any, Any]", value)
+        return ends.start, ends.stop, ends.step
+    return tuple(value) if type(value) in (tuple, list) else ()
+
+
+def replaced(value: Any, found: Callable[[Symbolic], Any]) -> Any:
+    """`value` with each symbolic value in it exchanged for what `found` gives; members of tuples too."""
+    if isinstance(value, Symbolic):
+        return found(value)
+    members = [replaced(member, found) for member in _members(value)]
+    if isinstance(value, slice):
+        return slice(*members)
+    return type(value)(members) if members else value
+
+
+def in_order(value: Any) -> list[Symbolic]:
+    """Every symbolic value in and below `value`, each once, parts before the wholes they make.
+
+    It does not recurse, so a tree may be as deep as memory allows.
+    """
+    ordered: dict[int, Symbolic] = {}
+    waiting = list(_symbolic_in(value))[::-1]
+    while waiting:
+        whole = waiting[-1]
+        missing = [part for part in parts(whole) if id(part) not in ordered]
+        waiting.extend(reversed(missing))
+        if not missing:
+            ordered.setdefault(id(whole), whole)
+            waiting.pop()
+    return list(ordered.values())
+
+
+def structure(value: Any) -> dict[int, int]:
+    """A number for every symbolic value in and below `value`, by id; alike are those with the same number.
+
+    Constants are alike when their types and their `repr` are, so 1 and 1.0 differ and nan is like nan.
+    """
+    numbers: dict[int, int] = {}
+    met: dict[Any, int] = {}
+
+    def key(part: Any) -> Any:
+        if isinstance(part, Symbolic):
+            return numbers[id(part)]
+        members = _members(part)
+        return (type(part), *map(key, members)) if members else (type(part), repr(part))
+
+    for whole in in_order(value):
+        if isinstance(whole, Expression):
+            params = [(name, key(param)) for name, param in sorted(whole.params.items())]
+            built = (whole.function, *map(key, whole.args), *params)
+        else:
+            built = (type(whole), repr(whole))
+        numbers[id(whole)] = met.setdefault(built, len(met))
+    return numbers
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two expressions, symbols or constants are built alike, whichever objects they are made of."""
+    a, b = Expression("left", (a,)), Expression("left", (b,))
+    numbers = structure((a, b))
+    return numbers[id(a)] == numbers[id(b)]
+
+
+def evaluate(expression: Any, xp: Any, names: Mapping[str, Any]) -> Any:
+    """What `expression` comes to in the namespace `xp`, where `names` gives the values of its symbols.
+
+    What was written as an operator is computed by it, as in the rule: `2 * x` keeps a float32 `x` in
+    float32, where NumPy's own `multiply(2.0, 3.0)` would have made float64. A part used twice is computed
+    once. A constant comes to itself, a tuple of expressions to a tuple. KeyError when a symbol has no value
+    in `names`.
+    """
+    values: dict[int, Any] = {}
+
+    def found(part: Symbolic) -> Any:
+        return values[id(part)]
+
+    for whole in in_order(expression):
+        if isinstance(whole, Symbol):
+            values[id(whole)] = _named(whole.name, names)
+        elif isinstance(whole, Name):
+            values[id(whole)] = operator.attrgetter(whole.name)(xp)
+        elif isinstance(whole, Expression):
+            args = replaced(whole.args, found)
+            params = {name: replaced(param, found) for name, param in whole.params.items()}
+            values[id(whole)] = _function(whole, xp)(*args, **params)
+    return replaced(expression, found)
+
+
+def _named(name: str, names: Mapping[str, Any]) -> Any:
+    if name not in names:
+        raise KeyError(f"the formula reads {name}, and values were given only for: {', '.join(names)}")
+    return names[name]
+
+
+def _function(expression: Expression, xp: Any) -> Callable[..., Any]:
+    if isinstance(expression, Operation):
+        return getattr(operator, OPERATORS[expression.function])
+    return operator.attrgetter(expression.function)(xp)
+
+
+def __getattr__(name: str) -> Name:
+    """The names of this namespace: every one that does not begin with an underscore."""
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return Name(name)

@@ -1,0 +1,62 @@
+"""Linear algebra under NumPy's names: `mg.linalg.solve(a, b)`.
+
+Everything works on the last two axes, for as many matrices as the others hold. The operations themselves are in
+`ops/linalg.py` and `ops/factorisations.py`.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from ..core.errors import no_such
+from ..ops.factorisations import (
+    cholesky,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    hermitian_part,
+    independent,
+    known_ratio,
+    pinv,
+    pivots,
+    qr,
+    reciprocal_beyond,
+    resolution,
+    svd,
+    svdvals,
+)
+from ..ops.linalg import (
+    block_triangle,
+    cofactors,
+    det,
+    expm,
+    inv,
+    matrix_norm,
+    matrix_power,
+    norm,
+    p_norm,
+    slogdet,
+    solve,
+    solve_banded,
+    solve_sylvester,
+    solve_triangular,
+    sqrtm,
+    trace,
+    vector_norm,
+)
+
+__all__ = [
+    "block_triangle", "cholesky", "cofactors", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "hermitian_part",
+    "independent", "inv", "known_ratio", "matrix_norm", "matrix_power", "norm", "p_norm", "pinv", "pivots", "qr",
+    "reciprocal_beyond", "resolution", "slogdet", "solve", "solve_banded", "solve_sylvester", "solve_triangular",
+    "sqrtm", "svd", "svdvals", "trace", "vector_norm",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise no_such(__name__, name, __all__)

@@ -1,0 +1,68 @@
+"""NumPy's namespace with gradients: to put in the place of `autograd.numpy`.
+
+    import micrograd_plus.numpy as np
+    from micrograd_plus.numpy import grad
+
+    def loss(w):
+        return np.sum((np.dot(inputs, w) - targets) ** 2)
+
+    w -= 0.1 * grad(loss)(w)
+
+A function that is given a tensor, in a list too, is this engine's; given arrays alone it is NumPy's own, and so is
+whatever has no gradient. Inside a transform the arguments are tensors; what comes out of one is an array where arrays
+went in. Programs written for autograd run with these imports in the place of theirs:
+
+    autograd.numpy as np               micrograd_plus.numpy as np
+    autograd.numpy.random as npr       micrograd_plus.numpy.random as npr
+    autograd (grad, jacobian, ...)     micrograd_plus.numpy
+    autograd.scipy.special, .stats     micrograd_plus.numpy.special, .stats
+    autograd.scipy.signal, .integrate  micrograd_plus.numpy.signal, .integrate
+    autograd.misc.flatten, .optimizers, .fixed_points, autograd.test_util
+                                       micrograd_plus.numpy.tools
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from ..extras import constructors
+from . import fft, linalg, random
+from .dispatch import dispatched
+from .transforms import (
+    deriv,
+    elementwise_grad,
+    grad,
+    grad_and_aux,
+    hessian,
+    hessian_vector_product,
+    jacobian,
+    make_jvp,
+    make_vjp,
+    multigrad_dict,
+    value_and_grad,
+)
+
+__all__ = [
+    "deriv", "elementwise_grad", "fft", "grad", "grad_and_aux", "hessian", "hessian_vector_product", "jacobian",
+    "linalg", "make_jvp", "make_vjp", "multigrad_dict", "random", "value_and_grad",
+]  # fmt: skip
+
+_OURS = {name: getattr(ops, name) for name in ops.__all__} | {
+    name: getattr(constructors, name) for name in constructors.__all__
+}
+
+
+def __getattr__(name: str) -> Any:
+    """NumPy's name; a function that this engine has too is given tensors by that."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    theirs = getattr(np, name)
+    globals()[name] = found = dispatched(_OURS[name], theirs) if name in _OURS else theirs
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *dir(np)})

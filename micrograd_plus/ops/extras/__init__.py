@@ -1,0 +1,1 @@
+"""Operations that stand apart: quantisation, signals, splats."""

@@ -1,0 +1,429 @@
+"""Functions of single entries that are asked for less often: powers and logarithms to the base 2, angles, quotients,
+and what is done about nan. They have NumPy's names."""
+
+from math import log as ln, pi
+
+from ..backends.shapes import ndim, shape
+from ..core.define import elementwise, mask, nondifferentiable, real_only
+from ..core.errors import names_itself
+from .elementwise import absolute, equal, imag, isclose, multiply, real, where
+from .indexing import take_along_axis
+from .reductions import all as every
+from .shape import ravel, unstack
+
+# Powers, logarithms, angles ----
+
+
+@elementwise(x=lambda out: ln(2) * out)
+def exp2(xp, x):
+    """Power of two: 2 to the x.
+
+    exp2(x) = 2ˣ, entry by entry.
+
+    Shapes: any -> the same.
+    Args:
+        x: real or complex numbers.
+    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
+    Raises: TypeError where x is not made of numbers.
+    Example:
+        >>> mg.exp2([0.0, 3.0, -1.0]).tolist()
+        [1.0, 8.0, 0.5]
+
+    See: numpy.exp2; torch.exp2.
+    """
+    return xp.exp2(x)
+
+
+@elementwise(a=lambda xp, a, b: xp.sigmoid(ln(2) * (a - b)), b=lambda xp, a, b: xp.sigmoid(ln(2) * (b - a)))
+@real_only
+def logaddexp2(xp, a, b):
+    """Logarithm to the base 2 of the sum of two powers of two.
+
+    logaddexp2(a, b) = log₂(2ᵃ + 2ᵇ), without overflow. Each receives its share of the sum.
+
+    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    Args:
+        a, b: real numbers, logarithms of what is added.
+    Returns: a tensor of the dtype that a and b promote to; float64 for whole numbers.
+    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
+    Example:
+        >>> mg.logaddexp2(1000.0, 1000.0).item()
+        1001.0
+
+    See: numpy.logaddexp2; torch.logaddexp2.
+    """
+    return xp.logaddexp2(a, b)
+
+
+@elementwise(x=lambda: pi / 180)
+@real_only
+def deg2rad(xp, x):
+    """Degrees as radians. `mg.radians` is the same function.
+
+    deg2rad(x) = x π / 180, entry by entry.
+
+    Shapes: any -> the same.
+    Args:
+        x: angles in degrees, real numbers.
+    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
+    Raises: TypeError where x is complex or not made of numbers.
+    Example:
+        >>> mg.deg2rad([0.0, 180.0])
+        tensor([0.        , 3.14159265])
+
+    See: numpy.deg2rad; torch.deg2rad.
+    """
+    return x * (pi / 180)
+
+
+@elementwise(x=lambda: 180 / pi)
+@real_only
+def rad2deg(xp, x):
+    """Radians as degrees. `mg.degrees` is the same function.
+
+    rad2deg(x) = 180 x / π, entry by entry.
+
+    Shapes: any -> the same.
+    Args:
+        x: angles in radians, real numbers.
+    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
+    Raises: TypeError where x is complex or not made of numbers.
+    Example:
+        >>> mg.rad2deg([0.0, np.pi]).tolist()
+        [0.0, 180.0]
+
+    See: numpy.rad2deg; torch.rad2deg.
+    """
+    return x * (180 / pi)
+
+
+radians, degrees = deg2rad, rad2deg
+
+NEAR = 0.08
+"""Nearer to 0 than this the slope of sinc is computed by its series: there a difference of two nearly equal numbers
+would be divided by a small one."""
+
+
+def _slope_of_sinc(xp, x, out):
+    """(cos πx - sinc x) / x; near 0 -π² x / 3 (1 - t / 10 (1 - t / 28 (1 - t / 54 (1 - t / 88)))), with t = (πx)²."""
+    near, t = xp.absolute(x) < NEAR, (pi * x) * (pi * x)
+    series = -(pi * pi / 3) * x * (1 - t / 10 * (1 - t / 28 * (1 - t / 54 * (1 - t / 88))))
+    return xp.where(near, series, (xp.cos(pi * x) - out) / xp.where(near, 1.0, x))
+
+
+@elementwise(x=_slope_of_sinc)
+@real_only
+def sinc(xp, x):
+    """Normalised sine cardinal: what a sharp cut between frequencies looks like in time.
+
+    sinc(x) = sin(πx) / (πx), and 1 at 0.
+
+    Shapes: any -> the same.
+    Args:
+        x: real numbers.
+    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
+    Raises: TypeError where x is complex or not made of numbers.
+    Example:
+        >>> mg.sinc([0.0, 0.5, 1.0]).round(4).tolist()
+        [1.0, 0.6366, 0.0]
+
+    See: numpy.sinc; torch.sinc.
+    """
+    return xp.sinc(x)
+
+
+# Quotients ------------------
+
+
+@elementwise(a=lambda: 0, b=lambda: 0)
+@real_only
+def floor_divide(xp, a, b):
+    """Floor division: how often the divisor fits, as a whole number.
+
+    floor_divide(a, b) = ⌊a / b⌋, as // in Python. It moves in steps, so its slope is 0 by either.
+
+    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    Args:
+        a: dividend, real numbers.
+        b: divisor, real numbers.
+    Returns: a tensor of the dtype that a and b promote to.
+    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
+    Example:
+        >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
+        [3.0, -4.0]
+
+    See: numpy.floor_divide; torch.floor_divide.
+    """
+    return xp.floor_divide(a, b)
+
+
+# Extremes, and nan ----------
+
+
+@elementwise(
+    a=lambda xp, a, b: (a > b) + 0.5 * (a == b) + 1.0 * xp.isnan(b),
+    b=lambda xp, a, b: (b > a) + 0.5 * (a == b) + 1.0 * xp.logical_and(xp.isnan(a), xp.logical_not(xp.isnan(b))),
+)
+@real_only
+def fmax(xp, a, b):
+    """Maximum of two, entry by entry, in which a number comes before nan.
+
+    fmax(a, b) = b where a is nan, a where b is nan, else max(a, b). At a tie each receives half.
+
+    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    Args:
+        a, b: real numbers.
+    Returns: a tensor of the dtype that a and b promote to.
+    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
+    Example:
+        >>> mg.fmax([1.0, np.nan], [3.0, 2.0]).tolist()
+        [3.0, 2.0]
+
+    See: numpy.fmax; torch.fmax; `mg.maximum`, in which nan comes first.
+    """
+    return xp.fmax(a, b)
+
+
+@elementwise(
+    a=lambda xp, a, b: (a < b) + 0.5 * (a == b) + 1.0 * xp.isnan(b),
+    b=lambda xp, a, b: (b < a) + 0.5 * (a == b) + 1.0 * xp.logical_and(xp.isnan(a), xp.logical_not(xp.isnan(b))),
+)
+@real_only
+def fmin(xp, a, b):
+    """Minimum of two, entry by entry, in which a number comes before nan.
+
+    fmin(a, b) = b where a is nan, a where b is nan, else min(a, b). At a tie each receives half.
+
+    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    Args:
+        a, b: real numbers.
+    Returns: a tensor of the dtype that a and b promote to.
+    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
+    Example:
+        >>> mg.fmin([1.0, np.nan], [3.0, 2.0]).tolist()
+        [1.0, 2.0]
+
+    See: numpy.fmin; torch.fmin; `mg.minimum`, in which nan comes first.
+    """
+    return xp.fmin(a, b)
+
+
+@elementwise(x=mask(lambda xp, x: xp.isfinite(x)))
+def nan_to_num(xp, x, *, copy=True, nan=0.0, posinf=None, neginf=None):
+    """Numbers in the place of nan and of infinities; through these nothing goes back.
+
+    Shapes: any -> the same.
+    Args:
+        x: real or complex numbers.
+        copy: as in NumPy; the result is a new tensor either way.
+        nan: what stands in the place of nan; default 0.0.
+        posinf: what stands for infinity; None (default) for the largest number of x's dtype.
+        neginf: what stands for minus infinity; None (default) for the lowest.
+    Returns: a tensor of the shape and dtype of x.
+    Raises: TypeError where x or a number in a place is not made of numbers.
+    Example:
+        >>> mg.nan_to_num([1.0, np.nan, -np.inf], neginf=-9.0).tolist()
+        [1.0, 0.0, -9.0]
+
+    See: numpy.nan_to_num; torch.nan_to_num.
+    """
+    return xp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+@names_itself
+def fabs(x):
+    """Absolute value of real numbers, as floats.
+
+    Shapes: any -> the same.
+    Args:
+        x: real numbers.
+    Returns: a tensor of x's dtype; float64 for whole numbers.
+    Raises: TypeError where x is complex or not made of numbers.
+    Example:
+        >>> mg.fabs([-2, 3]).tolist()
+        [2.0, 3.0]
+
+    See: numpy.fabs; `mg.abs`, which takes complex numbers too.
+    """
+    size = multiply(absolute(x), 1.0)
+    if getattr(x, "dtype", size.dtype).kind == "c" or bool(every(equal(imag(x), 0))) is False:
+        raise TypeError("fabs takes real numbers; mg.abs takes complex ones")
+    return size
+
+
+@names_itself
+def real_if_close(x, tol=100.0):
+    """Real numbers of complex ones whose imaginary parts are rounding; else the numbers as they are.
+
+    Shapes: any -> the same.
+    Args:
+        x: numbers.
+        tol: up to how many times the rounding of x's precision an imaginary part may be; below 1 it is the size itself.
+    Returns: a real tensor where all imaginary parts are so small, else a complex one.
+    Raises: TypeError where x is not made of numbers.
+    Example:
+        >>> mg.real_if_close([1.0 + 1e-16j, 2.0]).tolist()
+        [1.0, 2.0]
+
+    See: numpy.real_if_close.
+    """
+    x = multiply(x, 1)
+    if x.dtype.kind != "c":
+        return x
+    least = tol * 2.0 ** (-52 if x.dtype.itemsize == 16 else -23) if tol > 1 else tol
+    return real(x) if bool(every(absolute(imag(x)) < least)) else x
+
+
+# Choosing -------------------
+
+
+@names_itself
+def select(condlist, choicelist, default=0.0):
+    """The first of several choices whose condition holds, entry by entry.
+
+    Shapes: conditions, choices and default of shapes that broadcast -> the broadcast shape.
+    Args:
+        condlist: a list of conditions.
+        choicelist: as many choices, numbers that each stand where their condition is the first to hold.
+        default: what stands where none holds; default 0.0.
+    Returns: a tensor of the dtype that choices and default promote to.
+    Raises: ValueError where there are not as many conditions as choices, or none; or shapes do not broadcast.
+    Example:
+        >>> x = mg.tensor([1.0, 2.0, 3.0])
+        >>> mg.select([x < 2, x < 3], [x, 10 * x], -1.0).tolist()
+        [1.0, 20.0, -1.0]
+
+    See: numpy.select.
+    """
+    if len(condlist) != len(choicelist) or not len(condlist):
+        given = f"{len(condlist)} conditions and {len(choicelist)} choices"
+        raise ValueError(f"{given}; there is one for each, and at least one")
+    out = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        out = where(condition, choice, out)
+    return out
+
+
+# Questions ------------------
+
+
+@names_itself
+def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
+    """Whether two are equal up to rounding, everywhere.
+
+    |a - b| <= atol + rtol · |b| for every entry.
+
+    Shapes: a, b of shapes that broadcast -> one answer.
+    Args:
+        a, b: real or complex numbers.
+        rtol: relative tolerance, a number; default 1e-5.
+        atol: absolute tolerance, a number; default 1e-8.
+        equal_nan: whether nan is close to nan; default False.
+    Returns: True or False.
+    Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers.
+    Example:
+        >>> mg.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9])
+        True
+
+    See: numpy.allclose; torch.allclose.
+    """
+    return bool(every(isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)))
+
+
+@names_itself
+def array_equal(a1, a2):
+    """Whether two have the same shape and the same entries.
+
+    Shapes: any -> one answer.
+    Args:
+        a1, a2: real or complex numbers.
+    Returns: True or False.
+    Raises: TypeError where one is not made of numbers.
+    Example:
+        >>> mg.array_equal([1.0, 2.0], [1.0, 2.0]), mg.array_equal([1.0], [1.0, 1.0])
+        (True, False)
+
+    See: numpy.array_equal; torch.equal.
+    """
+    return shape(a1) == shape(a2) and bool(every(equal(a1, a2)))
+
+
+@nondifferentiable
+def argwhere(xp, x):
+    """The places of the entries that are not 0: a row of indices for each.
+
+    Shapes: x of n axes with k such entries -> (k, n).
+    Args:
+        x: numbers or booleans.
+    Returns: a tensor of int64, without a graph.
+    Raises: TypeError where x is not made of numbers.
+    Example:
+        >>> mg.argwhere([[0.0, 5.0], [7.0, 0.0]]).tolist()
+        [[0, 1], [1, 0]]
+
+    See: numpy.argwhere; torch.nonzero.
+    """
+    return xp.argwhere(x)
+
+
+@names_itself
+def nonzero(x):
+    """The places of the entries that are not 0, as a row of indices for each axis: `x[mg.nonzero(x)]` picks them.
+
+    Shapes: x of n axes with k such entries -> n rows (k).
+    Args:
+        x: numbers or booleans, with one axis or more.
+    Returns: a tuple of tensors of int64, without a graph.
+    Raises: ValueError where x is a single number; TypeError where it is not made of numbers.
+    Example:
+        >>> [row.tolist() for row in mg.nonzero([[0.0, 5.0], [7.0, 0.0]])]
+        [[0, 1], [1, 0]]
+
+    See: numpy.nonzero; torch.nonzero with as_tuple=True.
+    """
+    if not ndim(x):
+        raise ValueError("a single number has no axes to have places on")
+    return unstack(argwhere(x), axis=1)
+
+
+@nondifferentiable
+@real_only
+def argpartition(xp, x, *, kth, axis=-1):
+    """The order that puts the entry of a rank in its place: smaller ones before it, larger ones behind.
+
+    Shapes: any -> the same.
+    Args:
+        x: real numbers.
+        kth: the rank, counted from 0; or several.
+        axis: the axis to order along, the last by default.
+    Returns: a tensor of int64, without a graph.
+    Raises: ValueError for a rank that x has not; TypeError where x is complex; IndexError for an axis that x has not.
+    Example:
+        >>> mg.argpartition([7.0, 1.0, 5.0], 0).tolist()[0]
+        1
+
+    See: numpy.argpartition.
+    """
+    return xp.argpartition(x, kth, axis=axis)
+
+
+@names_itself
+def partition(x, kth, axis=-1):
+    """The entries with that of a rank in its place: smaller ones before it, larger ones behind, in no order.
+
+    Shapes: any -> the same; axis=None -> (n), all entries.
+    Args:
+        x: real numbers.
+        kth: the rank, counted from 0; or several.
+        axis: the axis to order along, the last by default; None orders all entries as one row.
+    Returns: a tensor of x's dtype.
+    Raises: ValueError for a rank that x has not; TypeError where x is complex; IndexError for an axis that x has not.
+    Example:
+        >>> mg.partition([7.0, 1.0, 5.0], 1).tolist()
+        [1.0, 5.0, 7.0]
+
+    See: numpy.partition; torch.kthvalue.
+    """
+    if axis is None:
+        x, axis = ravel(x), -1
+    return take_along_axis(x, argpartition(x, kth, axis), axis)

@@ -1,0 +1,1012 @@
+"""Tensor: what users hold. Operators and methods, written out one a line over the operations."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from _thread import RLock
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+from weakref import ref
+
+from .. import ops
+from ..backends import devices
+from ..core import backward
+from ..core.arguments import wants_function
+from ..core.backward import program
+from ..core.blocks import transforming
+from ..core.elsewhere import ELSEWHERE
+from ..core.errors import Elsewhere
+from ..core.hooks import Handle, add_hook, hooked, hooks_of
+from ..core.modes import gradients_wanted
+from ..core.ownership import expose, is_plain, replace, snapshot, writable
+from ..core.pytrees import leaves, mapped
+from ..core.variable import Leaf, Node, Variable
+from .result_array import ResultArray
+from .values import Count, cast, dtype_named, numbers, plain_index, refuse_other_device
+
+np = devices.device("cpu").library
+_new, _ndarray = object.__new__, np.ndarray
+_growing = RLock()
+"""Threads that bring gradients to the same leaf take turns: what one adds must not be lost to another."""
+_ABOUT_FORM = {np.shape, np.ndim, np.size, np.result_type, np.zeros_like, np.ones_like, np.empty_like, np.full_like}
+"""NumPy's functions that ask for shape and dtype alone: no graph is lost in them."""
+
+
+def tensor(data: Any, requires_grad: bool = False, dtype: Any = None, device: str = "cpu") -> Tensor:
+    """A tensor with a copy of the given values.
+
+    Args:
+        data: numbers, nested lists, an array, or a tensor's values.
+        requires_grad: whether it is a leaf, to whose `.grad` a backward pass adds; default False. Only real and complex
+            floats can be.
+        dtype: NumPy's name or type of the numbers; default None, as NumPy would choose.
+        device: "cpu" (default) or "cuda".
+    Returns: a Tensor that shares memory with nothing else.
+    Raises: TypeError for what is not made of numbers, and where a gradient is wanted for whole numbers; ValueError for
+        lists of different lengths, or a device of another name; RuntimeError for one that is not there.
+    Example:
+        >>> mg.tensor([[1, 2], [3, 4]], requires_grad=True, dtype="float32")
+        tensor([[1., 2.],
+                [3., 4.]], dtype=float32, requires_grad=True)
+
+    See: torch.tensor; numpy.array.
+    """
+    where = devices.device(device)
+    out = Tensor.of(where.library.array(numbers(data, dtype, "mg.tensor")))
+    if requires_grad:
+        out.requires_grad = True
+    return out
+
+
+class Tensor(Variable):
+    """An array whose operations are remembered, so that gradients can be walked back through them.
+
+    Made by `mg.tensor`, and by every operation. Its operators and most of its methods are operations of `mg`, with the
+    tensor as first input: `x.sum(axis=0)` is `mg.sum(x, axis=0)`, and `a @ b` is `mg.matmul(a, b)`.
+
+    Args: none; it is made by `mg.tensor`.
+    Raises: AttributeError for a name of NumPy's or PyTorch's that it has not; the message says what to write.
+    Example:
+        >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+        >>> y = (x * x).sum()
+        >>> y.backward()
+        >>> y.item(), x.grad.tolist()
+        (5.0, [2.0, 4.0])
+
+    See: torch.Tensor; `Value` of micrograd.
+    """
+
+    __slots__ = ()
+
+    # Making -----------------------------------------------
+
+    @staticmethod
+    def of(data: Any, node: Node | None = None) -> Tensor:
+        """A tensor that holds an array itself, not a copy.
+
+        Args:
+            data: an array, which is the tensor's own from then on; a tensor is given back as it is.
+            node: where it came from, for the walk; default None, from nowhere.
+        Returns: a tensor.
+        Raises: nothing: whether it is an array is not looked at.
+        """
+        if isinstance(data, Tensor):
+            return data
+        out = _new(Tensor)
+        out._data, out.node, out.plain = data, node, is_plain(data)
+        return out
+
+    @staticmethod
+    def constant(value: Any, name: str) -> Tensor:
+        """A tensor of anything array-like that an operation was given.
+
+        It is a copy, so that no later write reaches the graph.
+
+        Args:
+            value: numbers, nested lists, or an array.
+            name: what errors call it.
+        Returns: a tensor that wants no gradient.
+        Raises: TypeError for what is not made of numbers.
+        """
+        array = numbers(value, None, name)
+        return Tensor.of(array.copy() if array is value else array)
+
+    # Looking ----------------------------------------------
+
+    @property
+    def data(self) -> Any:
+        """The array itself: the tensor's own, of one that you made; read-only, of a result.
+
+        What is written into the array is the tensor's, and it sees a later `t[i] = v`. After `t.data = ...`, `t -=
+        ...`, `t.assign(...)` or a step of an optimiser the tensor has another array, and the old one is left behind. No
+        gradient changes by any of it: what a rule has saved is left to it, and the tensor goes on with a copy.
+
+        Set, it takes new values, as `assign` does: `p.data -= rate * p.grad` and `p.data = p.data - rate * p.grad` are
+        both right. A copy is `numpy()`.
+
+        Returns: an array of the device, NumPy's on the CPU.
+        Raises: ValueError as somebody writes into the array of a result; RuntimeError where a result is set.
+        Example:
+            >>> t = mg.tensor([1.0, 2.0])
+            >>> a = t.data
+            >>> a[0], t[1] = 10.0, 20.0
+            >>> t.tolist(), a.tolist()
+            ([10.0, 20.0], [10.0, 20.0])
+            >>> t.data = [0.0, 0.0]
+            >>> t.tolist(), a.tolist()
+            ([0.0, 0.0], [10.0, 20.0])
+
+        See: the page "Writing into tensors" of the documentation; torch.Tensor.data.
+        """
+        if type(self._data) is not _ndarray:
+            if not hasattr(self._data, "base"):
+                return self._data
+            if isinstance(self._data, np.generic):
+                self._data = np.asarray(self._data)
+        if self.node is None or isinstance(self.node, Leaf):
+            return expose(self)
+        return ResultArray.of(self._data) if isinstance(self._data, np.ndarray) else self._data.copy()
+
+    @data.setter
+    def data(self, values: Any) -> None:
+        self.assign(values)
+
+    def numpy(self) -> Any:
+        """A copy of the values as a NumPy array, from any device.
+
+        Returns: an array of your own: what is written into it stays there, and it sees nothing of the tensor's later.
+        Raises: nothing.
+        """
+        data = self._data
+        return np.array(data.get() if hasattr(data, "get") else data)
+
+    def item(self) -> Any:
+        """The only entry, as a Python number.
+
+        Returns: a float, int, bool or complex.
+        Raises: ValueError for a tensor of more entries than one, or of none.
+        """
+        if self._data.size != 1:
+            raise ValueError(f"item() needs a tensor of one entry, this one has shape {self.shape}")
+        if self.node is not None and transforming.open:
+            self._refuse_constant()
+        return self._data.item()
+
+    def _refuse_constant(self) -> None:
+        """Inside a transform, refuse to make a plain number of what depends on its argument: a gradient would be lost
+        without a word."""
+        inputs = {node for each in transforming.all() for node in each}
+        if gradients_wanted() and depends_on(self.node, inputs):  # pyright: ignore[reportArgumentType] - it has a node
+            raise TypeError(
+                "inside mg.grad and its kind this value depends on what is differentiated by, and as a plain number "
+                "(x.item(), float(x), math.sin(x), array[i] = x) it would be a constant: compute with mg functions, "
+                "join results with mg.stack, or, if it is to be a constant, write mg.stop_gradient(x)"
+            )
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python numbers.
+
+        Returns: a list; for a tensor of shape (), a number.
+        Raises: nothing.
+        """
+        return self._data.tolist()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return self._data.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The kind of number, as NumPy names it."""
+        return self._data.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self._data.ndim
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return Count(self._data.size)
+
+    @property
+    def device(self) -> str:
+        """Where the array lives: "cpu" or "cuda"."""
+        return devices.device_of(self._data).name
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a gradient is wanted.
+
+        It may be set, on tensors that you made. A result wants one where gradients are wanted and one of its inputs
+        does.
+
+        Returns: True or False.
+        Raises: as it is set, RuntimeError for a result, TypeError for whole numbers.
+        """
+        return self.node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        if wanted == (self.node is not None):
+            return
+        if not self.is_leaf:
+            raise RuntimeError(
+                "requires_grad cannot be taken from a result; x.detach() gives its values without the graph"
+            )
+        if wanted and self.dtype.kind not in "fc":
+            raise TypeError(
+                f"a tensor of {self.dtype} cannot have a gradient: gradients are about small changes; use floats, "
+                f"e.g. mg.tensor(..., dtype=float)"
+            )
+        self.node = Leaf(self.shape, self.dtype) if wanted else None
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether this is a leaf: a tensor that no operation made, or that wants no gradient.
+
+        Returns: True or False.
+        Raises: nothing.
+        """
+        return self.node is None or isinstance(self.node, Leaf)
+
+    @property
+    def version(self) -> int:
+        """How often the values of this leaf have been replaced or exposed for writing.
+
+        Returns: a number; 0 for what is no leaf.
+        Raises: nothing.
+        """
+        return self.node.version if isinstance(self.node, Leaf) else 0
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward passes have added up here: on leaves, and where `retain_grad` was called.
+
+        It may be set, to None too, and written into: `p.grad *= 0.5`.
+
+        Returns: a tensor of the same shape and dtype, or None.
+        Raises: as it is set, ValueError for another shape, TypeError for a complex one of a real tensor, RuntimeError
+            where no gradient is wanted.
+        """
+        found = getattr(self.node, "grad", None)
+        if found is None or isinstance(found, Tensor):
+            return found
+        kept = self._tracked("grad").grad = Tensor.of(found)
+        return kept
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is None:
+            if self.node is not None:
+                self.node.grad = None
+            return
+        value = value if isinstance(value, Tensor) else Tensor.constant(value, "grad")
+        if value.shape != self.shape:
+            raise ValueError(f"grad must have the tensor's shape {self.shape}, got {value.shape}")
+        if value.dtype != self.dtype:
+            if value.dtype.kind == "c" and self.dtype.kind != "c":
+                raise TypeError(f"grad is {value.dtype}, the tensor {self.dtype}; take its real part")
+            value = value.astype(self.dtype)
+        self._tracked("grad").grad = value
+
+    @property
+    def T(self) -> Tensor:
+        """All axes in reverse order."""
+        return ops.transpose(self)
+
+    @property
+    def mT(self) -> Tensor:
+        """The last two axes exchanged."""
+        return ops.mT(self)
+
+    @property
+    def mH(self) -> Tensor:
+        """The last two axes exchanged, and all entries conjugated."""
+        return ops.mH(self)
+
+    # The walk ---------------------------------------------
+
+    def backward(
+        self, gradient: Any = None, *, retain_graph: bool = True, create_graph: bool = False, workers: int = 1
+    ) -> None:
+        """Walk back from here, and add to every leaf's `.grad` what it receives.
+
+        For L = this tensor times `gradient`, summed, each leaf x receives ∂L/∂x (of complex leaves, ∂L/∂re + i ∂L/∂im).
+
+        Args:
+            gradient: the upstream gradient, of this tensor's shape; a tensor of one entry needs none (default), and
+                starts with 1.
+            retain_graph: whether what the rules saved is kept, for a second walk; default True. With False it is freed.
+            create_graph: whether gradients have a graph, to be differentiated again; default False.
+            workers: has no effect.
+        Returns: None.
+        Raises: RuntimeError where there is no graph, where a tensor of several entries is given no gradient, and for a
+            second walk through what was freed. ValueError for a gradient of another shape, TypeError for a complex one
+            of a real tensor.
+        Example:
+            >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+            >>> (x * x).backward([1.0, 10.0])
+            >>> x.grad.tolist()
+            [2.0, 40.0]
+
+        See: torch.Tensor.backward, where retain_graph is False by default.
+        """
+        if workers != 1:
+            said = "backward(workers=...) has no effect: walks run on one thread"
+            warnings.warn(said, DeprecationWarning, stacklevel=2)
+        upstream = upstream_of(self, gradient, create_graph)
+        accumulate(
+            backward.gradients(self, upstream, create_graph=create_graph, retain_graph=retain_graph), create_graph
+        )
+
+    def gradients(
+        self,
+        gradient: Any = None,
+        *,
+        retain_graph: bool = True,
+        create_graph: bool = False,
+        through: Collection[Node] = (),
+    ) -> dict[Node, Any]:
+        """The gradients of the same walk as a mapping; no `.grad` is touched.
+
+        Args:
+            gradient: the upstream gradient, as in `backward`.
+            retain_graph: as in `backward`; default True.
+            create_graph: as in `backward`; default False.
+            through: nodes (`y.node`) whose gradients are wanted as well, though the walk goes on through them.
+        Returns: a dictionary from the node of each leaf, and those of `through`, to an array; with `create_graph`, to a
+            tensor.
+        Raises: what `backward` raises.
+        Example:
+            >>> x = mg.tensor(3.0, requires_grad=True)
+            >>> (x * x).gradients()[x.node].item(), x.grad
+            (6.0, None)
+
+        See: torch.autograd.grad.
+        """
+        upstream = upstream_of(self, gradient, create_graph)
+        return backward.gradients(
+            self, upstream, create_graph=create_graph, retain_graph=retain_graph, through=through
+        )
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Handle:
+        """Have a function called with this tensor's gradient when that is complete.
+
+        Args:
+            hook: a function of the gradient, a tensor. It returns another one to be sent on, or None.
+        Returns: a handle, which takes the hook away again: by `remove()`, or at the end of a `with` block.
+        Raises: TypeError where `hook` cannot be called; RuntimeError where the tensor wants no gradient. During a walk,
+            TypeError or RuntimeError where the hook returns no tensor, or one of another shape.
+        Example:
+            >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+            >>> with x.register_hook(lambda gradient: gradient * 10):
+            ...     x.sum().backward()
+            >>> x.grad.tolist()
+            [10.0, 10.0]
+
+        See: torch.Tensor.register_hook.
+        """
+        wants_function("register_hook", hook)
+        return add_hook(self._tracked("register_hook"), "hooks", hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Handle:
+        """Have a function called each time this leaf's `.grad` has grown.
+
+        Args:
+            hook: a function of the tensor; what it returns is not looked at.
+        Returns: a handle, which takes the hook away again: by `remove()`, or at the end of a `with` block.
+        Raises: TypeError where `hook` cannot be called; RuntimeError for a result, or where the tensor wants no
+            gradient.
+        Example:
+            >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+            >>> def step(p):
+            ...     p.data -= 0.5 * p.grad
+            >>> with x.register_post_accumulate_grad_hook(step):
+            ...     x.sum().backward()
+            >>> x.tolist()
+            [0.5, 1.5]
+
+        See: torch.Tensor.register_post_accumulate_grad_hook.
+        """
+        wants_function("register_post_accumulate_grad_hook", hook)
+        if not self.is_leaf:
+            raise RuntimeError(
+                "register_post_accumulate_grad_hook is for leaves, whose .grad grows; for a result use register_hook"
+            )
+        held = ref(self)  # a hook that held its own tensor would keep both for ever
+
+        def call() -> None:
+            tensor = held()
+            if tensor is not None:
+                hook(tensor)
+
+        return add_hook(self._tracked("register_post_accumulate_grad_hook"), "after_accumulation", call)
+
+    def retain_grad(self) -> Tensor:
+        """Keep the gradient of this result in `.grad` as well, as leaves do.
+
+        Returns: the tensor.
+        Raises: RuntimeError where it wants no gradient.
+        Example:
+            >>> x = mg.tensor(3.0, requires_grad=True)
+            >>> y = (x * x).retain_grad()
+            >>> mg.sin(y).backward()
+            >>> round(y.grad.item(), 4), round(float(np.cos(9.0)), 4)
+            (-0.9111, -0.9111)
+
+        See: torch.Tensor.retain_grad.
+        """
+        node = self._tracked("retain_grad")
+        if not isinstance(node, Leaf) and not hasattr(node, "grad"):
+            node.grad = None
+            held = ref(node)
+
+            def keep(gradient: Tensor) -> None:
+                kept: Any = held()
+                kept.grad = gradient if kept.grad is None else kept.grad + gradient
+
+            add_hook(node, "hooks", keep)
+        return self
+
+    def _tracked(self, name: str) -> Node:
+        if self.node is None:
+            raise RuntimeError(f"{name}: this tensor wants no gradient; make it with requires_grad=True")
+        return self.node
+
+    # Copies and values ------------------------------------
+
+    def detach(self) -> Tensor:
+        """The same values without the graph.
+
+        The array is shared until one of the two tensors is written into, which then goes on with a copy: what is
+        written into one does not show in the other. Nothing is copied before.
+
+        Returns: a tensor that wants no gradient.
+        Raises: nothing.
+        Example:
+            >>> x = mg.tensor([1.0, 2.0])
+            >>> y = x.detach()
+            >>> y[0] = 10.0
+            >>> x.tolist(), y.tolist()
+            ([1.0, 2.0], [10.0, 2.0])
+
+        See: torch.Tensor.detach, where both are the same memory for ever.
+        """
+        return Tensor.of(snapshot(self))
+
+    def clone(self) -> Tensor:
+        """A copy that the graph knows: gradients pass through.
+
+        Returns: a tensor.
+        Raises: nothing.
+        """
+        return ops.positive(self)
+
+    def to(self, device: str) -> Tensor:
+        """The tensor on another device; gradients come back through it.
+
+        Args:
+            device: "cpu" or "cuda".
+        Returns: a tensor; the same one where it is there already.
+        Raises: ValueError for another name; RuntimeError for a device that is not there.
+        """
+        if devices.device(device).name == self.device:
+            return self
+        return ops.to_device(self, device=device, source=self.device)
+
+    def requires_grad_(self, wanted: bool = True) -> Tensor:
+        """Set `requires_grad`, and return the tensor.
+
+        Args:
+            wanted: whether a gradient is wanted; default True.
+        Returns: the tensor.
+        Raises: RuntimeError for a result, TypeError for whole numbers.
+        """
+        self.requires_grad = wanted
+        return self
+
+    def assign(self, values: Any) -> Tensor:
+        """Give this tensor new values: of the same shape, or broadcast to it, and cast to its dtype.
+
+        Graphs that used the old ones keep them, and so does whoever has the old array.
+
+        Args:
+            values: numbers, nested lists, an array or a tensor.
+        Returns: the tensor.
+        Raises: RuntimeError for a result; ValueError for a shape that does not broadcast to the tensor's; TypeError for
+            what is not made of numbers, or complex ones for a real tensor.
+        Example:
+            >>> w = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+            >>> w.assign(0.0).tolist(), w.is_leaf
+            ([[0.0, 0.0], [0.0, 0.0]], True)
+
+        See: torch.Tensor.copy_.
+        """
+        self._refuse_result("make a new tensor, or x.detach() first")
+        if isinstance(values, Tensor) and values.dtype == self.dtype and values.shape == self.shape:
+            replace(self, snapshot(values))  # the two share it, until one is written into
+            return self
+        data = numbers(values, None, "assign")
+        if data is self._data:  # `x.data -= 1` has written already
+            return self
+        if data.shape != self.shape:
+            try:
+                data = devices.device_of(data).library.broadcast_to(data, self.shape)
+            except ValueError:
+                raise ValueError(f"values of shape {data.shape} do not fit a tensor of shape {self.shape}") from None
+        data = cast(data, self.dtype, "assign")
+        replace(self, data)
+        return self
+
+    def _refuse_result(self, instead: str) -> None:
+        if not self.is_leaf:
+            raise RuntimeError(f"a result cannot be assigned to: it is what its inputs make it; {instead}")
+
+    def _in_place(self, symbol: str, operation: Callable[..., Any], other: Any) -> Tensor:
+        """What `x -= y` means: in a graph, that this tensor becomes the result, for all who hold it; else a write. A
+        leaf is never lost by accident."""
+        if isinstance(self.node, Leaf) and (not gradients_wanted.open or gradients_wanted()):
+            raise RuntimeError(
+                f"x {symbol} ... would put a result in the place of a leaf that wants a gradient; to change its values "
+                f"write `with mg.no_grad(): x {symbol} ...`, to compute with it write x = x {symbol[:-1]} ..."
+            )
+        out = operation(self, other)
+        if out.node is not None:
+            return self._become(self._fitting(symbol, out))
+        fits = type(out._data) is _ndarray and out._data.shape == self._data.shape and out._data.dtype == self.dtype
+        if not fits or not self.is_leaf:
+            return self.assign(out)
+        replace(self, out._data)  # the operation has just made it, so that nobody else can have it
+        return self
+
+    def _fitting(self, symbol: str, result: Tensor) -> Tensor:
+        """A result in this tensor's dtype; or an error, if it cannot be in its place."""
+        if result.shape != self.shape:
+            raise ValueError(
+                f"x {symbol} ... would make shape {result.shape} of shape {self.shape}; write x = x {symbol[:-1]} ..."
+            )
+        if self.dtype.kind not in "fc" or (result.dtype.kind == "c" and self.dtype.kind != "c"):
+            raise TypeError(
+                f"x {symbol} ...: a tensor of {self.dtype} cannot become a result of {result.dtype}; make it with "
+                f"dtype={'complex' if result.dtype.kind == 'c' else 'float'}, or write x = x {symbol[:-1]} ..."
+            )
+        return result if result.dtype == self.dtype else ops.astype(result, dtype=self.dtype)
+
+    def _become(self, result: Tensor) -> Tensor:
+        """Be a result from now on. Graphs that used this tensor as it was know its array and its node, not itself."""
+        self._data, self.node, self.plain, self.exposed = result._data, result.node, result.plain, False
+        return self
+
+    def __iadd__(self, other: Any) -> Tensor:
+        return self._in_place("+=", ops.add, other)
+
+    def __isub__(self, other: Any) -> Tensor:
+        return self._in_place("-=", ops.subtract, other)
+
+    def __imul__(self, other: Any) -> Tensor:
+        return self._in_place("*=", ops.multiply, other)
+
+    def __itruediv__(self, other: Any) -> Tensor:
+        return self._in_place("/=", ops.divide, other)
+
+    def __ipow__(self, other: Any) -> Tensor:
+        return self._in_place("**=", ops.power, other)
+
+    def __imod__(self, other: Any) -> Tensor:
+        return self._in_place("%=", ops.remainder, other)
+
+    def __setitem__(self, index: Any, values: Any) -> None:
+        if self.node is not None or getattr(values, "node", None) is not None:
+            if not gradients_wanted.open or gradients_wanted():
+                self._become(self._written(index, values))
+                return
+            self._refuse_result("compute a changed copy with mg.where(...), or write into x.detach()")
+        if isinstance(self._data, np.generic):
+            self._data = np.asarray(self._data)
+        try:
+            given = cast(numbers(values, None, "values"), self.dtype, "values")
+            writable(self)[plain_index(index)] = given
+        except (IndexError, TypeError, ValueError) as error:
+            said = f"x[{index!r}] = {values!r} does not fit a tensor of shape {self.shape}: {error}"
+            raise type(error)(said) from error
+
+    def _written(self, index: Any, values: Any) -> Tensor:
+        """What `x[index] = values` makes of this tensor in a graph."""
+        if isinstance(self.node, Leaf):
+            raise RuntimeError(
+                "x[...] = ... on a tensor that wants a gradient: write `with mg.no_grad(): x[...] = ...` to change its "
+                "values, or mg.where(...) to compute a changed copy"
+            )
+        if self.dtype.kind not in "fc":
+            raise TypeError(
+                f"x[...] = ...: a tensor of {self.dtype} cannot take in a value that wants a gradient; make it with "
+                f"dtype=float"
+            )
+        place = plain_index(index)
+        given = values if isinstance(values, Tensor) else Tensor.constant(values, "values")
+        if given.dtype != self.dtype:
+            if given.dtype.kind == "c" and self.dtype.kind != "c":
+                raise TypeError("x[...] = ...: real numbers cannot take in complex ones; write x = x.astype(complex)")
+            given = ops.astype(given, dtype=self.dtype)
+        if given.shape[:1] == (1,):  # as in an array, axes of length 1 in front are not counted
+            extra = given.ndim - np.ndim(self._data[place])
+            if extra > 0 and set(given.shape[:extra]) == {1}:
+                given = ops.reshape(given, shape=given.shape[extra:])
+        return ops.setitem(self, given, index=place)
+
+    # Python's own -----------------------------------------
+
+    def __dir__(self) -> list[str]:
+        """What a tensor has, without the names that only say what to write."""
+        kinds = {name: inspect.getattr_static(self, name) for name in super().__dir__()}
+        return sorted(name for name, kind in kinds.items() if not isinstance(kind, Elsewhere))
+
+    def __repr__(self) -> str:
+        body = np.array2string(self.numpy(), separator=", ", prefix="tensor(")
+        said = [body] + ([] if self.dtype in (np.float64, np.int64, np.bool_) else [f"dtype={self.dtype}"])
+        said += [f"device={self.device!r}"] if self.device != "cpu" else []
+        if self.node is not None:
+            made_by = getattr(self.node.op, "name", "an output")
+            said.append("requires_grad=True" if self.is_leaf else f"made_by={made_by!r}")
+        return f"tensor({', '.join(said)})"
+
+    def __format__(self, spec: str) -> str:
+        if spec and self.size != 1:
+            raise ValueError(f"a format such as {spec!r} is for one number, this tensor has shape {self.shape}")
+        return format(self._data.item(), spec) if spec else repr(self)
+
+    def __bool__(self) -> bool:
+        if self._data.size != 1:
+            raise ValueError(
+                f"the truth of a tensor of shape {self.shape} is not one answer; use mg.any(x), mg.all(x), or mg.where"
+            )
+        return bool(self._data.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in "iu":
+            raise TypeError(f"an index must be an integer, this tensor is {self.dtype}")
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a tensor of shape () is one number and has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.shape:
+            raise TypeError("a tensor of shape () is one number and cannot be iterated over")
+        return iter(ops.unstack(self))
+
+    def __getitem__(self, index: Any) -> Tensor:
+        return ops.getitem(self, index=plain_index(index))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self.node is not None:
+            raise TypeError(
+                "NumPy would lose the graph of this tensor; use the mg function, or x.numpy() for the values"
+            )
+        return self.numpy() if dtype is None else self.numpy().astype(dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """`array * tensor` and np.exp(tensor) are the operations of the same name; `array -= tensor` writes into the
+        array where no graph is lost by it."""
+        name = _NUMPYS_NAMES.get(ufunc.__name__, str(ufunc.__name__))
+        operation = getattr(ops, name, None) if method == "__call__" else None
+        if operation is not None and not options:
+            return operation(*(Tensor.of(each.copy()) if _is_numbers(each) else each for each in inputs))
+        if operation is not None and len(options) == 1 and type(options.get("out", (None,))[0]) is _ndarray:
+            tracked = [each for each in inputs if isinstance(each, Tensor) and each.node is not None]
+            if not tracked or (gradients_wanted.open and not gradients_wanted()):
+                return ufunc(*[snapshot(each) if isinstance(each, Tensor) else each for each in inputs], **options)
+        raise TypeError(
+            f"np.{ufunc.__name__} would lose the graph of a tensor: use an mg function, without NumPy's options "
+            f"and not in place (array += tensor), or x.numpy() for the values"
+        )
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        """np.sum(tensor): NumPy's own, of the values alone."""
+        tracked = any(getattr(leaf, "node", None) is not None for leaf in leaves((args, options)))
+        if tracked and function not in _ABOUT_FORM:
+            name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
+            raise TypeError(
+                f"{name} would lose the graph of a tensor: use the mg function of that name, or x.numpy() for the "
+                f"values"
+            )
+        args, options = mapped((args, options), lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf)
+        return function(*args, **options)
+
+    def __copy__(self) -> Tensor:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "a result cannot be copied apart from its graph; x.detach() copies its values, x.clone() joins it"
+            )
+        out = Tensor.of(self._data.copy())
+        out.requires_grad = self.requires_grad
+        if self.grad is not None:
+            out.grad = self.grad.detach()
+        memo[id(self)] = out
+        return out
+
+    def __reduce__(self) -> Any:
+        if not self.is_leaf:
+            raise RuntimeError("a result cannot be stored apart from its graph; store x.detach()")
+        return tensor, (self.numpy(), self.requires_grad, None, self.device)
+
+    __hash__ = object.__hash__
+
+    # Operators --------------------------------------------
+
+    __neg__ = ops.negative
+    __pos__ = ops.positive
+    __abs__ = ops.absolute
+    __add__ = __radd__ = ops.add
+    __sub__ = ops.subtract
+    __mul__ = __rmul__ = ops.multiply
+    __truediv__ = ops.divide
+    __pow__ = ops.power
+    __matmul__ = ops.matmul
+    __mod__ = ops.remainder
+    __floordiv__ = ops.floor_divide
+    __lt__ = ops.less
+    __le__ = ops.less_equal
+    __gt__ = ops.greater
+    __ge__ = ops.greater_equal
+    __and__ = __rand__ = ops.logical_and
+    __or__ = __ror__ = ops.logical_or
+    __xor__ = __rxor__ = ops.logical_xor
+    __invert__ = ops.logical_not
+
+    def __eq__(self, other: Any) -> Any:  # entry by entry, but for None, which no number is
+        return ops.equal(self, other) if other is not None else False
+
+    def __ne__(self, other: Any) -> Any:
+        return ops.not_equal(self, other) if other is not None else True
+
+    def __rsub__(self, other: Any) -> Tensor:
+        return ops.subtract(other, self)
+
+    def __rtruediv__(self, other: Any) -> Tensor:
+        return ops.divide(other, self)
+
+    def __rpow__(self, other: Any) -> Tensor:
+        return ops.power(other, self)
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return ops.matmul(other, self)
+
+    def __rmod__(self, other: Any) -> Tensor:
+        return ops.remainder(other, self)
+
+    def __rfloordiv__(self, other: Any) -> Tensor:
+        return ops.floor_divide(other, self)
+
+    # Methods: the operations whose first input is the tensor --------
+
+    sum = ops.sum
+    mean = ops.mean
+    prod = ops.prod
+    max = ops.max
+    min = ops.min
+    var = ops.var
+    std = ops.std
+    any = ops.any
+    all = ops.all
+    argmax = ops.argmax
+    argmin = ops.argmin
+    cumsum = ops.cumsum
+    abs = ops.absolute
+    exp = ops.exp
+    log = ops.log
+    sqrt = ops.sqrt
+    sin = ops.sin
+    cos = ops.cos
+    tanh = ops.tanh
+    relu = ops.relu
+    sigmoid = ops.sigmoid
+    clip = ops.clip
+    square = ops.square
+    conj = ops.conj
+    round = ops.round
+    dot = ops.dot
+    matmul = ops.matmul
+    ravel = ops.ravel
+    squeeze = ops.squeeze
+    swapaxes = ops.swapaxes
+    take = ops.take
+    unstack = ops.unstack
+
+    def flatten(self, *axes: Any) -> Tensor:
+        """All entries in one row.
+
+        Args:
+            *axes: none; PyTorch's first axis is a reshape here.
+        Returns: a tensor of one axis.
+        Raises: TypeError where an axis is given.
+        """
+        if axes:
+            raise TypeError(f"x.flatten{axes}: write x.reshape({'len(x), ' if axes[0] == 1 else '..., '}-1)")
+        return ops.ravel(self)
+
+    def repeat(self, repeats: Any, *more: Any, axis: int | None = None) -> Tensor:
+        """Each entry several times, along an axis, or all in one row.
+
+        Args:
+            repeats: how often, a whole number or one for each place along the axis.
+            *more: none; PyTorch's `x.repeat(2, 1)` is `mg.tile(x, (2, 1))`.
+            axis: the axis, by its name; None (default) for all entries in one row.
+        Returns: a tensor.
+        Raises: TypeError where a second number is given without a name; ValueError for a negative number.
+        """
+        if more:
+            both = (repeats, *more)
+            raise TypeError(
+                f"x.repeat{both}: for each entry {repeats} times along an axis write "
+                f"x.repeat({repeats}, axis={more[0]}), for all of x several times mg.tile(x, {both})"
+            )
+        return ops.repeat(self, repeats, axis=axis)
+
+    @property
+    def real(self) -> Tensor:
+        """The real part."""
+        return ops.real(self)
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary part."""
+        return ops.imag(self)
+
+    def astype(self, dtype: Any) -> Tensor:
+        """The values in another dtype; the gradient is cast back.
+
+        Args:
+            dtype: NumPy's name or type.
+        Returns: a tensor. Through whole numbers and truths nothing goes back.
+        Raises: TypeError for what names no dtype of numbers.
+        """
+        return ops.astype(self, dtype=dtype_named(dtype, "astype"))
+
+    def reshape(self, *shape: Any) -> Tensor:
+        """The same entries in another shape.
+
+        Args:
+            *shape: a length for each axis, or one tuple of them; one may be -1, and is what is left.
+        Returns: a tensor.
+        Raises: ValueError for a shape of another number of entries.
+        """
+        return ops.reshape(self, shape=_one_tuple(shape))
+
+    def transpose(self, *axes: Any) -> Tensor:
+        """The axes in another order.
+
+        Args:
+            *axes: the axes in their new order, as one tuple, or each by itself where they are not two; with none given,
+                in reverse.
+        Returns: a tensor.
+        Raises: TypeError for two bare numbers, which NumPy takes for an order and PyTorch for the axes to exchange
+            (write `x.swapaxes(i, j)` for that); IndexError for an axis that there is not; ValueError for one named
+            twice, or not all.
+        """
+        if len(axes) == 2 and all(hasattr(axis, "__index__") for axis in axes):
+            raise TypeError(
+                f"x.transpose{axes} could mean two things: to exchange these axes write x.swapaxes{axes}, for an order "
+                f"of all axes x.transpose({axes})"
+            )
+        return ops.transpose(self, axes=_one_tuple(axes) or None)
+
+
+Variable.public = Tensor
+for _name in {*ELSEWHERE, *ops.__all__} - {*dir(Tensor)}:
+    setattr(Tensor, _name, Elsewhere(_name, ops.__all__))
+
+
+def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
+    """What a walk from a tensor begins with: `gradient`, or 1, in memory of the walk's own."""
+    if tensor.node is None:
+        raise RuntimeError(
+            "backward() of a tensor that depends on nothing with requires_grad=True: there is no graph to walk; "
+            "make a leaf with mg.tensor(..., requires_grad=True), and compute outside no_grad"
+        )
+    data = tensor._data
+    if gradient is None:
+        if isinstance(data, np.generic):
+            return data.dtype.type(1)
+        if data.size == 1:
+            return devices.device_of(data).library.ones(data.shape, data.dtype)
+        raise RuntimeError(
+            f"backward() from shape {tensor.shape} needs an upstream gradient of that shape; a loss is one "
+            f"number: reduce it with .sum() or .mean(), or call backward(gradient)"
+        )
+    given = _upstream_like(tensor, gradient, create_graph)
+    if given.shape != tensor.shape:
+        raise ValueError(
+            f"the upstream gradient has shape {given.shape}, the tensor {tensor.shape}; they must be equal"
+        )
+    return given
+
+
+def _upstream_like(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
+    """An upstream gradient that somebody gave, in the dtype of its tensor and where that lives."""
+    if create_graph and isinstance(gradient, Tensor):
+        return gradient if gradient.dtype == tensor.dtype else gradient.astype(tensor.dtype)
+    given = numbers(gradient, None, "backward: gradient")
+    refuse_other_device(tensor, given)
+    if given.dtype.kind == "c" and tensor.dtype.kind != "c":
+        raise TypeError(f"the upstream gradient is {given.dtype}, the tensor {tensor.dtype}; take its real part")
+    return devices.device_of(tensor._data).library.array(given, tensor.dtype)
+
+
+def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
+    """Add what a walk brought to the leaves' `.grad`, in arrays for as long as nobody looks."""
+    with _growing:
+        for leaf, received in found.items():
+            if received.dtype is not leaf.shape_dtype[1]:
+                received = in_dtype(received, leaf)
+            before = leaf.grad
+            if isinstance(before, Tensor) and before.node is None:
+                before = snapshot(before)
+            after = received if before is None else before + received
+            leaf.grad = Tensor.of(after._data, after.node) if create_graph else after  # for each leaf its own tensor
+    if hooked:
+        for hook in [hook for leaf in found for hook in hooks_of(leaf, "after_accumulation")]:
+            hook()
+
+
+def in_dtype(received: Any, leaf: Node) -> Any:
+    """What arrived at a leaf, in its dtype. Single numbers are no arrays to NumPy, and widen on the way."""
+    dtype = leaf.shape_dtype[1]
+    return received if received.dtype == dtype else received.astype(dtype)
+
+
+def _in_a_child() -> None:
+    """A forked child begins with a lock that no thread holds: the one that may have held it is not there."""
+    global _growing  # noqa: PLW0603 - a lock that another thread held cannot be released
+    _growing = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_a_child)
+
+
+_NUMPYS_NAMES = {
+            "bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor",
+        }
+
+
+def _is_numbers(value: Any) -> bool:
+    """True for an array of NumPy's that an operation can take."""
+    return type(value) is _ndarray and value.dtype.kind in "fiubc"
+
+
+def depends_on(root: Node, others: Collection[Node]) -> bool:
+    """Whether a value was computed from one of some others."""
+    since = min((node.created for node in others), default=root.created + 1)
+    return root in others or any(p in others for node in program([root], since=since) for p in node.parents)
+
+
+def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`f(2, 3)` and `f((2, 3))` mean the same."""
+    if len(values) == 1 and isinstance(values[0], (tuple, list)):
+        return tuple(values[0])
+    return values
+
+
+def forget_gradient(leaf: Tensor, set_to_none: bool) -> None:
+    """A leaf without a gradient, or with zeros in the place of the one that it had."""
+    leaf.grad = None if set_to_none or leaf.grad is None else Tensor.of(devices.zeros_like(leaf._data))

@@ -1,0 +1,86 @@
+"""What a tensor may be given: values that are numbers, dtypes of numbers, indices; and what to say of anything else."""
+# pyright: reportPrivateUsage=false
+# The modules of the engine share `_data`.
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ..backends import devices
+from ..core.errors import APART
+from ..core.variable import Variable
+
+np = devices.device("cpu").library
+_ORDINARY = (np.ndarray, np.generic)
+
+
+class Count(int):
+    """How many entries there are. PyTorch's `x.size()` would call it, and is told what to write."""
+
+    __slots__ = ()
+
+    def __call__(self, *axis: int) -> NoReturn:
+        """Refuse: it is a number."""
+        raise TypeError(f"x.size is a number, {self:d}: write {f'x.shape[{axis[0]}]' if axis else 'x.shape'}")
+
+    def __reduce__(self) -> Any:
+        return int, (int(self),)
+
+
+def numbers(data: Any, dtype: Any, name: str) -> Any:
+    """An array of numbers, or an error that says what cannot become one."""
+    if isinstance(data, Variable):
+        data = data._data
+    if devices.device_of(data).name == "cpu" and not isinstance(data, _ORDINARY):
+        if isinstance(data, (list, tuple)) and any(isinstance(part, Variable) for part in data):
+            raise TypeError(f"{name}: a list of tensors is joined by mg.stack (a new axis) or mg.concatenate")
+        if any(hasattr(part, "made_by") for part in (data if isinstance(data, (list, tuple)) else (data,))):
+            raise TypeError(f"{name}: {APART}")
+        try:
+            data = np.array(data)
+        except ValueError as error:
+            raise ValueError(f"{name}: the rows of a nested list must be equally long ({error})") from error
+    _refuse_other_than_numbers(data.dtype, name)
+    return data if dtype is None else cast(data, dtype_named(dtype, name), name)
+
+
+def _refuse_other_than_numbers(dtype: Any, name: str) -> None:
+    if dtype.kind not in "biufc":
+        kind = {"U": "text", "S": "bytes", "O": "objects", "M": "dates", "m": "times"}.get(dtype.kind, "records")
+        raise TypeError(f"{name}: expected numbers, got {kind} (dtype {dtype}); convert them first, e.g. with float()")
+
+
+def dtype_named(dtype: Any, name: str) -> Any:
+    """A dtype of numbers, by any of its names."""
+    try:
+        wanted = np.dtype(dtype)
+    except TypeError:
+        instead = "write float, complex, int, bool, or e.g. 'float32'"
+        raise TypeError(f"{name}: there is no dtype {dtype!r}; {instead}") from None
+    _refuse_other_than_numbers(wanted, name)
+    return wanted
+
+
+def cast(data: Any, dtype: Any, name: str) -> Any:
+    """A copy in another dtype of numbers; complex numbers do not silently lose their imaginary parts."""
+    if data.dtype.kind == "c" and dtype.kind != "c":
+        raise TypeError(f"{name}: {data.dtype} as {dtype} would lose the imaginary parts; take x.real first")
+    return data.astype(dtype)
+
+
+def plain_index(index: Any) -> Any:
+    """An index without tensors in it, and in memory that no later write reaches."""
+    if isinstance(index, tuple):
+        return tuple(plain_index(part) for part in index)
+    if isinstance(index, list):
+        return numbers([plain_index(part) for part in index], None if index else int, "an index")
+    index = index._data if isinstance(index, Variable) else index
+    return index.copy() if hasattr(index, "shape") else index
+
+
+def refuse_other_device(where: Any, given: Any) -> None:
+    """Refuse an upstream gradient that lives on another device than its tensor; one from the host is sent along."""
+    found = devices.device_of(given).name
+    if found not in ("cpu", where.device):
+        wanted = where.device
+        raise RuntimeError(f"the upstream gradient is on {found}, the tensor on {wanted}: gradient.to({wanted!r})")

@@ -1,0 +1,644 @@
+"""The builder: makes the parts of a trace of what a recorder has noted, each when somebody asks for it.
+
+The outline (which nodes there are, and in which order) takes one pass over what happened. Nodes, steps, formulas and
+names are made one by one; a record of a hundred thousand steps is looked at page by page.
+"""
+# pyright: reportPrivateUsage=false
+# The modules of the engine share `_data`.
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from ..backends import tensors
+from ..backends.devices import device
+from ..core.blocks import enable_grad
+from ..core.recorders import recorded_by
+from ..core.rule import Contribution
+from ..core.values import is_complex
+from ..core.variable import Leaf, Node, Part, Variable
+from . import formulas
+from .calls import Calls, Made
+from .failures import Failed
+from .formulas import at_hand, formula
+from .names import Labels, Names, unique
+from .outline import Application, Constant, Number, Outline
+from .recorder import Inside, Recorder, Seen, Told, Walk as Walked
+from .sites import ENGINE, Site, is_marking, kind_of, rule_source, site_at
+from .trace import Failure, Formula, Group, Held, Listed, Rule, Step, Trace, TraceNode, Walk
+from .values import bare, one_by_one, spelled
+
+OWN_NAMES = ("forward", "call", "apply", "by_name", "power", "inside", "awaited")
+"""Functions of the engine that no program calls by their name."""
+
+quiet = device("cpu").library.errstate
+
+
+class Builder:
+    """Makes the parts of a trace of what a recorder was told."""
+
+    def __init__(self, recorder: Recorder):
+        self.recorder = recorder
+
+    def anew(self) -> Builder:
+        """The same, with nothing made yet."""
+        return Builder(self.recorder)
+
+    # The outline ------------------------------------------
+
+    @cached_property
+    def applications(self) -> list[Told]:
+        """Every application, and last the one that failed."""
+        failed = self._failed_application
+        return [*self.recorder.applications, *([] if failed is None else [failed])]
+
+    @cached_property
+    def _failed_application(self) -> Told | None:
+        broken = self.recorder.failed
+        if broken is None or broken.op is None or broken.root is not None:
+            return None
+        inputs = [value if _is_known(value) else None for value in broken.inputs]
+        data = [bare(value) for value in inputs]
+        number = 0
+        for place in reversed(broken.places):
+            number = next((n for n, call in self.recorder.calls.items() if call.frame.f_code is place[0]), number)
+        instruction = broken.places[0][2] if broken.places else -1
+        return broken.op, inputs, None, data, broken.params, Application(), number, instruction, 0.0, None
+
+    @cached_property
+    def outline(self) -> Outline:
+        """Which values there were, where each came from, and which belong to the record."""
+        return Outline(self.applications, self._roots, self.recorder)
+
+    @property
+    def _roots(self) -> list[Any]:
+        roots = [walk.key for walk in self._walked]
+        if self._failed_application is not None:
+            roots.append(self.applications[-1][5])
+        return roots
+
+    @cached_property
+    def _walked(self) -> list[Walked]:
+        """The walks of the block, complete; one that could not begin has no steps."""
+        walks = list(self.recorder.walks)
+        broken = self.recorder.failed
+        if broken is not None and broken.root is not None:
+            last = walks[-1] if walks else None
+            if last is not None and broken.begun:
+                last.failed = broken
+            elif last is None or last.failed is None or last.failed.text != broken.text:
+                never = Walked(broken.root, None, False, 0, -1)
+                never.failed = broken
+                walks.append(never)
+        with quiet(all="ignore"):
+            for walk in walks:
+                walk.complete()
+        return walks
+
+    @cached_property
+    def _told_steps(self) -> list[tuple[Any, Contribution, Any, Any, Any]]:
+        return [step for walk in self._walked for step in walk.steps]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """How many steps there were when each walk ended."""
+        return list(accumulate(len(walk.steps) for walk in self._walked))
+
+    # Walks ------------------------------------------------
+
+    @cached_property
+    def walks(self) -> list[Walk]:
+        """The walks, one after the other; of forward ones that there were."""
+        made, first = [], 0
+        for number, walk in enumerate(self._walked):
+            error = None if walk.failed is None else self._failure(walk.failed)
+            made.append(
+                Walk(
+                    direction="backward",
+                    root=self.outline.places.get(id(walk.key)),
+                    seed=bare(walk.seed),
+                    first=first,
+                    steps=len(walk.steps),
+                    lines=self._lines(walk.call, walk.instruction) or (error.lines if error else []),
+                    leaves=list(self._leaves[number].values()),
+                    error=error,
+                )
+            )
+            first += len(walk.steps)
+        if self.recorder.pushed:
+            made.append(Walk(direction="forward", first=first, steps=0, lines=[], leaves=[]))
+        return made
+
+    @cached_property
+    def _leaves(self) -> list[dict[int, Held]]:
+        """What each leaf held before and after each walk, by its number."""
+        places, found = self.outline.places, []
+        for walk in self._walked:
+            leaves: dict[int, Held] = {}
+            for node, contribution, _, _, after in walk.steps:
+                key = _parent(node, contribution)
+                if type(key) is Leaf or getattr(key, "made_by", 0) is None:
+                    place = places[id(key)]
+                    if place not in leaves:
+                        leaves[place] = Held(node=place, before=bare(walk.held.get(key)))
+                    leaves[place].received = bare(after)
+            for place, leaf in leaves.items():
+                leaf.after = leaf.received if leaf.before is None else leaf.before + leaf.received
+                leaf.value = self.outline.value_before(self.outline.keys[place], walk.place)
+            found.append(leaves)
+        return found
+
+    @cached_property
+    def gradients(self) -> dict[int, Any]:
+        """What each leaf holds after all the walks."""
+        held: dict[int, Any] = {}
+        for leaves in self._leaves:
+            held |= {place: leaf.after for place, leaf in leaves.items()}
+        return held
+
+    @cached_property
+    def error(self) -> Failure | None:
+        """What broke the program off, outside of a walk."""
+        broken = self.recorder.failed
+        if broken is None or broken.root is not None:
+            return None
+        return self._failure(broken)
+
+    def _failure(self, broken: Failed) -> Failure:
+        key = broken.node if broken.root is not None else None
+        if self._failed_application is not None and broken is self.recorder.failed:
+            key = self.applications[-1][5]
+        if key is None and broken.root is not None:
+            key = getattr(broken.root, "node", None) or broken.root
+        lines = [site_at(*place) for place in broken.places]
+        return Failure(kind=broken.kind, text=broken.text, node=self.outline.places.get(id(key)), lines=lines)
+
+    # Nodes ------------------------------------------------
+
+    @cached_property
+    def nodes(self) -> Sequence[TraceNode]:
+        """The nodes, in order of birth."""
+        return Listed(len(self.outline.keys), self._node)
+
+    def _node(self, place: int) -> TraceNode:
+        key = self.outline.keys[place]
+        told = self.outline.made_by(key)
+        op = told[0] if told else getattr(key, "op", None)
+        kind = "output" if isinstance(key, Part) else "leaf" if op is None else "application"
+        applied = kind == "application"
+        return TraceNode(
+            id=place,
+            kind=kind,
+            op=op.name if applied else None,
+            called=self._called(place) if applied else None,
+            name=self.every_name[place],
+            label=self.labels[place],
+            summary=first_line(op) if applied else None,
+            inputs=[(name, self.outline.places[id(parent)]) for name, parent in self.outline.inputs(key)],
+            params={name: spelled(value) for name, value in told[4].items()} if told and applied else {},
+            requires_grad=not isinstance(key, (Number, Constant, Seen, Variable)),
+            value=self.outline.value(key),
+            lines=self._lines(told[6], told[7]) if told else [],
+            group=self._group_places[place],
+            failed=isinstance(key, Application),
+            inside=self._inside(told, key) if told and applied else None,
+        )
+
+    def _lines(self, number: int, instruction: int) -> list[Site]:
+        return [
+            site_at(call.frame.f_code, call.frame.f_globals, at) for call, at in self._calls.lines(number, instruction)
+        ]
+
+    def _called(self, place: int) -> str | None:
+        """The function that the program called, where that is no other name for the operation."""
+        at = self.outline.turn_of(self.outline.keys[place])
+        if at is None or (between := self.applications[at][9]) is None:
+            return None
+        name = between.co_name
+        if kind_of(between) is not ENGINE or is_marking(between):
+            return None
+        if name.startswith(("_", "<")) or len(name) < 3 or name in OWN_NAMES:
+            return None
+        alone = not self.outline.goes_on(at) and not self.outline.went_on(at)
+        return name if alone and name != self.applications[at][0].name else None
+
+    def _inside(self, told: Told, key: Any) -> Callable[[], Trace | None] | None:
+        return inside(told, self._upstreams.get(id(key)))
+
+    @cached_property
+    def _upstreams(self) -> dict[int, Any]:
+        return {id(step[0]): step[2] for step in self._told_steps}
+
+    # Names ------------------------------------------------
+
+    @cached_property
+    def _names(self) -> Names:
+        return Names(self.recorder)
+
+    @cached_property
+    def labels(self) -> list[str | None]:
+        """What the user's program calls each value."""
+        return Labels(self.outline, self._names).labels
+
+    @cached_property
+    def every_name(self) -> list[str]:
+        """What each node is called, in every part of the record."""
+        plain, constants = [], []
+        for place, (key, label) in enumerate(zip(self.outline.keys, self.labels, strict=True)):
+            told = self.outline.made_by(key)
+            op = told[0] if told else getattr(key, "op", None)
+            number = None if label or op or isinstance(key, Part) else self._as_number(key)
+            constants.append(number is not None)
+            if isinstance(key, Part) or op is None:
+                plain.append(number or label or "leaf")
+            else:
+                within = label or self._module_of(place)
+                name = self._called(place) or op.name
+                plain.append(f"{name} ({within})" if within else name)
+        return unique(plain, constants)
+
+    def _module_of(self, place: int) -> str | None:
+        """The path of the innermost module, or scope, that an application belongs to."""
+        group = self._made_groups[1][place]
+        while group is not None and group.kind not in ("module", "scope"):
+            group = self._calls.around(group)
+        return None if group is None else self._path(group, ("module", "scope"))
+
+    def _path(self, group: Made, kinds: tuple[str, ...] = ("module", "scope", "function")) -> str:
+        """The names of a group and of those around it that are of these kinds."""
+        key = id(group), kinds
+        if key not in self._paths:
+            around = self._calls.around(group)
+            outer = "" if around is None else self._path(around, kinds)
+            own = group.name if group.kind in kinds else ""
+            self._paths[key] = f"{outer}.{own}" if outer and own else outer or own
+        return self._paths[key]
+
+    @cached_property
+    def _paths(self) -> dict[Any, str]:
+        return {}
+
+    def _as_number(self, key: Any) -> str | None:
+        value = bare(self.outline.value(key))
+        if value is None or getattr(value, "shape", ()) != ():
+            return None
+        value = value.item() if hasattr(value, "item") else value
+        return f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
+
+    # Groups -----------------------------------------------
+
+    @cached_property
+    def _calls(self) -> Calls:
+        return Calls(self.recorder, self._names)
+
+    @cached_property
+    def _made_groups(self) -> tuple[list[Made], list[Made | None]]:
+        """The groups in order, and the innermost one of each node."""
+        of_turn = self._calls.groups(self.applications)
+        order: dict[int, Made] = {}
+        for group in {id(group): group for group in of_turn}.values():
+            self._list(group, order)
+        of_node: list[Made | None] = []
+        waiting: dict[int, list[Made | None]] = {}
+        keys, outline = self.outline.keys, self.outline
+        for key in keys:
+            turn = outline.turn_of(key)
+            of_node.append(None if turn is None else of_turn[turn])
+        for place, key in enumerate(keys):
+            if id(key) in outline.turns:
+                for parent in outline.inputs_of(key):
+                    if parent is not None and id(parent) not in outline.turns:
+                        waiting.setdefault(outline.places[id(parent)], []).append(of_node[place])
+        for place, users in waiting.items():
+            of_node[place] = self._around_all(users)
+        innermost = {id(group): group for group in of_node}
+        used = {id(each) for group in innermost.values() for each in self._up(group)}
+        return [group for place, group in order.items() if place in used], of_node
+
+    def _list(self, group: Made | None, order: dict[int, Made]) -> None:
+        """Add a group, behind those around it."""
+        chain = []
+        while group is not None and id(group) not in order:
+            chain.append(group)
+            group = self._calls.around(group)
+        order.update((id(each), each) for each in reversed(chain))
+
+    def _around_all(self, users: list[Made | None]) -> Made | None:
+        """The innermost group that all users of a leaf stand in."""
+        common = self._up(users[0])
+        for user in {id(user): user for user in users[1:]}.values():
+            if not common:
+                break
+            there = {id(each) for each in self._up(user)}
+            common = [each for each in common if id(each) in there]
+        return common[0] if common else None
+
+    def _up(self, group: Made | None) -> list[Made]:
+        chain = []
+        while group is not None:
+            chain.append(group)
+            group = self._calls.around(group)
+        return chain
+
+    @cached_property
+    def _group_places(self) -> list[int | None]:
+        groups, of_node = self._made_groups
+        places = {id(group): place for place, group in enumerate(groups)}
+        return [None if group is None else places[id(group)] for group in of_node]
+
+    @cached_property
+    def _group_counts(self) -> tuple[list[int], list[int]]:
+        """How many nodes and steps each group has, with those of the groups in it."""
+        groups, _ = self._made_groups
+        nodes, steps = [0] * len(groups), [0] * len(groups)
+        for place in self._group_places:
+            if place is not None:
+                nodes[place] += 1
+        places = self.outline.places
+        groups_of_nodes = self._group_places
+        for step in self._told_steps:
+            group = groups_of_nodes[places[id(step[0])]]
+            if group is not None:
+                steps[group] += 1
+        for place in range(len(groups) - 1, -1, -1):
+            outer = self.parents[place]
+            if outer is not None:
+                nodes[outer] += nodes[place]
+                steps[outer] += steps[place]
+        return nodes, steps
+
+    @cached_property
+    def parents(self) -> list[int | None]:
+        """The group around each group."""
+        groups, _ = self._made_groups
+        places = {id(group): place for place, group in enumerate(groups)}
+        around = [self._calls.around(group) for group in groups]
+        return [None if outer is None else places[id(outer)] for outer in around]
+
+    @cached_property
+    def groups(self) -> Sequence[Group]:
+        """What made the nodes, as a tree: a group stands behind the one it is in."""
+        return Listed(len(self._made_groups[0]), self._group)
+
+    def _group(self, place: int) -> Group:
+        made = self._made_groups[0][place]
+        name = made.name if made.loop is None else f"round {made.round} of {made.loop.rounds}"
+        path = self._path(made) if made.loop is None else f"{self._path(made)} {name}".strip()
+        line = None
+        if made.call is not None:
+            lines = self._lines(made.call.parent, made.call.instruction)
+            line = lines[0] if lines else None
+        elif made.loop is not None:
+            frame = self.recorder.calls[made.loop.call].frame
+            line = site_at(frame.f_code, frame.f_globals, made.loop.range[0])
+        return Group(
+            id=place, parent=self.parents[place], kind=made.kind, name=name, path=path,
+            of=None if made.module is None else type(made.module).__name__,
+            round=made.round or None, rounds=made.loop.rounds if made.loop else None, line=line,
+            nodes=self._group_counts[0][place], steps=self._group_counts[1][place],
+        )  # fmt: skip
+
+    def edges(self) -> Iterator[tuple[int | None, int | None]]:
+        """Every edge, as the innermost groups of the two nodes it joins."""
+        outline, groups = self.outline, self._group_places
+        for place, key in enumerate(outline.keys):
+            for parent in outline.inputs_of(key):
+                if parent is not None:
+                    yield groups[outline.places[id(parent)]], groups[place]
+
+    # Steps ------------------------------------------------
+
+    @cached_property
+    def steps(self) -> Sequence[Step]:
+        """The steps of all walks, in order."""
+        return Listed(len(self._told_steps), self._step)
+
+    def _step(self, index: int) -> Step:
+        with quiet(all="ignore"):
+            number = bisect_right(self._ends, index)
+            node, contribution, upstream, before, after = self._told_steps[index]
+            places, key = self.outline.places, _parent(node, contribution)
+            target, known = places[id(key)], self._known(node, contribution)
+            arrived, reads = bare(upstream), {name: bare(value) for name, value in one_by_one(known).items()}
+            if isinstance(upstream, list):
+                parts = {f"upstream[{i}]": bare(part) for i, part in enumerate(upstream) if part is not None}
+                arrived, reads = next(iter(parts.values())), {**reads, **parts}
+            before, after = bare(before), bare(after)
+            leaf = self._leaves[number].get(target)
+            held = None if leaf is None else leaf.before
+            if held is not None:
+                before, after = held if before is None else held + before, held + after
+            rule = contribution.rule
+            return Step(
+                index=index,
+                walk=number,
+                node=places[id(node)],
+                input=rule.op.names_of(len(getattr(node, "parents", ())) or 2)[contribution.index],
+                target=target,
+                rule=self._rule_names[index],
+                formula=self._formula(index),
+                upstream=arrived,
+                local=bare(contribution.local),
+                raw=bare(contribution.raw),
+                summed_axes=contribution.summed_axes,
+                contribution=bare(contribution.value),
+                before=before,
+                after=after,
+                reads={name: value for name, value in reads.items() if _is_value(value)},
+                accumulates=before is not None,
+                earlier=held is not None,
+            )
+
+    def _known(self, node: Any, contribution: Contribution) -> dict[str, Any]:
+        """What a rule read; where that was taken as the operation was applied, what it was taken from."""
+        rule, told = contribution.rule, self.outline.made_by(node)
+        if not rule.in_forward or told is None:
+            return contribution.reads
+        return at_hand(rule, list(told[3]), told[4], bare(self.outline.value(node)))
+
+    def _upstream_of(self, node: Any, upstream: Any) -> Any:
+        """What stands for upstream in a formula: of several outputs as many as there were, or are known to have
+        mattered."""
+        if not isinstance(upstream, list):
+            arrived = upstream
+        else:
+            arrived = next(part for part in upstream if part is not None)
+        if not node.op.outputs:
+            return arrived
+        told = self.outline.made_by(node)
+        count = len(told[5]) if told is not None else len(upstream) if isinstance(upstream, list) else 1
+        return [arrived] * count
+
+    # Rules and formulas -----------------------------------
+
+    @cached_property
+    def _rule_of_signature(self) -> tuple[list[str], dict[str, Rule]]:
+        """The name of the rule of each step, and the rules. One that is applied with other parameters may have another
+        formula; what decides that is compared first, for to write a formula takes a thousand times as long."""
+        names: dict[Any, str] = {}
+        rules: dict[str, Rule] = {}
+        plain: dict[Any, bool] = {}
+        every = []
+        for node, contribution, upstream, _, _ in self._told_steps:
+            rule = contribution.rule
+            if rule not in plain:
+                plain[rule] = formulas.says_all(rule)
+            place = contribution.index if rule.op.kind == "variadic" else 0
+            if plain[rule]:
+                signature: Any = rule, contribution.index, is_complex(upstream)
+            else:
+                known = self._known(node, contribution)
+                signature = formulas.signature(rule, contribution.index, known, self._upstream_of(node, upstream))
+            if signature not in names:
+                names[signature] = self._rule(rules, node, contribution, upstream, place)
+            every.append(names[signature])
+        return every, rules
+
+    @property
+    def _rule_names(self) -> list[str]:
+        return self._rule_of_signature[0]
+
+    @property
+    def rules(self) -> dict[str, Rule]:
+        """Every rule that was applied, by its name."""
+        return self._rule_of_signature[1]
+
+    def _rule(self, rules: dict[str, Rule], node: Any, contribution: Contribution, upstream: Any, place: int) -> str:
+        """The name under which a rule stands; it is added where it is not there yet."""
+        rule, op = contribution.rule, contribution.rule.op
+        served = rule.inputs[0] if op.kind == "variadic" else op.inputs[contribution.index]
+        place = contribution.index if op.kind == "variadic" else rule.inputs.index(served)
+        written = formula(rule, place, self._known(node, contribution), self._upstream_of(node, upstream))
+        name = base = f"{op.name}.{served}"
+        number = 1
+        while name in rules and rules[name].latex != written["latex"]:
+            number += 1
+            name = f"{base}#{number}"
+        if name not in rules:
+            source, file, line = rule_source(rule.function)
+            names = tuple(read for read in rule.reads if read != "xp")
+            if op.kind == "elementwise":
+                names = ("upstream", *names)
+            rules[name] = Rule(
+                op=op.name, input=served, kind=op.kind, reads=names, reason=rule.reason, source=source,
+                file=file, line=line, **written,
+            )  # fmt: skip
+        return name
+
+    def _formula(self, index: int) -> Formula | None:
+        """What one step sends, in the names of the user's program."""
+        if self.rules[self._rule_names[index]].text is None:
+            return None
+        node, contribution, upstream, _, _ = self._told_steps[index]
+        rule, op = contribution.rule, contribution.rule.op
+        served = rule.inputs[0] if op.kind == "variadic" else op.inputs[contribution.index]
+        place = contribution.index if op.kind == "variadic" else rule.inputs.index(served)
+        shown, constants = self._shown(node, contribution)
+        signature = (
+            self._rule_names[index], tuple(shown.items()), tuple(constants.items()), contribution.summed_axes, place
+        )  # fmt: skip
+        if signature not in self._written:
+            known, arriving = self._known(node, contribution), self._upstream_of(node, upstream)
+            written = formulas.applied(rule, place, known, arriving, shown, constants, contribution)
+            self._written[signature] = None if written is None else Formula(**written)
+        return self._written[signature]
+
+    @cached_property
+    def _written(self) -> dict[Any, Formula | None]:
+        return {}
+
+    @cached_property
+    def _labels_in_use(self) -> set[str]:
+        return {label for label in self.labels if label}
+
+    def _shown(self, node: Any, contribution: Contribution) -> tuple[dict[str, str], dict[str, Any]]:
+        """How an application's formula spells what its rule read: by the user's names; the operation's own letter where
+        there is none, if no value of the user's goes by it; and plain numbers as they are."""
+        shown, constants = {}, {}
+        for name, parent in self.outline.inputs(node):
+            if isinstance(parent, Number):
+                constants[name] = parent._data
+                continue
+            place = self.outline.places.get(id(parent))
+            if place is None:
+                continue
+            if self.labels[place]:
+                shown[name] = self.labels[place]
+            elif name in self._labels_in_use:
+                shown[name] = self.every_name[place]
+        place = self.outline.places[id(node)]
+        if self.labels[place]:
+            shown["out"] = self.labels[place]
+        elif "out" in self._labels_in_use:
+            shown["out"] = self.every_name[place]
+        return shown, constants
+
+
+def inside(told: Told, upstream: Any) -> Callable[[], Trace | None] | None:
+    """How to tell an application as a smaller program, when somebody asks."""
+    op, inputs, known, data, params = told[:5]
+    numbers = (int, float, complex)
+    whole = all(value is None or isinstance(value, (Seen, Variable, *numbers)) for value in inputs)
+    if not op.composite or upstream is None or not whole:
+        return None
+
+    def tell() -> Trace:
+        recorder = Inside(op.forward.__code__)
+        names = op.names_of(len(inputs))
+        parents = [None] * len(inputs) if known is None else known.parents
+        given = [
+            again(parent or value.node, array, name) if isinstance(value, (Seen, Variable)) else value
+            for value, parent, array, name in zip(inputs, parents, data, names, strict=True)
+        ]
+        with enable_grad(), quiet(all="ignore"), recorded_by(recorder):
+            out = op.forward(tensors, *given, **params)
+            end, arrived = end_to_end(out[0] if op.residuals else out, upstream)
+            end.gradients(arrived)
+        trace = Trace(Builder(recorder))
+        recorder.close(trace)
+        return trace
+
+    return tell
+
+
+def end_to_end(out: Any, upstream: Any) -> tuple[Any, Any]:
+    """Where the walk inside begins, and with what: several outputs are laid end to end, and their gradients too."""
+    if not isinstance(upstream, list):
+        return out, upstream
+    places = [place for place, part in enumerate(upstream) if part is not None]
+    if len(places) == 1:
+        return out[places[0]], upstream[places[0]]
+    arrived = [tensors.ravel(Variable.public.of(upstream[place])) for place in places]
+    return tensors.concatenate([tensors.ravel(out[place]) for place in places]), tensors.concatenate(arrived)
+
+
+def again(key: Any, data: Any, name: str) -> Any:
+    """A leaf that holds what an input held, under the name that the operation has for it."""
+    leaf = Variable.public.of(data)
+    leaf.requires_grad = key is not None
+    leaf.label = name
+    return leaf
+
+
+def first_line(op: Any) -> str | None:
+    """What an operation is, in its own words."""
+    return (op.forward.__doc__ or "").strip().partition("\n")[0] or None if op is not None else None
+
+
+def _parent(node: Any, contribution: Contribution) -> Any:
+    """The node that receives a contribution."""
+    parents = node.parents if isinstance(node, Node) else (node.first, node.second)
+    return parents[contribution.index]
+
+
+def _is_known(value: Any) -> bool:
+    """Whether a failed application's input is a value that can be shown."""
+    return isinstance(value, (int, float, complex)) or hasattr(value, "_data")
+
+
+def _is_value(value: Any) -> bool:
+    return hasattr(value, "dtype") or isinstance(value, (int, float, complex))

@@ -1,0 +1,100 @@
+"""What broke a program or a walk off: read from the traceback of the error."""
+
+from __future__ import annotations
+
+from types import FrameType, TracebackType
+from typing import Any
+
+from ..core.operation import Op
+from .sites import ENGINE, kind_of
+
+
+class Failed:
+    """An error as it was: its kind and text, the places of the user's that led there (innermost first, each its code,
+    its module's names and the instruction), and what the engine was doing.
+
+    `op` with `inputs` and `params` is the application that failed, `node` the one whose rule did, and `root` where a
+    walk was to begin; `begun` says that it had.
+    """
+
+    def __init__(self, error: BaseException):
+        self.kind, self.text = type(error).__name__, str(error)
+        self.places: list[tuple[Any, Any, int]] = []
+        self.op: Op | None = None
+        self.inputs: list[Any] = []
+        self.params: dict[str, Any] = {}
+        self.node: Any = None
+        self.root: Any = None
+        self.begun = False
+
+
+def failed(error: BaseException | None) -> Failed | None:
+    """What can be read of an error."""
+    if error is None:
+        return None
+    found = Failed(error)
+    trail = list(frames_of(error.__traceback__))
+    for frame, instruction in trail:
+        if kind_of(frame.f_code) is not ENGINE:
+            if found.op is None and found.node is None:
+                found.places.insert(0, (frame.f_code, frame.f_globals, instruction))
+            continue
+        if found.op is None and found.root is None:
+            _look_for_application(frame, found)
+        if found.op is None:
+            _look_for_walk(frame, found)
+    return found
+
+
+def frames_of(traceback: TracebackType | None) -> Any:
+    """The frames that an error passed through, the outermost first. Those of a handler's own callers come before, so
+    that the place where it was raised has all the lines that led there."""
+    outer: list[tuple[FrameType, int]] = []
+    frame = None if traceback is None else traceback.tb_frame.f_back
+    while frame is not None and kind_of(frame.f_code) is ENGINE:
+        outer.append((frame, frame.f_lasti))
+        frame = frame.f_back
+    if frame is not None and outer:
+        outer.append((frame, frame.f_lasti))
+    yield from reversed(outer)
+    while traceback is not None:
+        yield traceback.tb_frame, traceback.tb_lasti
+        traceback = traceback.tb_next
+
+
+def _look_for_application(frame: FrameType, found: Failed) -> None:
+    """An operation that was being applied, and what to: its own written-out code says it, and the way by name does."""
+    code, held = frame.f_code, frame.f_locals
+    written: Any = frame.f_globals.get("_op")
+    if isinstance(written, Op) and code.co_name == written.name:
+        found.op = written
+        given = [held.get(name) for name in written.inputs]
+        found.inputs = written.parts_of(given[0]) if written.kind == "variadic" else given
+        found.params = {name: held[name] for name in written.params if name in held}
+    elif code.co_name == "apply" and isinstance(op := held.get("self"), Op):
+        found.op = op
+        found.inputs, found.params = list(held.get("args", ())), dict(held.get("params", {}))
+        if op.kind == "variadic" and found.inputs:
+            found.inputs = list(found.inputs[0])
+        for name in op.inputs[len(found.inputs) :]:
+            if name in found.params:
+                found.inputs.append(found.params.pop(name))
+    elif code.co_name == "call" and isinstance(op := held.get("op"), Op):
+        found.op, found.inputs = op, [held[name] for name in ("a", "b", "x") if name in held]
+    elif code.co_name == "power" and "base" in held and "exponent" in held:
+        made = frame.f_globals.get("_by_constant")
+        found.op, found.inputs = getattr(made, "op", None), [held["base"], held["exponent"]]
+
+
+def _look_for_walk(frame: FrameType, found: Failed) -> None:
+    """A walk that was asked for, and the node at which it was."""
+    name, held = frame.f_code.co_name, frame.f_locals
+    if name == "backward" and "self" in held:
+        found.root, found.begun = held["self"], "observers" in held
+        found.node = held.get("value", found.node) if "order" in held else found.node
+    elif name == "_order" and found.root is not None:
+        found.node = held.get("value", found.node)
+    elif name == "gradients" and "root" in held:
+        found.root, found.begun = held["root"], "on_step" in held
+    elif name == "walk" and "arrived" in held and "order" in held:
+        found.node = held.get("node")

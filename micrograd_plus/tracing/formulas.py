@@ -1,0 +1,170 @@
+"""The formula of a rule, spelled by reading its own code on symbols."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from ..backends import arrays
+from ..backends.shapes import is_sequence
+from ..core.rule import Contribution, Rule
+from ..core.values import is_complex
+from ..formulas import notation, symbols
+from ..formulas.simplified import simplified
+from ..formulas.symbols import Expression, Shape, Symbol, evaluate, in_order, replaced
+
+TEXTBOOK = {"logits": "z", "classes": "y"}
+"""What inputs are called where the user's program has no name for them."""
+
+RESIDUALS = {
+    ("mean_class_cross_entropy", "weights"): "softmax({logits})",
+    ("softmax_cross_entropy", "log_weights"): "log softmax({logits})",
+}
+"""What was kept in the forward, as it is written in books."""
+
+
+class Spelling:
+    """How values are spelled in a formula: by names, of which some are shown otherwise, and some as numbers."""
+
+    def __init__(self, shown: dict[str, str] | None = None, constants: dict[str, Any] | None = None):
+        self.shown, self.constants = shown or {}, constants or {}
+        self.numbers = shown is not None
+
+    def symbol(self, name: str) -> Any:
+        """What stands for the value of a name."""
+        return self.constants[name] if name in self.constants else Symbol(name, self.shown.get(name))
+
+    def of(self, rule: Rule, name: str, value: Any) -> Any:
+        """What stands for a value in a formula: a symbol for what varies (inputs, results, what was kept, real
+        parameters), a named tuple for shapes; whole numbers, flags and absent inputs are as they were. Where constants
+        are known, so are real parameters."""
+        if name.endswith("_shape"):
+            owner = name.removesuffix("_shape")
+            return shape_for(self.shown.get(owner, owner), value)
+        if is_sequence(value) and any(hasattr(part, "shape") for part in value):
+            parts = [self.symbol(f"{name}[{i}]") for i in range(len(value))]
+            return tuple(parts) if isinstance(value, tuple) else parts
+        of_the_call = (*rule.op.inputs, *rule.op.outputs, *rule.op.residuals, "out", "upstream")
+        varies = name in of_the_call or (isinstance(value, float) and not self.numbers)
+        return self.symbol(name) if varies and value is not None else value
+
+
+COUNTS = ("size", "count_along")
+"""Words that count entries."""
+
+BY_LETTER = Spelling()
+"""As rules spell them."""
+
+
+def shape_for(owner: str, shape: tuple[int, ...] | list[tuple[int, ...]]) -> Any:
+    """What stands for the shape of an input, or for those of several parts."""
+    if isinstance(shape, list):
+        return [Shape(each, f"{owner}[{i}]") for i, each in enumerate(shape)]
+    return Shape(shape, owner)
+
+
+def at_hand(rule: Rule, inputs: list[Any], params: dict[str, Any], out: Any) -> dict[str, Any]:
+    """What a rule read that was taken as its operation was applied."""
+    named = {**dict(zip(rule.op.inputs, inputs, strict=True)), **params, "out": out}
+    return {name: getattr(named[name], "_data", named[name]) for name in rule.reads if name != "xp"}
+
+
+def expression(rule: Rule, index: int, reads: dict[str, Any], upstream: Any, by: Spelling = BY_LETTER) -> Any:
+    """What a rule sends to its `index`-th input, as an expression: for an elementwise operation upstream times the
+    local derivative. Where upstream is complex, with the conjugates that the engine takes round a rule. What was not
+    recorded stands there by its name."""
+    op, adjoint = rule.op, is_complex(upstream)
+    named: dict[str, Any] = {name: by.symbol(name) for name in (*op.inputs, *op.params, *op.outputs, "out")}
+    named |= {name: by.of(rule, name, value) for name, value in reads.items()}
+    sign = by.of(rule, "upstream", upstream)
+    if op.kind == "elementwise":
+        local = rule({**named, "xp": symbols})
+        if isinstance(local, (int, float)):
+            return sign if local == 1 else sign * local
+        return sign * (symbols.conj(local) if adjoint else local)
+    sent = rule({**named, "xp": symbols, "upstream": symbols.conj(sign) if adjoint else sign})
+    sent = sent[index] if op.kind == "variadic" or len(rule.inputs) > 1 else sent
+    return symbols.conj(sent) if adjoint else sent
+
+
+def formula(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> dict[str, Any]:
+    """The formula of what one input receives, in three notations; None where a rule cannot be read on symbols."""
+    try:
+        written = notation.equation("contribution", expression(rule, index, reads, upstream))
+    except Exception:  # noqa: BLE001 - a rule may be any code at all, and to look at a trace never raises
+        return {"text": None, "latex": None, "mathml": None}
+    return written._asdict()
+
+
+def applied(
+    rule: Rule, index: int, reads: dict[str, Any], upstream: Any, shown: dict[str, str], constants: dict[str, Any],
+    contribution: Contribution,
+) -> dict[str, Any] | None:  # fmt: skip
+    """The formula of one step: in the names of the user's program, with the numbers that were known, and with the sum
+    along axes that broadcasting had repeated. None where a rule cannot be read on symbols."""
+    op = rule.op
+    shown = {name: TEXTBOOK[name] for name in op.inputs if name in TEXTBOOK} | shown
+    shown |= {
+        name: RESIDUALS[op.name, name].format(**{each: shown.get(each, each) for each in op.inputs})
+        for name in op.residuals
+        if (op.name, name) in RESIDUALS
+    }
+    flat = all(getattr(value, "ndim", 0) <= 2 for value in (contribution.raw, *reads.values(), upstream))
+    try:
+        sent = expression(rule, index, reads, upstream, Spelling(shown, constants))
+        sent = simplified(counted(sent, reads), matrices=flat)
+        if contribution.summed_axes:
+            sent = added_up(sent, contribution)
+        return notation.equation("contribution", sent)._asdict()
+    except Exception:  # noqa: BLE001 - as above
+        return None
+
+
+def counted(sent: Any, reads: dict[str, Any]) -> Any:
+    """The expression with numbers in the places where it counts entries, which an application knows."""
+    counts = [whole for whole in in_order(sent) if isinstance(whole, Expression) and whole.function in COUNTS]
+    if not counts:
+        return sent
+    numbers = {id(whole): int(evaluate(whole, arrays, reads)) for whole in counts}
+    made: dict[int, Any] = {}
+    for whole in in_order(sent):
+        if id(whole) in numbers:
+            made[id(whole)] = numbers[id(whole)]
+        elif isinstance(whole, Expression):
+            args = replaced(whole.args, lambda part: made[id(part)])
+            params = {name: replaced(param, lambda part: made[id(part)]) for name, param in whole.params.items()}
+            made[id(whole)] = type(whole)(whole.function, args, params)
+        else:
+            made[id(whole)] = whole
+    return replaced(sent, lambda part: made[id(part)])
+
+
+def added_up(sent: Any, contribution: Contribution) -> Any:
+    """The sum along the axes that broadcasting had repeated; along all of them, it is the sum of all entries."""
+    axes = contribution.summed_axes
+    if len(axes) == len(getattr(contribution.raw, "shape", axes)):
+        return symbols.sum(sent)
+    return symbols.sum(sent, axis=axes[0] if len(axes) == 1 else axes)
+
+
+def says_all(rule: Rule) -> bool:
+    """Whether the formula of a rule is always the same: it reads neither parameters, shapes nor lists."""
+    op = rule.op
+    if op.kind == "variadic" or op.outputs:
+        return False
+    return not set(rule.reads) - {"xp", "upstream", "out", *op.inputs, *op.residuals} and not op.optional
+
+
+def signature(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> tuple[Any, ...]:
+    """What decides how a rule's formula reads, to be compared."""
+    return rule, index, _kind(upstream), *((name, _kind(value, rule, name)) for name, value in reads.items())
+
+
+def _kind(value: Any, rule: Rule | None = None, name: str = "") -> Any:
+    """What of a value can be seen in a formula."""
+    if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in cast("list[Any]", value)):
+        return type(value), len(cast("list[Any]", value))
+    if hasattr(value, "shape"):
+        return is_complex(value) if rule is None or name in rule.op.inputs else (is_complex(value), id(value))
+    if isinstance(value, float) or (rule is not None and name in rule.op.inputs and value is not None):
+        return float
+    return repr(value)

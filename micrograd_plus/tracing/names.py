@@ -1,0 +1,263 @@
+"""What values are called: by the user's program where it has a name for them, else by what made them."""
+
+from __future__ import annotations
+
+import dis
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType
+from typing import Any, cast
+
+from ..core.variable import Part
+from .outline import Constant, Number, Outline
+from .recorder import Call, Recorder
+from .sites import USER, kind_of
+from .values import spelled
+
+MOST_MEMBERS = 64
+"""How many members of a list are called by their place in it."""
+STORES = ("STORE_NAME", "STORE_FAST", "STORE_GLOBAL", "STORE_DEREF")
+
+
+@lru_cache(maxsize=256)
+def _stored(code: CodeType) -> dict[int, str]:
+    """The name that is given, at once, to what an instruction makes."""
+    names: dict[int, str] = {}
+    begins = 0
+    for each in dis.get_instructions(code):
+        if each.opname != "COPY":  # as in a = b = x * y
+            if each.opname in STORES and not str(each.argval).startswith(("_", ".")):
+                names |= dict.fromkeys(range(begins, each.offset), each.argval)
+            begins = each.offset
+    return names
+
+
+def given_to(code: CodeType, instruction: int) -> str | None:
+    """The name that the program gives to what an instruction makes, as in `loss = mse(x, y)` or `total += loss`."""
+    return _stored(code).get(instruction)
+
+
+def members(module: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The modules in a module, each by its dotted name."""
+    if hasattr(module, "named_modules"):
+        yield from ((prefix + name, each) for name, each in module.named_modules() if name)
+        return
+    for name, child in module.named_children():
+        yield prefix + name, child
+        yield from members(child, f"{prefix}{name}.")
+
+
+class Held:
+    """What one part of the program calls its values: parameters by their path in a model, variables, and with `lists`
+    the members of lists."""
+
+    def __init__(self, names: dict[str, Any], *, lists: bool = True):
+        self.paths: dict[int, str] = {}
+        self.variables: dict[int, str] = {}
+        self.modules: dict[int, str] = {}
+        self.values: dict[int, Any] = {}
+        listed: dict[int, str] = {}
+        for name, held in names.items():
+            if hasattr(type(held), "named_parameters"):
+                start = "" if name == "self" else f"{name}."
+                self.modules.setdefault(id(held), name)
+                for path, module in members(held):
+                    self.modules.setdefault(id(module), start + path)
+                for path, parameter in cast("Any", held).named_parameters():
+                    self.values[id(parameter)] = parameter
+                    self.paths.setdefault(id(parameter), start + path)
+            elif hasattr(held, "_data"):
+                self.values[id(held)] = held
+                if not name.startswith("_"):
+                    self.variables.setdefault(id(held), name)
+            elif lists and isinstance(held, (list, tuple)) and not name.startswith("_"):
+                for place, each in enumerate(cast("list[Any]", held)[:MOST_MEMBERS]):
+                    if hasattr(each, "_data"):
+                        self.values[id(each)] = each
+                        listed.setdefault(id(each), f"{name}[{place}]")
+        self.variables = listed | self.variables
+
+
+class Names:
+    """What the user's program calls the values of a record."""
+
+    def __init__(self, recorder: Recorder):
+        self.calls = recorder.calls
+        self._held: dict[int, list[Held]] = {}
+        self._globals: dict[int, Held] = {}
+        self._chains: dict[int, list[Held]] = {}
+
+    def _of_call(self, number: int) -> list[Held]:
+        """What a call knows: its own variables, and its module's."""
+        if number not in self._held:
+            frame = self.calls[number].frame
+            names: Any = frame.f_globals
+            if id(names) not in self._globals:
+                self._globals[id(names)] = Held(names, lists=False)
+            known = [Held(frame.f_locals)]  # a module's own variables, as they were when the recording ended
+            self._held[number] = known if frame.f_code.co_name == "<module>" else [*known, self._globals[id(names)]]
+        return self._held[number]
+
+    def chain(self, number: int) -> list[Held]:
+        """What is known in a call and in those round it, the innermost first."""
+        if number not in self._chains:
+            found: list[Held] = []
+            each = number
+            while each in self.calls:
+                call = self.calls[each]
+                if call.kind == USER:
+                    found += [held for held in self._of_call(each) if held not in found]
+                each = call.parent
+            self._chains[number] = found
+        return self._chains[number]
+
+    def of(self, value: Any, number: int) -> str | None:
+        """By its path in a model as the outermost call knows it (`net.0.weight`), by its label, or by a variable; they
+        come last, since one left over from a loop may hold any parameter."""
+        known = self.chain(number)
+        for held in reversed(known):
+            if id(value) in held.paths:
+                return held.paths[id(value)]
+        label = getattr(value, "label", None)
+        return label or next((held.variables[id(value)] for held in known if id(value) in held.variables), None)
+
+    def of_module(self, module: Any, owner: Any, number: int) -> str:
+        """By its place in the module that called it, or what the program calls it."""
+        for each in () if owner is None or not hasattr(owner, "named_children") else members(owner):
+            if each[1] is module:
+                return each[0]
+        for held in reversed(self.chain(number)):
+            if id(module) in held.modules and held.modules[id(module)] != "self":
+                return held.modules[id(module)]
+        return type(module).__name__
+
+    def every_held(self) -> Iterator[Held]:
+        """What each call of the user's knows, the innermost calls first."""
+        for number, call in reversed(self.calls.items()):
+            if call.kind == USER:
+                yield from self._of_call(number)
+
+
+class Labels:
+    """What the user's program calls each value of a record."""
+
+    def __init__(self, outline: Outline, names: Names):
+        self.outline, self.names = outline, names
+        self.applications, self.calls = outline.applications, names.calls
+        self._variables = self._in_variables()
+        self._returned = self._last_of_calls()
+        first_used = self._first_uses()
+        self.labels: list[str | None] = []
+        for key in self.outline.keys:
+            turn = self.outline.turn_of(key)
+            if turn is None:
+                self.labels.append(self._of_leaf(key, first_used.get(id(key))))
+            else:
+                self.labels.append(self._of_result(key, turn) or (output_name(key) if isinstance(key, Part) else None))
+
+    def _first_uses(self) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for turn, keys in enumerate(self.outline.inputs_of_turn):
+            for key in keys:
+                if key is not None:
+                    found.setdefault(id(key), turn)
+        return found
+
+    def _of_leaf(self, key: Any, turn: int | None) -> str | None:
+        if isinstance(key, Number):
+            return None
+        value = key.of if isinstance(key, Constant) else self.outline.seen.get(id(key), key)
+        value = getattr(value, "variable", value)
+        if turn is not None:
+            return self.names.of(value, self.applications[turn][6])
+        if label := getattr(value, "label", None):
+            return label
+        return self._variables.get(id(key))
+
+    def _of_result(self, key: Any, turn: int) -> str | None:
+        told = self.applications[turn]
+        op, number, instruction = told[0], told[6], told[7]
+        call = self.calls.get(number)
+        single = not op.outputs and not self.outline.goes_on(turn)
+        own = getattr(told[5], "label", None) if not op.outputs else None
+        if own:
+            return own
+        if single and self._is_users(call) and (name := given_to(call.frame.f_code, instruction)):
+            return name
+        if name := self._variables.get(id(key)) or self._returned.get(turn):
+            return name
+        if op.name == "getitem" and (of := self._cut_from(turn)):
+            return f"{of}[{spelled_index(told[4].get('index'))}]"
+        return None
+
+    def _is_users(self, call: Call | None) -> bool:
+        """Whether a call runs the user's own code, whose names are the user's."""
+        return call is not None and kind_of(call.frame.f_code) == USER
+
+    def _cut_from(self, turn: int) -> str | None:
+        """The parameter that a part was cut out of."""
+        key = self.outline.inputs_of_turn[turn][0]
+        if key is None or self.outline.turn_of(key) is not None:
+            return None
+        return self._of_leaf(key, turn)
+
+    def _in_variables(self) -> dict[int, str]:
+        """The variables of the user's program, by the values they hold now."""
+        found: dict[int, str] = {}
+        paths: dict[int, str] = {}
+        for held in self.names.every_held():
+            for place, name in held.variables.items():
+                value = held.values[place]
+                found.setdefault(id(getattr(value, "node", None) or value), getattr(value, "label", None) or name)
+            for place, path in held.paths.items():
+                value = held.values[place]
+                paths[id(getattr(value, "node", None) or value)] = path
+        return found | paths
+
+    def _last_of_calls(self) -> dict[int, str]:
+        """The last application of each call whose result is given a name at once."""
+        last: dict[int, int] = {}
+        for turn, told in enumerate(self.applications):
+            last[told[6]] = turn
+        found: dict[int, str] = {}
+        for number, call in sorted(self.calls.items(), key=lambda each: -each[1].place):
+            turn, outer = last.get(number), self.calls.get(call.parent)
+            if turn is None or outer is None:
+                continue
+            last[call.parent] = max(turn, last.get(call.parent, -1))
+            code = call.frame.f_code
+            returns = call.scope is None and (code.co_name[0] != "<" or code.co_name == "<lambda>")
+            if returns and self._is_users(outer):
+                name = given_to(outer.frame.f_code, call.instruction)
+                if name:
+                    found.setdefault(turn, name)
+        return found
+
+
+def output_name(part: Part) -> str:
+    """What one of several outputs is called where the user's program does not say: by its operation and its own name,
+    or its number."""
+    application: Any = part.parents[0]
+    names = application.op.outputs
+    return f"{application.op.name}.{names[part.index]}" if len(names) > 1 else f"{application.op.name}[{part.index}]"
+
+
+def spelled_index(index: Any) -> str:
+    """An index as Python writes it."""
+    if isinstance(index, tuple):
+        return ", ".join(map(spelled_index, index))
+    if isinstance(index, slice):
+        ends = ["" if end is None else str(end) for end in (index.start, index.stop)]
+        return ":".join([*ends, *([] if index.step is None else [str(index.step)])])
+    return "..." if index is Ellipsis else spelled(index)
+
+
+def unique(plain: list[str], constants: list[bool]) -> list[str]:
+    """Names of which those that come again are numbered; a constant goes by its number."""
+    times, seen = Counter(plain), Counter[str]()
+    named = []
+    for name, constant in zip(plain, constants, strict=True):
+        seen[name] += 1
+        named.append(f"{name} #{seen[name]}" if times[name] > 1 and not constant else name)
+    return named

@@ -1,0 +1,245 @@
+"""The outline of a record: which values there were, where each came from, and in which order."""
+# pyright: reportPrivateUsage=false
+# The modules of the engine share `_data`.
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from ..core.variable import Leaf, Node, Part, Variable
+from .recorder import Recorder, Seen, Told
+from .values import bare, one_by_one, same_entries
+
+
+class Number:
+    """A plain number that an operation was given: a node of its own each time."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, value: Any):
+        self._data = value
+
+
+class Constant:
+    """A tensor without a node, as it was when it held some array; written to since, it is another constant."""
+
+    __slots__ = ("_data", "of")
+
+    def __init__(self, of: Any, data: Any):
+        self.of, self._data = of, data
+
+
+class Application:
+    """An application that failed: it has no node."""
+
+    __slots__ = ()
+
+
+class Outline:
+    """Which values there were, and where each came from. A value is known by its key: its node, or what stands for it
+    where it has none."""
+
+    def __init__(self, applications: list[Told], roots: list[Any], recorder: Recorder):
+        self.applications = applications
+        self.turns: dict[int, int] = {}
+        self.inputs_of_turn: list[list[Any]] = []
+        self.born: dict[int, tuple[int, int]] = {}
+        self.seen: dict[int, Any] = {}
+        self._versions: dict[int, list[Constant]] = {}
+        self._arrays: dict[int, Any] = {}
+        self._results: dict[int, Any] = {}
+        self._values: dict[int, list[tuple[int, Any]]] = {}
+        self._kept: list[Any] = []
+        self._meet_all()
+        self._meet_saved(recorder)
+        if not roots:
+            roots = [self.output_keys(told)[0] for told in applications]
+        known = [self._results.get(id(root), root) for root in roots]
+        self.keys = self._in_order(known)
+        self.places = {id(key): place for place, key in enumerate(self.keys)}
+        self.places |= {id(root): self.places[id(key)] for root, key in zip(roots, known, strict=True)}
+
+    def output_keys(self, told: Told) -> list[Any]:
+        """What the results of an application are known by."""
+        results = told[5] if told[0].outputs and isinstance(told[5], tuple) else (told[5],)
+        if told[2] is not None:
+            return [told[2]]
+        return [getattr(result, "node", None) or result for result in results]
+
+    def _input_keys(self, told: Told) -> list[Any]:
+        """What the inputs of an application are known by: the nodes that its result has as parents. They are those of
+        the time: an in-place operation may have given a tensor another node since."""
+        inputs, known, data, result = told[1], told[2], told[3], told[5]
+        if isinstance(result, tuple):
+            known = next((part.node.parents[0] for part in result if part.node is not None), None)
+        if known is None and hasattr(result, "made_by"):  # numbers are known by themselves
+            pairs = zip(inputs, data, strict=True)
+            return [value if hasattr(value, "_data") else Number(array) for value, array in pairs]
+        parents = known.parents if known is not None else [None] * len(data)
+        found = []
+        for value, parent, array in zip(inputs, parents, data, strict=True):
+            if parent is not None or value is None:
+                found.append(parent)
+            elif isinstance(value, (Seen, Variable)):
+                node = value.node
+                if node is not None and known is not None and getattr(node, "created", 0) > known.created:
+                    node = None  # `total += y` has given a constant a node since
+                found.append(node or self._constant(getattr(value, "variable", value), array))
+            elif hasattr(value, "_data"):
+                found.append(value)
+            else:
+                found.append(Number(array))
+        return found
+
+    def _meet_all(self) -> None:
+        """Note what each application was given and gave, one after the other."""
+        last = 0
+        turns, born = self.turns, self.born
+        for turn, told in enumerate(self.applications):
+            found = self._input_keys(told)
+            self.inputs_of_turn.append(found)
+            for value, key, array in zip(told[1], found, told[3], strict=True):
+                if key is not None:
+                    last = max(last, getattr(key, "created", 0))
+                    self._meet_input(turn, value, key, array)
+            for key in self.output_keys(told):
+                maker = key.parents[0] if type(key) is Part else key
+                last = max(last, getattr(maker, "created", 0))
+                for each in (key, maker):
+                    turns.setdefault(id(each), turn)
+                    born.setdefault(id(each), (last, 2 * turn + 1))
+                if type(key) is Seen:
+                    self._arrays[id(key._data)] = self._results[id(key.variable)] = key
+            for key in found:
+                if key is not None:
+                    born.setdefault(id(key), (last, 2 * turn))
+
+    def _meet_input(self, turn: int, value: Any, key: Any, array: Any) -> None:
+        """Note what an application was given, and what leaves held at that time."""
+        place = id(key)
+        if place not in self.seen:
+            self.seen[place] = value
+            if place not in self.turns:
+                self._kept.append(key)
+                self._values[place] = [(turn, array)]
+        elif place not in self.turns and self._values[place][-1][1] is not array:
+            self._values[place].append((turn, array))
+
+    def _constant(self, value: Any, array: Any) -> Any:
+        """What a tensor without a node is known by: the application that made its array, or itself while its array is
+        the same."""
+        versions = self._versions.setdefault(id(value), [])
+        for known in (self._arrays.get(id(array)), self._results.get(id(value)), *versions[-1:]):
+            if known is not None and (known._data is array or same_entries(known._data, array)):
+                return known
+        versions.append(Constant(value, array))
+        return versions[-1]
+
+    def _meet_saved(self, recorder: Recorder) -> None:
+        """Note what is known of values made before the recording began: results, and what rules had saved."""
+        for walk in recorder.walks:
+            if id(walk.key) not in self.turns and hasattr(walk.root, "_data"):
+                self._values.setdefault(id(walk.key), [(0, bare(walk.root))])
+            for node, contribution, _, _, _ in walk.steps:
+                if id(node) in self.turns or not isinstance(node, Node):
+                    continue
+                reads = one_by_one(contribution.reads)
+                for name, parent in self.inputs(node):
+                    if name in reads and id(parent) not in self.turns:
+                        self._values.setdefault(id(parent), [(0, bare(reads[name]))])
+
+    @cached_property
+    def _neighbours(self) -> dict[int, tuple[int | None, int | None]]:
+        """The applications before and after each one, of those that belong to the record."""
+        there = sorted({turn for key in self.keys if (turn := self.turn_of(key)) is not None})
+        return dict(zip(there, zip([None, *there], [*there[1:], None], strict=False), strict=True))
+
+    def goes_on(self, turn: int) -> bool:
+        """Whether the run of the instruction that asked for an application asked for the next one as well."""
+        return self._together(turn, self._neighbours[turn][1])
+
+    def went_on(self, turn: int) -> bool:
+        """Whether the run of the instruction that asked for an application had asked for the one before as well."""
+        return self._together(self._neighbours[turn][0], turn)
+
+    def _together(self, a: int | None, b: int | None) -> bool:
+        if a is None or b is None:
+            return False
+        one, other = self.applications[a], self.applications[b]
+        return one[6:8] == other[6:8] and other[8] > one[8]
+
+    def turn_of(self, key: Any) -> int | None:
+        """Which application made a value."""
+        return self.turns.get(id(key))
+
+    def made_by(self, key: Any) -> Told | None:
+        """The application that made a value, as it was told."""
+        turn = self.turns.get(id(key))
+        return None if turn is None else self.applications[turn]
+
+    def inputs(self, key: Any) -> list[tuple[str, Any]]:
+        """The inputs of a node, by name."""
+        if isinstance(key, Part):
+            return [("of", key.parents[0])]
+        turn = self.turns.get(id(key))
+        if turn is not None:
+            keys = self.inputs_of_turn[turn]
+            names = self.applications[turn][0].names_of(len(keys))
+            return [(name, each) for name, each in zip(names, keys, strict=False) if each is not None]
+        if not hasattr(key, "parents"):
+            return []
+        names = key.op.names_of(len(key.parents)) if key.op else map(str, range(len(key.parents)))
+        return [(name, parent) for name, parent in zip(names, key.parents, strict=False) if parent is not None]
+
+    def inputs_of(self, key: Any) -> Iterator[Any]:
+        """The inputs of a node; None for one that was not given."""
+        if type(key) is Part:
+            yield key.parents[0]
+        elif (turn := self.turns.get(id(key))) is not None:
+            yield from self.inputs_of_turn[turn]
+        else:
+            yield from getattr(key, "parents", ())
+
+    def _in_order(self, roots: list[Any]) -> list[Any]:
+        """All that the roots depend on, in order of birth: by the clock, and by turns where the clock stood still.
+        Constants, and numbers that can be given another value, come just before the first application that uses
+        them."""
+        found: dict[int, Any] = {}
+        todo = roots[::-1]
+        while todo:
+            key = todo.pop()
+            if key is not None and id(key) not in found:
+                found[id(key)] = key
+                todo.extend(reversed([*self.inputs_of(key)]))
+        return sorted(found.values(), key=self._birth)
+
+    def _birth(self, key: Any) -> tuple[int, int]:
+        last, turn = self.born.get(id(key), (getattr(key, "created", 0), 0))
+        return (key.created if isinstance(key, Node) else last), turn
+
+    def value(self, key: Any) -> Any:
+        """What is known of a node's value; of a leaf that was written to, the first."""
+        told = self.made_by(key)
+        if told is not None and told[2] is key:
+            return told[5]
+        if told is not None:
+            results = told[5] if told[0].outputs and isinstance(told[5], tuple) else (told[5],)
+            for result, known in zip(results, self.output_keys(told), strict=True):
+                if known is key:
+                    return None if isinstance(result, Application) else bare(result)
+            return None
+        if isinstance(key, (Number, Constant)):
+            return key._data
+        if id(key) in self._values:
+            return self._values[id(key)][0][1]
+        if isinstance(key, Leaf) or not isinstance(key, Node):
+            return getattr(key, "_data", None)
+        saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
+        return saved.get("out")
+
+    def value_before(self, key: Any, turn: int) -> Any:
+        """What a leaf held when so many applications had been made."""
+        known = [array for at, array in self._values.get(id(key), ()) if at < turn]
+        return bare(known[-1]) if known else self.value(key)

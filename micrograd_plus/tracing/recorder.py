@@ -1,0 +1,316 @@
+"""The recorder: while its block is open it notes what happens, as cheaply as it can; the trace is built when somebody
+looks.
+"""
+# pyright: reportPrivateUsage=false
+# The modules of the engine share `_data`.
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
+from functools import cached_property
+from types import CodeType, FrameType, MappingProxyType
+from typing import Any, NamedTuple
+
+from ..core import recorders
+from ..core.backward import program, walk
+from ..core.blocks import Named, scopes
+from ..core.errors import names_itself
+from ..core.ownership import snapshot
+from ..core.rule import Contribution
+from ..core.variable import Variable
+from .failures import Failed, failed
+from .sites import ENGINE, kind_of, of_engine, of_users
+from .trace import Trace
+
+Told = tuple[Any, Sequence[Any], Any, Sequence[Any], dict[str, Any], Any, int, int, float, Any]
+"""One application: operation, inputs, what its result was known by (its node, where it had one), the inputs' arrays,
+parameters and the result, or its array where it is known by a node; then the call in which it was made (by number), the
+instruction there, a mark that grows while one run of that instruction goes on, and the code of the function of the
+engine's that was called."""
+
+NAMING = names_itself(print).__code__
+"""What stands before functions whose errors begin with their name."""
+frame_at = sys._getframe
+
+
+class Call(NamedTuple):
+    """A call of a function of the user's or of a module, or a scope that was entered.
+
+    Its frame; the call in which it was made (by number; 0 for the outermost), and the instruction there; where it
+    stands in the order of what happened: how many applications were made before.
+    """
+
+    frame: Any
+    parent: int
+    instruction: int
+    place: int
+    scope: Named | str | None = None
+
+    @property
+    def code(self) -> CodeType:
+        """What ran."""
+        return self.frame.f_code
+
+    @property
+    def kind(self) -> str:
+        """A module's call, a function's, or a scope."""
+        return "scope" if self.scope is not None else kind_of(self.frame.f_code)
+
+
+Noted = tuple[Any, ...]
+"""The fields of a call, as they are noted."""
+
+
+def replay(root: Any, upstream: Any, on_step: Any, kept: dict[Any, Any]) -> None:
+    """A walk that was made before, once more and step by step. Nobody's gradient is touched and no hook is called;
+    `kept` is what nodes had saved that have been freed since."""
+    walk(program([root]), {root: upstream}, None, on_step=on_step, again=kept)
+
+
+class Seen:
+    """A variable as it was: `x += y` makes the same object another result, with another node and another array."""
+
+    __slots__ = ("_data", "node", "variable")
+
+    def __init__(self, variable: Any):
+        self.variable, self.node, self._data = variable, variable.node, variable._data
+
+
+def seen(value: Any) -> Any:
+    """A variable as it is now; anything else as it is."""
+    return Seen(value) if isinstance(value, Variable) else value
+
+
+class Walk:
+    """One walk: where it began, the call that asked for it, what was held before; and its steps, of which those that
+    can be replayed are had when they are asked for."""
+
+    held: Mapping[Any, Any] = MappingProxyType({})
+    place = 0
+    failed: Failed | None = None
+
+    def __init__(self, root: Any, seed: Any, can_replay: bool, call: int, instruction: int):
+        self.root, self.seed, self.can_replay = root, seed, can_replay
+        self.key = getattr(root, "node", None) or root
+        self.call, self.instruction = call, instruction
+        self.kept: dict[Any, Any] = {}
+        self.steps: list[tuple[Any, Contribution, Any, Any, Any]] = []
+
+    def __call__(self, node: Any, contribution: Contribution, upstream: Any, before: Any, after: Any) -> None:
+        """Note a step."""
+        self.steps.append((node, contribution, upstream, before, after))
+
+    def complete(self) -> None:
+        """Walk again what was not watched. What rules had saved cannot have changed, so it is the same walk; where it
+        broke off in an error, which its user has seen, so does this one."""
+        if self.can_replay:
+            with suppress(Exception) if self.failed else nullcontext():
+                replay(self.key, self.seed, self, self.kept)
+            self.can_replay = False
+            self.kept.clear()
+
+
+class Recorder(recorders.Recorder):
+    """References to everything that happened; no array is copied.
+
+    `outermost` is the frame that opened the block: what called that one is no part of the record.
+    """
+
+    failed: Failed | None = None
+    forward: CodeType | None = None
+    pushed = False
+
+    def __init__(self, outermost: FrameType | None = None) -> None:
+        self.outermost = None if outermost is None else self._of_the_user(outermost)
+        self.applications: list[Told] = []
+        self._note = self.applications.append
+        self.walks: list[Walk] = []
+        self.noted: dict[int, Noted] = {}
+        self._tensor = Variable.public
+
+    def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+        """Note an application, and which instruction of the user's asked for it. A value is known by its node at this
+        time: an in-place operation may give the same tensor another."""
+        frame: Any = frame_at(3)  # behind `notify`, and what applied it
+        inner: Any = None
+        deeper: Any = None
+        mark = 0.0  # of two in one run of an instruction the later has the greater: outer places count more
+        while frame is not None:
+            code = id(frame.f_code)
+            if code not in of_engine and (code in of_users or kind_of(frame.f_code) is not ENGINE):
+                break
+            mark = frame.f_lasti + mark * 2**-12
+            deeper, inner, frame = inner, frame, frame.f_back
+        place, instruction = id(frame), -1
+        if frame is not None:
+            instruction = frame.f_lasti
+            if place not in self.noted:
+                self._enter(frame)
+            if scopes.open:
+                place = self._scope_of(frame) or place
+        between = None if inner is None else inner.f_code
+        if between is NAMING:
+            between = deeper.f_code
+        known = None
+        if type(result) is self._tensor and result.node is not None:
+            known, result = result.node, result._data
+        elif op.outputs or type(result) is self._tensor:
+            inputs, result = [*map(seen, inputs)], tuple(map(seen, result)) if op.outputs else Seen(result)
+        self._note((op, inputs, known, data, params, result, place, instruction, mark, between))
+
+    def _of_the_user(self, frame: FrameType | None) -> FrameType | None:
+        """The frame of the user's program in or behind a frame."""
+        while frame is not None and kind_of(frame.f_code) is ENGINE:
+            frame = frame.f_back
+        return frame
+
+    def _enter(self, frame: FrameType) -> None:
+        """Note a call, and those in which it was made; they are held, so that their numbers stay their own. What does
+        not lead back to the frame of the block, as on another stack, is noted alone."""
+        calls, place, chain = self.noted, len(self.applications), [frame]
+        outer: FrameType | None = frame
+        while outer is not self.outermost and id(outer) not in calls:
+            outer = outer.f_back
+            if outer is None:
+                calls[id(frame)] = frame, 0, -1, place
+                return
+            code = id(outer.f_code)
+            users = code in of_users or (code not in of_engine and kind_of(outer.f_code) is not ENGINE)
+            if users or (scopes.open and self._scope_of(outer, note=False)):
+                chain.append(outer)
+            elif outer.f_code.co_name == "_pushed":
+                self.pushed = True
+        outer = chain.pop()
+        if id(outer) not in calls:
+            calls[id(outer)] = outer, 0, -1, place
+        while chain:
+            inner = chain.pop()
+            parent = (self._scope_of(outer) if scopes.open else None) or id(outer)
+            calls[id(inner)] = inner, parent, outer.f_lasti, place
+            outer = inner
+
+    @cached_property
+    def calls(self) -> dict[int, Call]:
+        """Every call, by its number."""
+        return {number: Call(*noted) for number, noted in self.noted.items()}
+
+    def _scope_of(self, frame: FrameType, *, note: bool = True) -> int | None:
+        """The innermost scope that a frame has opened; each is noted in the one that it was opened in."""
+        parent = None
+        for named in scopes.all():
+            if named.frame is frame:
+                if note and id(named) not in self.noted:
+                    place, outer = len(self.applications), id(frame) if parent is None else parent
+                    self.noted[id(named)] = frame, outer, named.instruction, place, named
+                parent = id(named)
+        return parent
+
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool) -> Walk | None:
+        """Note a walk, who asked for it, and what leaves hold; it is watched now only where it could not be had
+        again."""
+        frame = self._of_the_user(frame_at(1))
+        if frame is not None and id(frame) not in self.noted:
+            self._enter(frame)
+        instruction = -1 if frame is None else frame.f_lasti
+        begun = Walk(seen(root), upstream.copy() if can_replay else upstream, can_replay, id(frame), instruction)
+        begun.held = put_aside(frame_at(1)) if begun.key is root else held_before(begun.key)
+        begun.place = len(self.applications)
+        self.walks.append(begun)
+        return None if can_replay else begun
+
+    def broke_off(self) -> None:
+        """Note what ended the last walk."""
+        for last in self.walks[-1:]:
+            last.failed = failed(sys.exception())
+
+    def will_free(self, order: Sequence[Any]) -> None:
+        """Keep what the last walk's nodes saved, if it is still to be replayed."""
+        self.walks[-1].kept.update((node, node.saved) for node in order)
+
+    def close(self, trace: Trace | None, error: BaseException | None = None) -> None:
+        """Note what the program that goes on calls its values, before it calls them otherwise, and what broke it off.
+
+        The trace itself is one of them. It must not be held, or a loop that records every step would leave its garbage
+        to the collector; nor may frames be, which hold those that called them.
+        """
+        if isinstance(error, Exception):
+            self.failed = failed(error)
+            if self.outermost is not None:  # nothing may have been applied in it before
+                self.noted.setdefault(id(self.outermost), (self.outermost, 0, -1, len(self.applications)))
+        left: dict[int, Left] = {}
+        for number, noted in self.noted.items():
+            frame = noted[0]
+            kept = left.get(id(frame))
+            if kept is None:
+                kept = left[id(frame)] = Left()
+                kept.f_code, kept.f_globals, kept.f_locals = frame.f_code, frame.f_globals, dict(frame.f_locals)
+                if not noted[1]:
+                    kept.f_locals = {name: value for name, value in kept.f_locals.items() if value is not trace}
+            self.noted[number] = kept, *noted[1:4], *[named.name for named in noted[4:]]
+        self.outermost = None
+        self.__dict__.pop("calls", None)
+
+
+class Left:
+    """What is kept of a frame: what ran, and what it calls its values."""
+
+    __slots__ = ("f_code", "f_globals", "f_locals")
+
+    f_code: CodeType
+    f_globals: dict[str, Any]
+    f_locals: dict[str, Any]
+
+
+class Inside(Recorder):
+    """A recorder that tells a composite from inside: places are those in its forward."""
+
+    def __init__(self, forward: CodeType) -> None:
+        super().__init__()
+        self.forward = forward  # the engine's code, whose lines are the program here
+
+    def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+        """Note an application, and which instruction of the forward asked for it."""
+        frame: FrameType | None = frame_at(2)
+        while frame is not None and frame.f_code is not self.forward:
+            frame = frame.f_back
+        instruction = -1
+        if frame is not None:
+            instruction = frame.f_lasti
+            if id(frame) not in self.noted:
+                self.noted[id(frame)] = frame, 0, -1, 0
+        known = result.node if type(result) is self._tensor else None
+        inputs, result = [*map(seen, inputs)], tuple(map(seen, result)) if op.outputs else seen(result)
+        self.applications.append((op, inputs, known, data, params, result, id(frame), instruction, 0.0, None))
+
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool) -> Walk | None:
+        """Note a walk; who looks inside has asked for it, and no line of the program."""
+        begun = Walk(seen(root), upstream.copy() if can_replay else upstream, can_replay, 0, -1)
+        begun.place = len(self.applications)
+        self.walks.append(begun)
+        return None if can_replay else begun
+
+
+def held_before(root: Any) -> dict[Any, Any]:
+    """What the leaves that a walk will reach hold already."""
+    found: dict[Any, Any] = {}
+    met, todo = {root}, [root]
+    for node in todo:  # the list grows while it is read
+        for parent in node.parents:
+            if parent is None:
+                continue
+            if parent.vjp is None:
+                if parent.grad is not None:
+                    found[parent] = snapshot(parent.grad) if isinstance(parent.grad, Variable) else parent.grad
+            elif parent not in met:
+                met.add(parent)
+                todo.append(parent)
+    return found
+
+
+def put_aside(frame: FrameType | None) -> dict[Any, Any]:
+    """What numbers held when a walk over them began: the walk has put that aside, to add it again when it ends."""
+    while frame is not None and "earlier" not in frame.f_locals:
+        frame = frame.f_back
+    return {} if frame is None else dict(frame.f_locals["earlier"])

@@ -1,0 +1,41 @@
+"""`with mg.record() as trace:`: the recorder listens, and the builder is called when somebody looks."""
+
+from __future__ import annotations
+
+from ..core.recorders import recorded_by
+from .builder import Builder
+from .recorder import Recorder, frame_at
+from .trace import Trace
+
+
+class record:  # noqa: N801 - it is used as a function is
+    """A block whose operations and walks are recorded: `with mg.record() as trace:`.
+
+    Put the forward and the backward inside. Every walk made in the block is kept, one after the other. With only
+    `backward()` inside, the trace is built from what the rules had saved and what leaves are called there; the rest is
+    marked as not recorded. An error that leaves the block is the end of the record, and goes on as it was.
+
+    Raises: nothing of its own.
+    Example:
+        >>> x = mg.tensor(3.0, requires_grad=True)
+        >>> with mg.record() as trace:
+        ...     y = x * x
+        ...     y.backward()
+        >>> [step.contribution.item() for step in trace.steps]
+        [3.0, 3.0]
+
+    See: the tapes of `tf.GradientTape`, which record for the walk alone.
+    """
+
+    def __enter__(self) -> Trace:
+        recorder = self._recorder = Recorder(frame_at(1))
+        self._block = recorded_by(recorder)
+        self._block.__enter__()
+        self._trace = Trace(Builder(recorder))
+        return self._trace
+
+    def __exit__(self, kind: object = None, error: BaseException | None = None, _: object = None) -> None:
+        self._block.__exit__()
+        self._recorder.close(self._trace, error)
+        self._trace.look_again()
+        del self._recorder, self._trace

@@ -1,0 +1,288 @@
+"""Rules of one's own for any function of tensors, in the place of what would be derived.
+
+    @mg.custom_vjp
+    def careful(x):
+        return mg.sqrt(mg.relu(x))
+
+    @careful.rule("x")
+    def _(upstream, x, out):
+        return mg.where(x > 0, upstream / (2 * out), 0.0)
+
+An operation (`mg.op`) says its forward in functions that every namespace has. Here the function and its rules speak in
+tensors, as programs do, and may do whatever Python does. A rule names what it reads, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import update_wrapper
+from inspect import Parameter, signature
+from types import FunctionType
+from typing import Any
+
+from ..backends import devices, tensors
+from ..core.arguments import wants_function
+from ..core.backward import walk_between
+from ..core.blocks import enable_grad, no_grad
+from ..core.modes import gradients_wanted
+from ..core.operation import Op
+from ..core.ownership import snapshot
+from ..core.recorders import recorded_by, silence
+from ..core.rule import Rule
+from ..core.signature import REQUIRED
+from ..core.variable import Leaf, Variable, clock
+from ..formulas import symbols
+from ..tensor import Tensor
+from .captures import Captures
+
+
+def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
+    """A decorator for a function of tensors whose way back is what its rules say.
+
+    `@f.rule("x")` stands above the rule for the input x, and `@f.rule("x", "y")` above one that serves two and returns
+    a tuple. A rule names what it reads: `upstream`, inputs, parameters and `out`, all as tensors. Forward mode is
+    derived from the rules, unless `f.tangent` gives it. Without a rule, the function is differentiated as it was.
+
+    Args:
+        f: a function; what it takes by position are inputs, keyword-only parameters have no gradient.
+        outputs: names of the results of a function that returns a tuple; rules read those in the place of `out`, and
+            upstream is a tuple too. Default: one result.
+    Returns: the function with `rule` and `tangent`; without `f`, a decorator.
+    Raises: TypeError where `f` cannot be called or takes *args, or for a single name in `outputs`. A rule that reads
+        what there is not, or serves no input, is a TypeError. As it is called: RuntimeError where an input wants a
+        gradient and no rule serves it, or where `f` reads a tensor from outside that wants one.
+    Example:
+        >>> @mg.custom_vjp
+        ... def limited(x):
+        ...     return x
+        >>> @limited.rule("x")
+        ... def _(upstream):
+        ...     return mg.clip(upstream, -1.0, 1.0)
+        >>> mg.grad(lambda x: 5 * limited(x))(2.0).item()
+        1.0
+
+    See: jax.custom_vjp; torch.autograd.Function.
+    """
+    if f is None:
+        return lambda f: custom_vjp(f, outputs=outputs)
+    wants_function("custom_vjp or custom_jvp", f)
+    return CustomFunction(f, outputs)
+
+
+def custom_jvp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
+    """A decorator for a function of tensors whose way forward is what its one tangent rule says.
+
+    `@f.tangent` stands above the rule, which reads, by name, inputs, parameters, `out`, and `NAME_tangent`: how each
+    input moves. It must be linear in these; the way back is its transpose, unless `f.rule` gives that too.
+
+    Args:
+        f: a function; what it takes by position are inputs, keyword-only parameters have no gradient.
+        outputs: names of the results of a function that returns a tuple; its rule then returns a tuple of tangents.
+            Default: one result.
+    Returns: the function with `rule` and `tangent`; without `f`, a decorator.
+    Raises: what `custom_vjp` raises; TypeError where the tangent rule reads what there is not; RuntimeError where it
+        gives a tangent of another shape than its result.
+    Example:
+        >>> @mg.custom_jvp
+        ... def cube(x):
+        ...     return x * x * x
+        >>> @cube.tangent
+        ... def _(x, x_tangent):
+        ...     return 3 * x * x * x_tangent
+        >>> mg.grad(cube)(2.0).item(), mg.jvp(cube, (2.0,), (10.0,))[1].item()
+        (12.0, 120.0)
+
+    See: jax.custom_jvp.
+    """
+    return custom_vjp(f, outputs=outputs)
+
+
+class CustomFunction:
+    """A function with rules of its own. Without any, it is the function it was."""
+
+    def __init__(self, f: Callable[..., Any], outputs: tuple[str, ...]):
+        update_wrapper(self, f)
+        self.op = CustomOp(f, outputs)
+        self.rule = self.op.rule
+
+    def tangent(self, function: FunctionType) -> FunctionType:
+        """Give the tangent rule."""
+        self.op.tangent_rule = TangentRule(self.op, function)
+        self.op.rules = [rule for rule in self.op.rules if not isinstance(rule, TransposedRule)]
+        return function
+
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        """Apply the function."""
+        if not self.op.rules and self.op.tangent_rule is not None:
+            self.op.add_transposed()
+        return self.op.apply(*args, **params) if self.op.rules else self.op.forward(*args, **params)
+
+    def __repr__(self) -> str:
+        return f"<custom {self.op.name}({', '.join([*self.op.inputs, *self.op.params])})>"
+
+
+class CustomRule(Rule):
+    """A rule that speaks in tensors: arrays are handed over as tensors without a graph."""
+
+    def __call__(self, named: dict[str, Any]) -> Any:
+        """The rule, applied to what it reads, as tensors."""
+        xp = named["xp"]
+        if xp is tensors or xp is symbols:
+            return super().__call__(named)
+        with no_grad():
+            return _each(super().__call__({name: _each(value, as_tensor) for name, value in named.items()}), as_array)
+
+
+class CustomOp(Op):
+    """The operation behind a function of tensors."""
+
+    rule_type = CustomRule
+    may_be_repeated = False
+
+    def __init__(self, f: Callable[..., Any], outputs: tuple[str, ...]):
+        self.name = getattr(f, "__name__", type(f).__name__).strip("<>_")
+        if len(outputs) == 1:
+            raise TypeError(f"{self.name}: `outputs` names the results of a function that returns several")
+        self.forward: Any = f
+        self.kind, self.outputs, self.residuals, self.constants = "general", outputs, (), frozenset()
+        named = signature(f).parameters.values()
+        if any(each.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) for each in named):
+            raise TypeError(f"{self.name} takes *args or **kwargs; a rule is for an input with a name")
+        inputs = [each for each in named if each.kind is not Parameter.KEYWORD_ONLY]
+        self.inputs = tuple(each.name for each in inputs)
+        self.optional = frozenset(each.name for each in inputs if each.default is not Parameter.empty)
+        self.params = {
+            each.name: REQUIRED if each.default is Parameter.empty else each.default
+            for each in named
+            if each.kind is Parameter.KEYWORD_ONLY
+        }
+        self.rules, self.saves, self.call = [], (), None
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """What rules call the results."""
+        return self.outputs or ("out",)
+
+    def add_rule(self, inputs: tuple[str, ...], function: FunctionType) -> None:
+        """Add or replace a rule."""
+        if self.outputs and "out" in signature(function).parameters:
+            raise TypeError(f"a rule of {self.name} reads its results by name: {', '.join(self.outputs)}")
+        super().add_rule(inputs, function)
+
+    @property
+    def composite(self) -> bool:
+        """False: its rules are there in the place of what its forward is made of."""
+        return False
+
+    def compute(self, xp: Any, data: list[Any], params: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+        """The function's results as arrays; it runs on tensors that want no gradient."""
+        outside = Captures(clock())
+        with no_grad(), silence(), recorded_by(outside):
+            results = self.forward(*[as_tensor(value) for value in data], **params)
+        for found in outside.found.values():
+            raise RuntimeError(
+                f"{self.name} reads a tensor of shape {found.shape} from outside that wants a gradient, and no rule of "
+                f"{self.name} can send it one: make it an argument"
+            )
+        if not self.outputs:
+            return as_array(results), ()
+        if not isinstance(results, tuple) or len(results) != len(self.outputs):
+            raise TypeError(f"{self.name} returns a tuple of {', '.join(self.outputs)}, as its `outputs` say")
+        return tuple(as_array(each) for each in results), ()
+
+    def refuse_gradient(self, nodes: list[Any]) -> None:
+        """An input that wants a gradient, and that no rule serves."""
+        for name, node in zip(self.inputs, nodes, strict=True):
+            if node is not None and not self.differentiable(name) and gradients_wanted():
+                raise RuntimeError(
+                    f"{self.name} has no rule for {name}, which wants a gradient: give one with "
+                    f"@{self.name}.rule({name!r}), or pass mg.stop_gradient(...) of it"
+                )
+
+    def add_transposed(self) -> None:
+        """Give, as the one rule for all inputs, the transpose of the tangent rule."""
+        needed = ("xp", "upstream", *self.inputs, *self.params, *self.results)
+        self.rules = [TransposedRule(self, needed)]
+        self.saves = needed[2:]
+
+
+class TangentRule:
+    """How the results move when the inputs do."""
+
+    def __init__(self, op: CustomOp, function: FunctionType):
+        self.op, self.function = op, function
+        self.reads = tuple(signature(function).parameters)
+        known = {*op.results, *op.inputs, *op.params, *(f"{name}_tangent" for name in op.inputs)}
+        for name in self.reads:
+            if name not in known:
+                raise TypeError(f"the tangent rule of {op.name} reads {name!r}; it may read {', '.join(sorted(known))}")
+
+    def moved(
+        self, inputs: Sequence[Any], params: dict[str, Any], results: Sequence[Any], arriving: Sequence[Any]
+    ) -> Any:
+        """The tangent of each result, from those of the inputs: zeros where one rests, None where it is left out."""
+        named = {**params, **dict(zip(self.op.inputs, inputs, strict=True))}
+        named.update(zip(self.op.results, results, strict=True))
+        named.update(zip((f"{name}_tangent" for name in self.op.inputs), arriving, strict=True))
+        moved = self.function(*[named[name] for name in self.reads])
+        moved = moved if self.op.outputs else (moved,)
+        for tangent, result in zip(moved, results, strict=True):
+            if tangent.shape != result.shape:
+                raise RuntimeError(
+                    f"the tangent rule of {self.op.name} gave shape {tangent.shape} for a result of {result.shape}"
+                )
+        return moved
+
+
+class TransposedRule(Rule):
+    """The transpose of a tangent rule: it is linear in the tangents, so going back through it once is the way back."""
+
+    def __init__(self, op: CustomOp, reads: tuple[str, ...]):
+        self.op, self.inputs, self.function = op, op.inputs, op.tangent_rule.function
+        self.reads, self.in_forward = reads, False
+        self.reason = "The transpose of the tangent rule."
+
+    def __call__(self, named: dict[str, Any]) -> Any:
+        """What each input receives."""
+        xp, op = named["xp"], self.op
+        if xp is symbols:
+            raise TypeError("the transpose of a tangent rule has no formula of its own")
+        differentiable = xp is tensors
+        named = {name: _each(value, as_tensor) for name, value in named.items()}
+        inputs = [named[name] for name in op.inputs]
+        results = [named[name] for name in op.results]
+        params = {name: named[name] for name in op.params}
+        start = clock()
+        still: list[Any] = [None if x is None else _at_rest(x) for x in inputs]
+        with enable_grad(), nullcontext() if differentiable else silence():
+            moved = op.tangent_rule.moved(inputs, params, results, still)
+            upstreams = named["upstream"] if op.outputs else (named["upstream"],)
+            starts = [(m.node, up) for m, up in zip(moved, upstreams, strict=True) if m.node is not None]
+            starts = starts if differentiable else [(node, up._data) for node, up in starts]
+            received = walk_between(starts, xp, since=start)
+        sent = [None if x is None else received.get(x.node, x if differentiable else x._data) for x in still]
+        return tuple(sent) if len(sent) > 1 else sent[0]
+
+
+def _at_rest(value: Any) -> Tensor:
+    """A tangent of zeros for an input, and a leaf, if the input can move."""
+    zeros = devices.zeros_like(value._data)
+    return Tensor.of(zeros, Leaf(zeros.shape, zeros.dtype) if zeros.dtype.kind in "fc" else None)
+
+
+def _each(value: Any, function: Callable[[Any], Any]) -> Any:
+    """A value, or each of a tuple or list of them."""
+    return type(value)(function(part) for part in value) if type(value) in (tuple, list) else function(value)
+
+
+def as_tensor(value: Any) -> Any:
+    """An array as a tensor without a graph; anything else as it is."""
+    return Tensor.of(value) if hasattr(value, "dtype") and not isinstance(value, Variable) else value
+
+
+def as_array(value: Any) -> Any:
+    """The array of a tensor, or of a number; nothing stays nothing."""
+    if value is None or (hasattr(value, "dtype") and not isinstance(value, Variable)):
+        return value
+    return snapshot(value) if isinstance(value, Variable) else Tensor.constant(value, "a custom function")._data
