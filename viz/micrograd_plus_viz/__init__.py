@@ -15,30 +15,33 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from . import dot, film, live, notebook, page, picture
+from . import dot, film, live, notebook, page, picture, window
+from .comparison import Beside
+from .exploring import explore as _explore
 from .figure import Figure
 from .layout import placed
-from .source import Trace, trace_data
-from .window import MOST_STEPS, window
+from .source import normal, trace_data, with_insides
+from .window import MOST_STEPS
 
-__all__ = ["Drawing", "Figure", "Shown", "described", "draw", "save", "show", "widget"]
+__all__ = ["Beside", "Drawing", "Figure", "Shown", "compare", "described", "draw", "explore", "save", "show", "widget"]
 SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".json", ".dot")
 
 
 class Shown:
     """A walk that a notebook shows as a player."""
 
-    def __init__(self, trace: Trace, start: int = 0) -> None:
-        self.trace, self.start = trace, start
+    def __init__(self, trace: Any, start: int = 0, index: int = 0) -> None:
+        (self.trace, self.note), self.index = window.shown(trace, start), index
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return notebook.mimebundle(self.trace, self.start)
+        return notebook.mimebundle(self.trace, self.note, self.index)
 
     def _mime_(self) -> tuple[str, str]:
-        return notebook.marimo(self.trace, self.start)
+        return notebook.marimo(self.trace, self.note, self.index)
 
     def __repr__(self) -> str:
         return notebook.plain(self.trace)
@@ -47,7 +50,8 @@ class Shown:
 class Drawing:
     """A still picture of the graph with every value and the gradient each node ends with."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Any) -> None:
+        trace = normal(trace_data(trace))
         self.dot = dot.source(trace)
         self.svg = picture.still(trace, placed(trace))
         self.alt = picture.alt(trace)
@@ -56,14 +60,14 @@ class Drawing:
         return {"text/plain": self.alt, "text/html": notebook.image(self.svg, self.alt)}
 
 
-def show(trace: Any, start: int = 0) -> Shown:
-    """The player for a notebook. A walk of more than 3000 steps is shown from step `start` on."""
-    return Shown(trace_data(trace), start)
+def show(trace: Any, start: int = 0, index: int = 0) -> Shown:
+    """The player for a notebook, after `index` steps. A walk of more than 1000 steps is shown from step `start` on."""
+    return Shown(trace, start, index)
 
 
 def draw(trace: Any) -> Drawing:
     """The graph as a still picture, the answer to micrograd's `draw_dot`."""
-    return Drawing(trace_data(trace))
+    return Drawing(trace)
 
 
 def described(figure: Any, description: str) -> Figure:
@@ -73,7 +77,25 @@ def described(figure: Any, description: str) -> Figure:
 
 def widget(trace: Any, index: int = 0, synced: bool = False) -> Any:
     """A live widget: setting its `index` moves the walk, and with `synced` the walk sets `index`."""
-    return live.widget(trace_data(trace), index, synced)
+    return live.widget(trace, index, synced)
+
+
+def compare(one: Any, other: Any) -> Beside:
+    """Two walks beside each other, stepped together; they open at the first step in which they differ.
+
+    `viz.save(viz.compare(one, other), "walks.html")` is a page of the two. The engine compares them, so it has to be
+    there.
+    """
+    return Beside(one, other)
+
+
+def explore(program: Callable[..., Any], **inputs: Any) -> Any:
+    """Sliders for a program's inputs, as in `explore(lambda a, b: a * b + a, a=(-2.0, 2.0), b=3.0)`.
+
+    A pair is a slider between two ends, a number a box to type in. Whenever one moves the program is recorded anew with
+    the walk back from what it returns, and the player stays at its step. It needs a kernel and ipywidgets.
+    """
+    return _explore(program, **inputs)
 
 
 def save(
@@ -83,29 +105,41 @@ def save(
     title: str | None = None,
     start: int = 0,
     length: int = MOST_STEPS,
+    index: int = 0,
+    width: int | None = None,
+    steps: Iterable[int] | None = None,
+    pace: float = film.SECONDS,
 ) -> Path:
     """Write the walk to a file, by its suffix, and return the path.
 
     `.html` is the player on one page that needs nothing else; `.svg` a film that plays by itself; `.gif` and
     `.webp` the same as images; `.png` the graph with what every node received; `.dot` the graph for Graphviz;
     `.json` the trace itself. Of a walk longer than `length` steps the part from step `start` on is
-    written, but `.json` always holds all of it. ValueError for any other suffix.
+    written, but `.json` always holds all of it. A page opens after `index` steps. Pictures in pixels are `width` pixels
+    wide; films have a frame for each of `steps`, `pace` seconds long. ValueError for any other suffix.
     """
-    path, trace = Path(path), trace_data(trace)
+    path = Path(path)
     suffix = path.suffix.lower()
+    if isinstance(trace, Beside):
+        if suffix != ".html":
+            raise ValueError(f"two walks beside each other are saved as .html, not as {path.name!r}")
+        return _written(path, trace.document(title))
     if suffix == ".json":
-        return _written(path, json.dumps(trace, ensure_ascii=False, allow_nan=False))
-    shown, note = window(trace, start, length)
+        return _written(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
+    shown, note = window.shown(trace, start, length)
     if suffix == ".html":
-        return _written(path, page.document(shown, title, note))
+        return _written(path, page.document(shown, title, note, index))
     if suffix == ".svg":
         return _written(path, film.animated(shown))
     if suffix == ".dot":
         return _written(path, dot.source(shown))
     if suffix == ".png":
-        return _written(path, film.png(picture.still(shown, placed(shown))))
+        film.too_large(shown)
+        places = placed(shown)
+        zoom = film.sharpness(places.width, places.height) if width is None else width / places.width
+        return _written(path, film.png(picture.still(shown, places), zoom))
     if suffix in (".gif", ".webp"):
-        return _written(path, film.frames(shown, suffix[1:].upper()))
+        return _written(path, film.frames(shown, suffix[1:].upper(), width=width, steps=steps, pace=pace))
     raise ValueError(
         f"cannot save a walk as {path.name!r}: the suffix says what is written, one of " + ", ".join(SUFFIXES)
     )
@@ -124,11 +158,11 @@ def _register() -> None:
     """Tell the engine how its traces are shown, where the engine is installed."""
     if importlib.util.find_spec("micrograd_plus") is None:
         return
-    from micrograd_plus.trace import Trace
+    from micrograd_plus.tracing import Trace
 
     Trace.shown_by(
-        lambda trace: notebook.mimebundle(trace_data(trace)),
-        marimo=lambda trace: notebook.marimo(trace_data(trace)),
+        lambda trace: show(trace)._repr_mimebundle_(),
+        marimo=lambda trace: show(trace)._mime_(),
     )
 
 

@@ -1,17 +1,20 @@
-"""Numbers as a reader wants them: four significant digits and a true minus sign.
+"""Numbers as a reader wants them: every digit where there are at most six, else four, and a true minus sign.
 
-`static/show.js` follows the same rules: a number reads the same in a sentence, in a formula and in the panel.
+`static/show.js` follows the same rules: a number reads the same in a sentence, in a formula and in the panel. Where
+digits were left out, an equation that the number stands in is written with ≈.
 """
 
 from __future__ import annotations
 
 import math
-from decimal import ROUND_HALF_UP, Context
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 MINUS = "−"
-_FOUR = Context(prec=4, rounding=ROUND_HALF_UP)
+_FOUR, _SIX = Context(prec=4, rounding=ROUND_HALF_UP), Context(prec=6, rounding=ROUND_HALF_UP)
 _WORDS = {"nan": "nan", "inf": "inf", "-inf": MINUS + "inf"}
+_SAME = 1e-12
+"""Numbers this close, relative to their size, differ by what floating point does and not by what was left out."""
 
 
 def scientific(x: Any) -> tuple[str, int] | None:
@@ -20,7 +23,7 @@ def scientific(x: Any) -> tuple[str, int] | None:
         return None
     if 1e-4 <= abs(x) < 1e5 or (x == int(x) and abs(x) < 1e6):
         return None
-    rounded = _FOUR.create_decimal(x).normalize(_FOUR)
+    rounded = _rounded(x)
     return f"{rounded.scaleb(-rounded.adjusted()):f}".replace("-", MINUS), rounded.adjusted()
 
 
@@ -38,10 +41,29 @@ def number(x: Any) -> str:
         return f"{parts[0]}e{str(parts[1]).replace('-', MINUS)}"
     if x == int(x) and abs(x) < 1e6:
         return str(int(x)).replace("-", MINUS)
-    return f"{_FOUR.create_decimal(x).normalize(_FOUR):f}".replace("-", MINUS)
+    return f"{_rounded(x):f}".replace("-", MINUS)
+
+
+def is_whole(x: Any) -> bool:
+    """Whether a number as written is the number itself: no digit was left out."""
+    if isinstance(x, (list, tuple)):
+        return all(map(is_whole, x))
+    if isinstance(x, (bool, str)) or not math.isfinite(x) or (x == int(x) and abs(x) < 1e6):
+        return True
+    return _is_same(_rounded(x), x)
 
 
 def complex_number(real: str, imaginary: str) -> str:
     """A complex number from the texts of its two parts."""
     sign, size = ("−", imaginary[1:]) if imaginary.startswith(MINUS) else ("+", imaginary)
     return f"{real} {sign} {size}i"
+
+
+def _rounded(x: float) -> Decimal:
+    """A number to six digits where these are all it has, else to four."""
+    six = _SIX.create_decimal(x).normalize(_SIX)
+    return six if _is_same(six, x) else _FOUR.create_decimal(x).normalize(_FOUR)
+
+
+def _is_same(rounded: Decimal, x: float) -> bool:
+    return abs(float(rounded) - x) <= _SAME * abs(x)

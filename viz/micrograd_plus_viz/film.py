@@ -8,7 +8,9 @@ motion it shows the end at once.
 from __future__ import annotations
 
 import io
+import math
 import textwrap
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -26,6 +28,8 @@ ROLLING = 0.7
 CAPTION_LINE = 17.0
 NARROWEST = 430.0
 MOST_FRAMES = 400
+MOST_DRAWN = 300
+MOST_DOTS = 12e6
 
 
 class Scenes:
@@ -151,29 +155,53 @@ def png(svg: str, zoom: float = 2.0) -> bytes:
     return bytes(resvg_py.svg_to_bytes(svg_string=set_in_ours, dpi=96, zoom=zoom, background="#ffffff", **fonts))
 
 
-def frames(trace: Trace, kind: str, zoom: float = 1.0) -> bytes:
-    """The walk as an animated image, `kind` GIF or WEBP: one frame a step, played once.
+def sharpness(width: float, height: float) -> float:
+    """How many dots a pixel gets: two, or fewer where the picture would have more than can be made in seconds."""
+    return min(2.0, math.sqrt(MOST_DOTS / (width * height)))
 
-    ValueError for a walk of more than 400 steps, ModuleNotFoundError where the film extra is missing.
+
+def frames(
+    trace: Trace, kind: str, *, width: int | None = None, steps: Iterable[int] | None = None, pace: float = SECONDS
+) -> bytes:
+    """The walk as an animated image, `kind` GIF or WEBP: a frame for each of the `steps` (unless told, all and the
+    start), each for `pace` seconds, `width` pixels wide, played once.
+
+    ValueError for more than 400 frames or a step that there is none of, ModuleNotFoundError where the film extra is
+    missing.
     """
     count = len(trace["steps"])
-    if count > MOST_FRAMES:
+    chosen = list(range(count + 1)) if steps is None else list(steps)
+    if unknown := [k for k in chosen if not 0 <= k <= count]:
+        raise ValueError(f"there is no step {unknown[0]}: steps are numbered 1 to {count}, and 0 is the start")
+    if not chosen or len(chosen) > MOST_FRAMES:
         raise ValueError(
-            f"a film of {count} steps is too long (at most {MOST_FRAMES}): save the walk as .html, "
-            "which holds any number, or name a part with start= and length="
+            f"a film of {len(chosen)} steps is too long (at most {MOST_FRAMES}): save the walk as .html, "
+            "which holds any number, or name steps=, or a part with start= and length="
         )
+    too_large(trace)
     scenes = Scenes(trace, layout.placed(trace))
-    shots = [png(_frame(scenes, k), zoom) for k in range(count + 1)]
+    zoom = 1.0 if width is None else width / scenes.width
+    shots = [png(_frame(scenes, k), zoom) for k in chosen]
     from PIL import Image
 
     images = [Image.open(io.BytesIO(shot)).convert("RGB") for shot in shots]
     if kind == "GIF":
         images = [image.quantize(64, dither=Image.Dither.NONE) for image in images]
-    step = int(SECONDS * 1000)
+    step = int(pace * 1000)
     options: dict[str, Any] = {"lossless": True, "loop": 1} if kind == "WEBP" else {}
     film = io.BytesIO()
-    images[0].save(film, kind, save_all=True, append_images=images[1:], duration=[step] * count + [3 * step], **options)
+    durations = [step] * (len(images) - 1) + [3 * step]
+    images[0].save(film, kind, save_all=True, append_images=images[1:], duration=durations, **options)
     return film.getvalue()
+
+
+def too_large(trace: Trace) -> None:
+    """ValueError for a graph of which a still picture could not be read."""
+    if len(trace["nodes"]) > MOST_DRAWN:
+        raise ValueError(
+            f"a picture of {len(trace['nodes'])} nodes could not be read (at most {MOST_DRAWN}): save the walk as "
+            ".html, where they stand in groups, or name a part with start= and length="
+        )
 
 
 def _bead(curve: str, start: float, share: float, back: bool) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from .digits import MINUS, number, scientific
+from .digits import MINUS, is_whole, number, scientific
 from .formula_lines import NARROW, lines
 from .source import Trace
 from .words import clipped, shape, spaced
@@ -30,30 +30,84 @@ def with_symbols(mathml: str | None) -> str | None:
     return None if tree is None else lines(tree)
 
 
+def of_step(trace: Trace, step: Trace) -> str | None:
+    """What a step sends, with its symbols: the formula of the step itself, or else the rule's; where axes are summed
+    the sum stands in it. None where the rule has no formula."""
+    own = step.get("formula")
+    tree = _rebuilt(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
+    if tree is None:
+        return None
+    if own is not None or not step["summed_axes"]:
+        return lines(tree)
+    _call_result(tree, "raw")
+    return lines(tree) + _sum(step)
+
+
 def with_numbers(trace: Trace, step: Trace) -> str | None:
-    """The formula of a step's rule with what the rule read in the symbols' places, then what came out of it.
+    """The formula of a step with what the rule read in the symbols' places, then what came out of it.
 
     Matrices show at most 3 x 3 entries, 2 x 2 where the formula has several; those the trace keeps only in
     part, and arrays of more axes, stand by name with their shape below it. Of several upstreams one that never
-    arrived is 0. None where the rule has no formula.
+    arrived is 0. An equation whose numbers are not written to the last digit has the sign ≈. None where the rule has
+    no formula, or where it would say no more with numbers than without.
     """
-    tree = _rebuilt(trace["rules"][step["rule"]]["mathml"])
+    own = step.get("formula")
+    tree = _rebuilt(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
     if tree is None:
         return None
-    sent = step["raw"] if step["raw"] is not None else step["contribution"]
-    places = step["reads"] | {name: step[name] for name in ("upstream", "local")}
+    sums = bool(step["summed_axes"]) and own is None
+    sent = step["raw"] if sums and step["raw"] is not None else step["contribution"]
+    places = step["reads"] | {name: step[name] for name in ("upstream", "local", "raw")}
     values = {name: trace["values"][place] for name, place in places.items() if place is not None}
     named = {element.get("data-name", "") for element in tree.iter()}
     most = 2 if sum(_is_matrix(value) for name, value in values.items() if name in named) > 1 else 3
     missing = {name: "0" for name in named if name.startswith("upstream[")}
+    before = _said(tree)
     _fill(tree, missing | values | trace["nodes"][step["node"]]["params"], most)
+    if sums:
+        _call_result(tree, "raw")
     if sent is None:
-        return lines(tree)
-    name = "contribution" if step["raw"] in (None, step["contribution"]) else "raw"
+        return lines(tree) if _said(tree) != before else None
+    result = trace["values"][sent]
+    shown = _symbol(result, "raw" if sums else "contribution", most)
+    filled = _said(tree)
+    if shown.get("class") == "by-name":
+        return lines(tree) if _numbers(filled) != _numbers(before) else None
+    read = [values[name] for name in named if name in values] + [result]
+    exact = result["data"] == values.get("upstream", {}).get("data") or not any(result["data"] or [1])
+    exact = exact or all(is_whole(x) for value in read if value["data"] for x in value["data"])
+    if filled.partition("=")[2].strip() == _said(shown).strip():
+        return lines(tree) + (_sum(step) if sums else "")
+    return lines(tree) + _result(shown, exact) + (_sum(step) if sums else "")
+
+
+def _call_result(tree: ET.Element, name: str) -> None:
+    """Give the left side of a formula its name."""
     for symbol in tree.iter():
         if symbol.get("data-name") == "contribution":
             symbol.text = name
-    return lines(tree) + _result(trace["values"][sent], name, most)
+            symbol.set("data-name", name)
+
+
+def _sum(step: Trace) -> str:
+    """The line that sums what broadcasting had repeated: contribution = Σ raw, the axes below the sign."""
+    axes = ", ".join(map(str, step["summed_axes"]))
+    word = "axis" if len(step["summed_axes"]) == 1 else "axes"
+    total = ET.Element("munder")
+    total.extend([_leaf("mo", "∑"), _leaf("mtext", f"{word} {axes}")])
+    equation = ET.Element("math")
+    left, right = (_leaf("mi", name, {"data-name": name}) for name in ("contribution", "raw"))
+    equation.extend([left, _leaf("mo", "=", {"form": "infix"}), _row(total, right)])
+    return lines(equation)
+
+
+def _said(tree: ET.Element) -> str:
+    """All text of a formula, without spaces."""
+    return "".join("".join(tree.itertext()).split())
+
+
+def _numbers(text: str) -> str:
+    return "".join(c for c in text if c.isdigit())
 
 
 def _rebuilt(mathml: str | None) -> ET.Element | None:
@@ -91,7 +145,8 @@ def _fill(element: ET.Element, values: dict[str, Trace | str], most: int) -> Non
         if value is None:
             _fill(child, values, most)
         else:
-            shown = _leaf("mn", value.replace("-", MINUS)) if isinstance(value, str) else _symbol(value, name, most)
+            written = isinstance(value, str)
+            shown = _leaf("mn", value.replace("-", MINUS)) if written else _symbol(value, child.text or name, most)
             shown.set("data-name", name)
             element[i] = _row(_leaf("mo", "("), shown, _leaf("mo", ")")) if _misleads(shown, element, i) else shown
 
@@ -153,10 +208,10 @@ def _number(x: object) -> ET.Element:
     return _row(_leaf("mn", parts[0]), _leaf("mo", "×"), power)
 
 
-def _result(value: Trace, name: str, most: int) -> str:
+def _result(shown: ET.Element, exact: bool) -> str:
     """The line `= result` below a formula."""
     result = ET.Element("math")
-    result.extend([_leaf("mo", "=", {"form": "infix"}), _symbol(value, name, most)])
+    result.extend([_leaf("mo", "=" if exact else "≈", {"form": "infix"}), shown])
     return lines(result).replace("<p>", '<p class="result">')
 
 

@@ -6,11 +6,10 @@ from typing import Any
 
 from .payload import packed, payload
 from .player import player_source
-from .source import Trace
-from .window import window
+from .window import shown
 
 
-def widget(trace: Trace, index: int = 0, synced: bool = False) -> Any:
+def widget(trace: Any, index: int = 0, synced: bool = False) -> Any:
     """A widget that shows a trace; setting its `index` moves the walk.
 
     With `synced` the player writes its step back to `index`. ModuleNotFoundError with what to install where
@@ -30,5 +29,5 @@ def widget(trace: Trace, index: int = 0, synced: bool = False) -> Any:
         index = traitlets.Int(0).tag(sync=True)
         synced = traitlets.Bool(False).tag(sync=True)
 
-    shown, note = window(trace)
-    return WalkWidget(payload=packed(payload(shown, note))[0], index=index, synced=synced)
+    data, note = shown(trace)
+    return WalkWidget(payload=packed(payload(data, note))[0], index=index, synced=synced)

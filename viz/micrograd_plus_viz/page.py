@@ -12,11 +12,11 @@ from .player import in_script, one_line, player_source
 from .source import Trace
 
 STYLE = (
-    "html{color-scheme:light dark}body{margin:0 auto;max-width:1280px;padding:20px 16px;"
+    "html{color-scheme:light dark}body{margin:0 auto;max-width:1400px;padding:8px 16px;"
     "background:light-dark(#fff,#16181c);color:light-dark(#1b1f24,#e7eaee);"
     "font:15px/1.5 system-ui,sans-serif}"
     "@media print{html{color-scheme:light}}"
-    "h1{font-size:19px;font-weight:650;margin:0 0 12px;overflow-wrap:anywhere}"
+    "h1{font-size:16px;font-weight:650;margin:0 0 6px;overflow-wrap:anywhere}"
 )
 BOOT = (
     'const host = document.getElementById("walk");'
@@ -24,32 +24,53 @@ BOOT = (
     "const frame = window.frameElement;"
     "const fit = () => { frame.style.height = `${Math.ceil(document.body.offsetHeight)}px`; };"
     "if (frame) new ResizeObserver(fit).observe(document.body);"
-    "if (window === top) player.focus();"
+    "if (window === top) { address(player); player.focus(); }"
 )
 """A frame on a page of the same origin, as marimo's, becomes as tall as the walk in it needs at each step. On a page of
 its own the walk has the keys at once."""
 
+BOOT_PAIR = (
+    'const data = await Promise.all([...document.querySelectorAll(".data")].map((each) => unpack(each.textContent)));'
+    'mountTogether(document.getElementById("walks"), data, INDEX);'
+)
 
-def document(trace: Trace, title: str | None = None, note: str | None = None) -> str:
+
+def document(trace: Trace, title: str | None = None, note: str | None = None, index: int = 0) -> str:
     """A whole HTML page with the player, its code and its data."""
-    data, _ = packed(payload(trace, note))
+    data, _ = packed(payload(trace, note) | ({"index": index} if index else {}))
     code = in_script(one_line(player_source() + BOOT))
+    kept = f'<script type="application/octet-stream" id="data">{data}</script>\n'
+    return _page(title or words.summary(trace), code, kept, '<div id="walk"></div>')
+
+
+def _page(title: str, code: str, kept: str, place: str) -> str:
+    """The page round a place for players, their code and what they are handed."""
     policy = (
         f"default-src 'none'; script-src '{_hash(code)}'; style-src '{_hash(STYLE)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    heading = escape(words.spaced(title or words.summary(trace)))
+    heading = escape(words.spaced(title))
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{heading}</title>\n'
         f"<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{heading}</h1>\n"
-        f'<div id="walk"></div>\n'
+        f"{place}\n"
         f"<noscript><p>This page steps through a recorded walk and needs JavaScript.</p>"
         f"</noscript>\n</main>\n"
-        f'<script type="application/octet-stream" id="data">{data}</script>\n'
+        f"{kept}"
         f'<script type="module">{code}</script>\n</body>\n</html>\n'
     )
+
+
+def pair(walks: list[tuple[Trace, str | None]], title: str, index: int) -> str:
+    """A page with two walks, stepped together."""
+    kept = "".join(
+        f'<script type="application/octet-stream" class="data">{packed(payload(trace, note))[0]}</script>\n'
+        for trace, note in walks
+    )
+    code = in_script(one_line(player_source() + BOOT_PAIR.replace("INDEX", str(index))))
+    return _page(title, code, kept, '<div id="walks"></div>')
 
 
 def _hash(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What the player is handed: the trace in its own words, the drawing, formulas, sentences."""
+"""What the player is handed: the trace in its own words, places or groups, formulas, sentences."""
 
 from __future__ import annotations
 
@@ -6,23 +6,43 @@ import base64
 import gzip
 import hashlib
 import json
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
-from . import formula, layout, picture, words
-from .picture import Placing
+from . import cells, formula, layout, picture, source, words
+from .dot import broadest_lines, labels
+from .groups import grouped
+from .picture import Placing, near
 from .source import Trace
 
 NODE = ("kind", "op", "summary", "params", "value", "site", "requires_grad")
 STEP = ("node", "input", "rule", "local", "raw", "summed_axes", "contribution", "before", "after", "accumulates")
 RULE = ("text", "source", "file", "line", "kind", "reason")
+PLACED = ("upstream", "local", "raw", "contribution", "before", "after")
+MOST_USES = 4
+"""A leaf with more uses is drawn again at each, so that no edge leads across the whole picture."""
+BUDGET_INSIDE = 6000
+MOST_INSIDES = 12
+"""Up to so many walks inside come along each; of more, those that differ in operation and shapes."""
 
 
-def payload(trace: Trace, note: str | None = None, placing: Placing | None = None) -> dict[str, Any]:
+def payload(
+    trace: Trace, note: str | None = None, placing: Placing | None = None, budget: int = cells.BUDGET
+) -> dict[str, Any]:
     """Everything the player shows of one trace; the walks inside its nodes come along in the same form.
 
-    `placing` says where the nodes lie, where that is known already.
+    `placing` says where the nodes lie, where that is known already; `budget` how many cells the pictures may have.
     """
-    placing = placing or layout.placed(trace)
+    trace = source.normal(trace)
+    values, places = cells.packed(trace["values"], budget)
+    formulas = _Table()
+    written = labels(trace)
+    final = broadest_lines(trace, written)
+
+    def placed(place: int | None) -> int | None:
+        return None if place is None else places[place]
+
     return {
         "summary": words.summary(trace),
         "note": note,
@@ -30,46 +50,135 @@ def payload(trace: Trace, note: str | None = None, placing: Placing | None = Non
         "direction": trace["walk"]["direction"],
         "root": trace["walk"]["root"],
         "word": words.gradient_word(trace),
-        "width": round(placing.width, 1),
-        "height": round(placing.height, 1),
-        "drawing": picture.body(trace, placing),
+        "first": words.first_number(trace),
+        "total": words.steps_in_all(trace),
         "alt": picture.alt(trace),
         "names": words.names(trace),
-        "nodes": [{k: node[k] for k in NODE} for node in trace["nodes"]],
-        "edges": [[start, end] for start, end, _ in words.edges(trace)],
-        "steps": _steps(trace),
-        "rules": {
-            name: {k: rule[k] for k in RULE} | {"formula": formula.with_symbols(rule["mathml"])}
-            for name, rule in trace["rules"].items()
-        },
-        "values": trace["values"],
-        "gradients": trace["gradients"],
-        "started": words.started(trace),
-        "insides": {
-            node["id"]: payload(node["inside"]) | {"line": "The operation\u2019s own line"}
-            for node in trace["nodes"]
-            if node["inside"]
-        },
+        "called": words.students(trace),
+        "labels": [[*label, round(broad, 1)] for label, broad in zip(written, final, strict=True)],
+        "nodes": [_node(node, placed) for node in trace["nodes"]],
+        "edges": [list(edge) for edge in words.edges(trace)],
+        "placing": _placing(placing or layout.placed(trace)) if is_drawn_whole(trace) else None,
+        "groups": grouped(trace),
+        "steps": _steps(trace, placed, formulas),
+        "formulas": formulas.kept,
+        "rules": {name: {k: rule[k] for k in RULE} for name, rule in trace["rules"].items()},
+        "values": values,
+        "gradients": [{"node": g["node"], "value": placed(g["value"])} for g in trace["gradients"]],
+        "started": {node: placed(place) for node, place in words.started(trace).items()},
+        "later": [each | {"seed": placed(each["seed"])} for each in words.later_walks(trace)],
+        "error": _error(trace),
+        "insides": _insides(trace),
     }
 
 
-def _steps(trace: Trace) -> list[dict[str, Any]]:
+def _node(node: Trace, placed: Callable[[int | None], int | None]) -> dict[str, Any]:
+    """A node as the page has it, with the lines of the program that led to its own."""
+    shown = {k: node[k] for k in NODE} | {"value": placed(node["value"])}
+    if calls := [{"file": site["file"], "line": site["line"]} for site in node["lines"][1:4]]:
+        shown["calls"] = calls
+    return shown | ({"failed": True} if node["failed"] else {})
+
+
+def _error(trace: Trace) -> dict[str, Any] | None:
+    """What broke off the last walk shown, or the program, as the step that ends it."""
+    at_end = trace["first"] + len(trace["steps"]) == trace["total"]
+    error = (trace["walks"][-1]["error"] if trace["walks"] and at_end else None) or (trace["error"] if at_end else None)
+    if error is None:
+        return None
+    of_walk = trace["walks"] and trace["walks"][-1]["error"] is not None
+    where = "" if error["node"] is None else f" at {words.names(trace)[error['node']]}"
+    say = f"The {'walk' if of_walk else 'program'} ends here{where}."
+    return {"kind": error["kind"], "text": words.spaced(error["text"]), "node": error["node"], "say": say}
+
+
+def is_drawn_whole(trace: Trace) -> bool:
+    """Whether a graph is small enough to be placed once for all; others are placed in the page, as groups open."""
+    uses = Counter(start for start, _, _ in words.edges(trace))
+    crowded = any(uses[node["id"]] > MOST_USES for node in trace["nodes"] if node["kind"] == "leaf")
+    return grouped(trace) is None and not crowded
+
+
+def _placing(placing: Placing) -> dict[str, Any]:
+    """Places as the page has them: centres and sizes, curves, the points of arrows."""
+    return {
+        "width": round(placing.width, 1),
+        "height": round(placing.height, 1),
+        "boxes": [[float(near(x)) for x in box] for box in placing.boxes],
+        "curves": placing.curves,
+        "heads": [[float(near(x)) for x in head] for head in placing.heads],
+    }
+
+
+class _Table:
+    """Texts, each kept once."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, text: str | None) -> int | None:
+        """Where a text stands."""
+        if text is None:
+            return None
+        if text not in self._places:
+            self._places[text] = len(self.kept)
+            self.kept.append(text)
+        return self._places[text]
+
+
+def _steps(trace: Trace, placed: Callable[[int | None], int | None], formulas: _Table) -> list[dict[str, Any]]:
+    known: dict[Any, int | None] = {}
+
+    def general(step: Trace) -> int | None:
+        """The place of a step's formula; steps alike have the same, which is made once."""
+        like = (step["rule"], step["formula"], *step["summed_axes"])
+        if like not in known:
+            known[like] = formulas.place(formula.of_step(trace, step))
+        return known[like]
+
     told = zip(trace["steps"], words.ways(trace), words.passages(trace), words.sentences(trace), strict=True)
     return [
         {k: step[k] for k in STEP}
+        | {word: placed(step[word]) for word in PLACED if word != "upstream"}
         | {
+            "walk": step["walk"],
+            "earlier": step["earlier"],
             "edge": edge,
             "from": start,
             "to": end,
             "passed": passed,
             "say": say,
-            "upstreams": (upstreams := words.upstreams(step)),
-            "reads": {name: place for name, place in step["reads"].items() if name not in upstreams},
+            "upstreams": {name: placed(place) for name, place in words.upstreams(step).items()},
+            "reads": {name: placed(place) for name, place in step["reads"].items() if not name.startswith("upstream[")},
+            "formula": general(step),
             "numbers": formula.with_numbers(trace, step),
             "summed": words.summed(trace, step) if step["summed_axes"] else None,
         }
         for step, (edge, start, end), passed, say in told
     ]
+
+
+def _insides(trace: Trace) -> dict[int, Any]:
+    """The walks inside nodes: all of a few; of many one of each kind, and for the others which one is like them."""
+    having = [node for node in trace["nodes"] if node["opens"] and node["inside"]]
+    shown: dict[int, Any] = {}
+    first: dict[Any, int] = {}
+    for node in having:
+        kind = _kind(trace, node) if len(having) > MOST_INSIDES else node["id"]
+        if kind in first:
+            shown[node["id"]] = first[kind]
+        elif told := source.inside(node):
+            first[kind] = node["id"]
+            shown[node["id"]] = payload(told, budget=BUDGET_INSIDE) | {"line": "The operation’s own line"}
+    return shown
+
+
+def _kind(trace: Trace, node: Trace) -> Any:
+    """What walks inside are alike in: the operation, its parameters, the shapes of its inputs."""
+    read = [trace["nodes"][each["node"]]["value"] for each in node["inputs"]]
+    shapes = [None if place is None else tuple(trace["values"][place]["shape"]) for place in read]
+    return node["op"], tuple(node["params"].items()), tuple(shapes)
 
 
 def packed(data: dict[str, Any]) -> tuple[str, str]:

@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
-from .source import Trace
+from typing import Any
 
-MOST_STEPS = 3000
+from .source import Trace, normal, trace_data
+from .words import names
+
+MOST_STEPS = 1000
 PLACES = ("upstream", "local", "raw", "contribution", "before", "after")
+
+
+def shown(trace: Any, start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:
+    """What a page holds of whatever may be handed in as a trace, in the form that is shown, and a sentence about what
+    was left out.
+
+    A trace that is short enough comes back whole, with None. ValueError where there is no step `start`.
+    """
+    if hasattr(trace, "to_dict") and start == 0 and len(trace.steps) <= length and len(trace.nodes) <= 2 * length:
+        return normal(trace_data(trace)), None
+    return window(normal(trace_data(trace, start, length)), start, length)
 
 
 def window(trace: Trace, start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:
     """The part of a trace that a stretch of its steps touches, and a sentence about what was left out.
 
-    A trace that is short enough comes back as it is, with None. ValueError where there is no step `start`.
+    Names and numbers stay those of the whole. A trace that is a part already is taken as it is.
     """
-    count = len(trace["steps"])
-    if start == 0 and count <= length and len(trace["nodes"]) <= 2 * length:
-        return trace, None
-    if not 0 <= start < max(1, count):
-        raise ValueError(f"start is {start}, but the walk's steps are numbered 0 to {count - 1}")
-    stop = min(count, start + length)
-    note = f"This shows steps {start + 1} to {stop} of {count}"
-    return _part(trace, start, stop), note + (f"; start={stop} would show the next ones." if stop < count else ".")
+    trace = normal(trace)
+    count = trace["total"]
+    if not trace["part"]:
+        if start == 0 and count <= length and len(trace["nodes"]) <= 2 * length:
+            return trace, None
+        if not 0 <= start < max(1, count):
+            raise ValueError(f"start is {start}, but the walk's steps are numbered 0 to {count - 1}")
+        trace = _part(trace, start, min(count, start + length))
+    first = trace["first"]
+    stop = first + len(trace["steps"])
+    note = f"This page has steps {first + 1} to {stop} of {count}, and the {len(trace['nodes'])} nodes that they touch"
+    return trace, note + (f"; viz.show(trace, start={stop}) has the next ones." if stop < count else ".")
 
 
 def _part(trace: Trace, start: int, stop: int) -> Trace:
     """The trace of some of the steps, with nodes and values numbered anew."""
     steps = trace["steps"][start:stop]
-    walk = dict(trace["walk"])
-    if start:
+    walk = dict(trace["walks"][steps[0]["walk"]] if steps else trace["walk"])
+    if start > walk["first"]:
         walk |= {"root": steps[0]["node"], "seed": steps[0]["upstream"]}
+    called = names(trace)
     applied = {step["node"] for step in steps}
     numbers = {old: new for new, old in enumerate(_touched(trace, steps, walk["root"]))}
     values = _Places(trace["values"])
@@ -37,13 +56,16 @@ def _part(trace: Trace, start: int, stop: int) -> Trace:
         node = trace["nodes"][old]
         read = node["inputs"] if old in applied or node["kind"] == "output" else []
         inputs = [{"name": e["name"], "node": numbers[e["node"]]} for e in read]
-        nodes.append(node | {"id": new, "inputs": inputs, "value": values.new(node["value"])})
+        nodes.append(node | {"id": new, "name": called[old], "inputs": inputs, "value": values.new(node["value"])})
     for i, step in enumerate(steps):
-        renumbered = {"index": i, "node": numbers[step["node"]], "target": numbers[step["target"]]}
+        renumbered = {"node": numbers[step["node"]], "target": numbers[step["target"]]}
         reads = {name: values.new(place) for name, place in step["reads"].items()}
         steps[i] = step | renumbered | {"reads": reads} | {word: values.new(step[word]) for word in PLACES}
     gradients = [g for g in trace["gradients"] if g["node"] in numbers] if stop == len(trace["steps"]) else []
     return trace | {
+        "first": start,
+        "part": {"first": start, "steps": len(steps), "of_steps": len(trace["steps"]), "of_nodes": len(trace["nodes"])},
+        "walks": [_walk(each, numbers, values) for each in trace["walks"]],
         "walk": walk | {"root": numbers[walk["root"]], "seed": values.new(walk["seed"])},
         "nodes": nodes,
         "steps": steps,
@@ -53,8 +75,18 @@ def _part(trace: Trace, start: int, stop: int) -> Trace:
     }
 
 
+def _walk(walk: Trace, numbers: dict[int, int], values: _Places) -> Trace:
+    """A walk whose root may not be in the part."""
+    error = walk["error"]
+    return walk | {
+        "root": numbers.get(walk["root"]),
+        "seed": values.new(walk["seed"]),
+        "error": error and error | {"node": numbers.get(error["node"])},
+    }
+
+
 def _touched(trace: Trace, steps: list[Trace], root: int) -> list[int]:
-    """The nodes that steps concern, each result of several with its application, in order of birth."""
+    """The nodes that steps concern, each result of several with its application, in order of creation."""
     nodes = trace["nodes"]
     touched = {root} | {step["target"] for step in steps}
     for step in steps:

@@ -31,6 +31,8 @@ def names(trace: Trace) -> list[str]:
 
     Names that come again are numbered; a constant without a name is called by its number.
     """
+    if trace["nodes"] and all(node.get("name") for node in trace["nodes"]):
+        return [_constant(trace, node) or spaced(node["name"]) for node in trace["nodes"]]
     last = {_place(node["site"]): node["id"] for node in trace["nodes"] if node["site"]}
     plain = [_constant(trace, node) or _plain_name(trace, node, last) for node in trace["nodes"]]
     times, seen, named = Counter(plain), Counter(), []
@@ -66,6 +68,19 @@ def assigned(site: Trace | None) -> str | None:
     name, equals, rest = site["text"][: site["column"]].rpartition("=")
     whole = equals and not rest.strip() and not site["text"][site["end_column"] :].partition("#")[0].strip()
     return name.strip() if whole and name.strip().isidentifier() else None
+
+
+def students(trace: Trace) -> list[str | None]:
+    """What the program itself calls the value of every node: its label, or the name a line gives to it."""
+    if trace.get("formulas"):  # where a step has a formula of its own, the program's names stand in it already
+        return [node["label"] and spaced(node["label"]) for node in trace["nodes"]]
+    called = names(trace)
+    return [
+        spaced(node["label"]) if node["label"]
+        else name.partition(" (")[2].removesuffix(")") or None if name.endswith(")") and node["kind"] != "leaf"
+        else None
+        for node, name in zip(trace["nodes"], called, strict=True)
+    ]  # fmt: skip
 
 
 def scalar(trace: Trace, place: int | None) -> str | None:
@@ -119,12 +134,17 @@ def ways(trace: Trace) -> list[tuple[int, int, int]]:
     A backward step leaves the application and reaches its input; a forward step goes the other way.
     """
     place = {(to, name): (i, start) for i, (start, to, name) in enumerate(edges(trace))}
-    back = trace["walk"]["direction"] == "backward"
     travelled = []
     for step in trace["steps"]:
         edge, start = place[step["node"], step["input"]]
-        travelled.append((edge, step["node"], start) if back else (edge, start, step["node"]))
+        travelled.append((edge, step["node"], start) if is_back(trace, step) else (edge, start, step["node"]))
     return travelled
+
+
+def is_back(trace: Trace, step: Trace) -> bool:
+    """Whether a step belongs to a backward walk."""
+    walks = trace.get("walks") or [trace["walk"]]
+    return walks[step.get("walk", 0)]["direction"] == "backward"
 
 
 def passages(trace: Trace) -> list[list[int]]:
@@ -133,13 +153,23 @@ def passages(trace: Trace) -> list[list[int]]:
     No rule belongs to such an edge. What the outputs have received passes to their application all at once,
     before the first of its rules; forward, a tangent passes on to an output before it is first used.
     """
-    travelled, back = ways(trace), trace["walk"]["direction"] == "backward"
-    arrived = {trace["walk"]["root"]} | {end for _, _, end in travelled}
-    waiting: dict[int, list[int]] = {}
-    for edge, (start, end, _) in enumerate(edges(trace)):
-        if trace["nodes"][end]["kind"] == "output" and (end if back else start) in arrived:
-            waiting.setdefault(start if back else end, []).append(edge)
-    return [waiting.pop(start, []) for _, start, _ in travelled]
+    links = edges(trace)
+    outputs = [(edge, *link[:2]) for edge, link in enumerate(links) if trace["nodes"][link[1]]["kind"] == "output"]
+    passed, at = [], 0
+    travelled = ways(trace)
+    while at < len(travelled):
+        here = trace["steps"][at].get("walk", 0)
+        back = is_back(trace, trace["steps"][at])
+        stop = next((i for i in range(at, len(travelled)) if trace["steps"][i].get("walk", 0) != here), len(travelled))
+        root = (trace["walks"][here] if "walks" in trace else trace["walk"])["root"]
+        arrived = {root} | {end for _, _, end in travelled[at:stop]}
+        waiting: dict[int, list[int]] = {}
+        for edge, start, end in outputs:
+            if (end if back else start) in arrived:
+                waiting.setdefault(start if back else end, []).append(edge)
+        passed += [waiting.pop(start, []) for _, start, _ in travelled[at:stop]]
+        at = stop
+    return passed
 
 
 def upstreams(step: Trace) -> dict[str, int | None]:
@@ -148,35 +178,53 @@ def upstreams(step: Trace) -> dict[str, int | None]:
     return several or {"upstream": step["upstream"]}
 
 
+def first_number(trace: Trace) -> int:
+    """The number in the whole walk of the first step shown, counted from 0."""
+    return trace.get("first", 0)
+
+
+def steps_in_all(trace: Trace) -> int:
+    """How many steps the whole walk has."""
+    return trace.get("total", len(trace["steps"]))
+
+
 def sentences(trace: Trace) -> list[str]:
     """A complete sentence for every step: for a caption, a screen reader and a student's answer."""
-    called, word, count = names(trace), gradient_word(trace), len(trace["steps"])
+    called, count, at = names(trace), steps_in_all(trace), first_number(trace)
     links, told = edges(trace), []
+    walks = len(trace.get("walks", [0]))
     for step, (_, start, end), passed in zip(trace["steps"], ways(trace), passages(trace), strict=True):
-        sender = called[start] + _arrived(trace, called, [links[edge] for edge in passed])
+        back = is_back(trace, step)
+        word = "gradient" if back else "tangent"
+        sender = called[start] + _arrived(called, [links[edge] for edge in passed], word, back)
         summed = f", summed over {_axes(step)}," if step["summed_axes"] else ""
-        held = _held(trace, step) if step["accumulates"] else f", the first {word} to arrive there."
+        held = _held(trace, step, word) if step["accumulates"] else f", the first {word} to arrive there."
         sent = in_brief(trace, step["contribution"])
-        told.append(f"Step {len(told) + 1} of {count}. {sender} sends {sent}{summed} to {called[end]}{held}")
+        walk = f", walk {step['walk'] + 1} of {walks}" if walks > 1 else ""
+        number = at + len(told) + 1
+        told.append(f"Step {number} of {count}{walk}. {sender} sends {sent}{summed} to {called[end]}{held}")
     return told
 
 
-def _arrived(trace: Trace, called: list[str], passed: list[tuple[int, int, str]]) -> str:
+def _arrived(called: list[str], passed: list[tuple[int, int, str]], word: str, back: bool) -> str:
     """Where what a step sends on came from, when edges without a rule were travelled before it."""
     if not passed:
         return ""
-    back = trace["walk"]["direction"] == "backward"
     sources = listed([called[end if back else start] for start, end, _ in passed])
-    return f", where the {gradient_word(trace)}{'s' * (len(passed) > 1)} of {sources} arrived,"
+    return f", where the {word}{'s' * (len(passed) > 1)} of {sources} arrived,"
 
 
-def _held(trace: Trace, step: Trace) -> str:
-    """How an accumulator grew."""
+def _held(trace: Trace, step: Trace, word: str) -> str:
+    """How an accumulator grew; one that was not empty when the walk began is said to hold what an earlier walk left."""
     before, after = (None if step[k] is None else trace["values"][step[k]] for k in ("before", "after"))
+    earlier = ", which an earlier walk had left there," if step.get("earlier") else ""
     if before and after and scalar(trace, step["after"]) is None and norm(before) and norm(after):
-        grew = f"had norm {norm(before)} and now has norm {norm(after)}."
-        return f", whose {gradient_word(trace)} {grew}"
-    return f", which had {in_brief(trace, step['before'])} and now holds {in_brief(trace, step['after'])}."
+        grew = f"had norm {norm(before)}{earlier} and now has norm {norm(after)}."
+        return f", whose {word} {grew}"
+    had = in_brief(trace, step["before"])
+    if earlier:
+        return f", which held {had} from an earlier walk and now holds {in_brief(trace, step['after'])}."
+    return f", which had {had} and now holds {in_brief(trace, step['after'])}."
 
 
 def _axes(step: Trace) -> str:
@@ -200,15 +248,22 @@ def summed(trace: Trace, step: Trace) -> str:
 
 def summary(trace: Trace) -> str:
     """The walk in a line: how many nodes and steps, and what the root is worth."""
-    root = trace["walk"]["root"]
-    kind = trace["walk"]["direction"].capitalize()
-    end = "" if root is None else f", {names(trace)[root]} = {in_brief(trace, trace['nodes'][root]['value'])}"
-    return f"{kind} walk: {counted(trace['nodes'], 'node')}, {counted(trace['steps'], 'step')}{end}"
+    walk = trace["walk"]
+    nodes = counted_as(trace["part"]["of_nodes"] if trace.get("part") else len(trace["nodes"]), "node")
+    steps = counted_as(steps_in_all(trace), "step")
+    walks = trace.get("walks", [walk])
+    if walk["root"] is None and not trace["steps"]:
+        return f"Program without a walk: {nodes}"
+    end = ""
+    if walk["root"] is not None and len(walks) == 1:
+        end = f", {names(trace)[walk['root']]} = {in_brief(trace, trace['nodes'][walk['root']]['value'])}"
+    kind = f"{len(walks)} walks" if len(walks) > 1 else f"{walk['direction'].capitalize()} walk"
+    return f"{kind}: {nodes}, {steps}{end}"
 
 
-def counted(things: list[Any], word: str) -> str:
-    """How many there are: `1 node`, `2 nodes`."""
-    return f"{len(things)} {word}{'s' * (len(things) != 1)}"
+def counted_as(count: int, word: str) -> str:
+    """So many: `1 node`, `2 nodes`."""
+    return f"{count} {word}{'s' * (count != 1)}"
 
 
 def started(trace: Trace, travelled: list[tuple[int, int, int]] | None = None) -> dict[int, int | None]:
@@ -224,3 +279,13 @@ def started(trace: Trace, travelled: list[tuple[int, int, int]] | None = None) -
         held.setdefault(start, step["upstream"])
         held.setdefault(end, step["before"])
     return held
+
+
+def later_walks(trace: Trace) -> list[dict[str, Any]]:
+    """For every walk after the first the number of its first step, and where it begins: what inner nodes hold starts
+    anew, and leaves keep what they have."""
+    return [
+        {"at": walk["first"] - first_number(trace), "root": walk["root"], "seed": walk["seed"]}
+        for walk in trace.get("walks", [])[1:]
+        if first_number(trace) < walk["first"] < first_number(trace) + len(trace["steps"])
+    ]

@@ -1,14 +1,17 @@
-// The bar: buttons, a slider, how far the walk is, its speed. `act` holds what they do.
+// The bar: buttons, a slider, how far the walk is, its speed; and a second line of tools. `act` holds what they do.
 
 const ICONS = {
   first: "M3,3V13M13,3L5,8L13,13Z", back: "M11,3L4,8L11,13Z", play: "M4,2.5L13,8L4,13.5Z",
   pause: "M4,3H7V13H4ZM9,3H12V13H9Z", next: "M5,3L12,8L5,13Z", last: "M13,3V13M3,3L11,8L3,13Z",
+  larger: "M7.5,3.5h1v4h4v1h-4v4h-1v-4h-4v-1h4z", smaller: "M3.5,7.5h9v1h-9z",
+  whole: "M2.5,6V2.5H6M10,2.5H13.5V6M13.5,10V13.5H10M6,13.5H2.5V10", full: "M3,3H13V13H3ZM3,5.5H13",
 };
+const OUTLINED = ["whole", "full"];
 const SPEEDS = [0.5, 1, 2, 4, 8];
 const STEP_MS = 1600;
 const QUIET_SPEED = 4;
 
-function controls(count, act) {
+function controls(data, count, act) {
   const buttons = Object.fromEntries([["first", "To the start (Home)"], ["back", "One step back (left arrow)"],
     ["play", "Play (space)"], ["next", "One step on (right arrow)"], ["last", "To the end (End)"]]
     .map(([name, label]) => [name, iconButton(name, label, act[name])]));
@@ -19,19 +22,55 @@ function controls(count, act) {
   const counter = make("span", "counter");
   const speed = make("select", "speed", ...SPEEDS.map((s) => new Option(`${s}\u00d7`, String(s), s === 1, s === 1)));
   speed.setAttribute("aria-label", "Speed");
+  const wanted = field("go", "step", "Go to step (g)", (text) => {
+    if (/^\d+$/.test(text)) act.go(Number(text) - data.first);
+  });
+  const search = field("search", "find a node", "Find a node by its name (/)", (text) => act.search(text));
+  const values = makeButton("tool values", () => act.values(), "Values first");
+  values.title = "Play the forward pass before the walk (v)";
+  values.setAttribute("aria-pressed", "false");
 
   function show(index, playing) {
     slider.value = String(index);
-    slider.setAttribute("aria-valuetext", `Step ${index} of ${count}`);
-    counter.textContent = `${index} / ${count}`;
+    const total = data.total + (data.error ? 1 : 0);
+    const at = index < 0 ? `value ${index - slider.min} of ${-slider.min}` : `${data.first + index} / ${total}`;
+    slider.setAttribute("aria-valuetext", index < 0 ? at : `Step ${data.first + index} of ${total}`);
+    counter.textContent = at;
     setIcon(buttons.play, playing ? "pause" : "play", playing ? "Pause (space)" : "Play (space)");
-    buttons.play.disabled = count === 0;
-    buttons.first.disabled = buttons.back.disabled = index === 0;
+    buttons.play.disabled = count === Number(slider.min);
+    wanted.disabled = count === 0;
+    buttons.first.disabled = buttons.back.disabled = index === Number(slider.min);
     buttons.next.disabled = buttons.last.disabled = index === count;
   }
 
-  const bar = make("div", "bar", ...Object.values(buttons), slider, counter, speed);
-  return { bar, slider, speed, show, stepTime: () => STEP_MS / speed.value, isFast: () => speed.value >= QUIET_SPEED };
+  function fromValues(least) {
+    slider.min = String(least);
+    values.setAttribute("aria-pressed", String(least < 0));
+  }
+
+  const bar = make("div", "bar", ...Object.values(buttons), slider, counter, wanted, search, values, speed);
+  return { bar, slider, speed, wanted, search, show, fromValues, stepTime: () => STEP_MS / speed.value,
+    isFast: () => speed.value >= QUIET_SPEED };
+}
+
+// A box to type in; Enter does it.
+function field(name, hint, label, enter) {
+  const box = make("input", `field ${name}`);
+  Object.assign(box, { type: "text", placeholder: hint, title: label, autocomplete: "off", spellcheck: false });
+  box.setAttribute("aria-label", label);
+  box.addEventListener("keydown", (event) => { if (event.key === "Enter") enter(box.value.trim()); });
+  return box;
+}
+
+// Buttons over the graph's corner.
+function viewTools(graph, act) {
+  const along = makeButton("tool along", () => act.along(), "Open as it goes");
+  along.setAttribute("aria-pressed", "false");
+  along.title = "Open the groups of each step (o)";
+  return make("div", "tools", graph.grouped ? along : null, iconButton("smaller", "Smaller", () => graph.zoom(1 / 1.3)),
+    iconButton("larger", "Larger", () => graph.zoom(1.3)), iconButton("whole", "The whole graph (0)", () =>
+      graph.whole()),
+    iconButton("full", "Full screen (f)", act.full));
 }
 
 function iconButton(name, label, press) {
@@ -42,7 +81,7 @@ function iconButton(name, label, press) {
 
 function setIcon(button, name, label) {
   const icon = svgElement("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" });
-  icon.append(svgElement("path", { d: ICONS[name] }));
+  icon.append(svgElement("path", { d: ICONS[name], class: OUTLINED.includes(name) ? "hollow" : "" }));
   button.replaceChildren(icon);
   button.setAttribute("aria-label", label);
   button.title = label;

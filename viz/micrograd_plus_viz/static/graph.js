@@ -1,9 +1,13 @@
-// The drawn graph: what is lit at a step, beads along an edge, and a window that follows the walk.
+// The drawn graph: nodes, groups that open and close, what is lit at a step, and a view that follows the walk.
 
 const SVG = "http://www.w3.org/2000/svg";
-const SMALLEST = 0.72;
-const LARGEST = 1.25;
 const BEADS = 3;
+const MOST_USES = 4;
+const SMALLEST_TEXT = 11.02;
+const LINE = 14.5;
+const LARGEST = 1.25;
+const READABLE = 0.62;
+const LINES = ["name", "value", "gradient"];
 
 const svgElement = (tag, attributes) => {
   const element = document.createElementNS(SVG, tag);
@@ -11,77 +15,473 @@ const svgElement = (tag, attributes) => {
   return element;
 };
 
-function gradientText(data, place) {
+function gradientText(data, place, word = "grad") {
   if (place === null || place === undefined) return "";
   const value = data.values[place];
-  const word = data.direction === "forward" ? "tangent" : "grad";
   if (isScalar(value)) return `${word} ${number(value.data[0])}`;
   const size = notFinite(value) ?? (value.statistics && number(value.statistics.norm));
-  return size === null ? `${word} empty` : `|${word}| ${size}`;
+  return size === null || size === undefined ? `${word} empty` : `|${word}| ${size}`;
+}
+
+// How large an array is: its norm, nan or infinite where an entry is.
+function normOf(value) {
+  if (!value) return null;
+  if (isScalar(value)) return Math.abs(magnitude(value.data[0]));
+  return value.odd ? NaN : value.statistics?.norm ?? null;
 }
 
 // The edges that a step travels: first those between an application and its several outputs, which have no rule.
 const edgesOf = (step) => [...step.passed, step.edge];
 
-function drawGraph(data, onNode) {
-  const parsed = new DOMParser().parseFromString(`<svg xmlns="${SVG}">${data.drawing}</svg>`, "image/svg+xml");
-  const svg = svgElement("svg", { role: "group", "aria-label": data.alt, viewBox: `0 0 ${data.width} ${data.height}` });
-  svg.append(...Array.from(document.importNode(parsed.documentElement, true).childNodes));
-  const frame = make("div", "graph", svg);
-  const nodes = data.nodes.map((_, i) => svg.querySelector(`#n${i}`));
-  const edges = data.edges.map((_, j) => svg.querySelector(`#e${j}`));
-  const lines = nodes.map((node) => node.querySelector(".gradient"));
-  const curve = (edge) => edges[edge].querySelector("path");
-  const badge = svgElement("g", { class: "badge", "aria-hidden": "true" });
-  badge.append(svgElement("rect", { width: 26, height: 16, rx: 8, x: -13, y: -8 }), svgElement("text", { y: 4 }));
-  badge.lastChild.textContent = "+=";
-  svg.append(badge);
-  const lit = svgElement("path", { class: "lit", "aria-hidden": "true" });
-  svg.insertBefore(lit, nodes[0] ?? badge);
+// How thick the line of a gradient is: by the logarithm of its norm, between the least and the largest of the walk.
+function thicknessOf(data) {
+  const logs = data.steps.map((step) => Math.log10(normOf(valueAt(data, step.contribution)) ?? NaN))
+    .filter(Number.isFinite);
+  const [low, high] = [logs.reduce((a, b) => Math.min(a, b), Infinity), logs.reduce((a, b) => Math.max(a, b),
+    -Infinity)];
+  const varies = high - low > 0.3;
+  const of = (norm) => norm > 0 && varies ? 1.2 + 4.4 * (Math.log10(norm) - low) / (high - low) : norm === 0 ? 0.8 : 2;
+  return { of, ends: varies ? [10 ** low, 10 ** high] : null };
+}
+
+function drawGraph(data, act) {
+  const { groups } = data;
+  const word = data.direction === "forward" ? "tangent" : "grad";
+  const svg = svgElement("svg", { class: "drawing", role: "group", "aria-label": data.alt });
+  const world = svg.appendChild(svgElement("g", {}));
+  const overview = svgElement("svg", { class: "overview", "aria-hidden": "true" });
+  const frame = make("div", "graph", svg, overview);
+  const thickness = thicknessOf(data);
+  const open = new Set(groups ? groups.open : [0]);
+  const view = { x: 0, y: 0, scale: 1, own: false };
+  let items = new Map();
+  let links = [];
+  let linkOf = [];
+  let size = [1, 1];
+  let room = [0, 0];
+  let lit = null;
   let beads = [];
   let frameRequest = 0;
-  let open = 0;
-  let room = 0;
+  let roving = null;
 
-  nodes.forEach((node, i) => {
-    node.setAttribute("role", "button");
-    node.setAttribute("tabindex", "-1");
-    node.addEventListener("click", () => onNode(i, "click"));
-    node.addEventListener("dblclick", () => onNode(i, "enter"));
-    node.addEventListener("focus", () => { rove(i); onNode(i, "focus"); });
-    if (data.insides[i]) markInside(node);
-  });
-
-  function rove(i) {
-    nodes[open]?.setAttribute("tabindex", "-1");
-    open = i;
-    nodes[open]?.setAttribute("tabindex", "0");
+  // Which part stands for a node: itself, or the outermost closed group it lies in.
+  function partOf(i) {
+    let part = `n${i}`;
+    if (groups) for (let g = groups.of[i]; g > 0; g = groups.parents[g]) if (!open.has(g)) part = `g${g}`;
+    return part;
   }
+
+  const parentOf = (part) => {
+    if (!groups) return "g0";
+    return `g${(part[0] === "g" ? groups.parents : groups.of)[part.slice(1)]}`;
+  };
+
+  function build() {
+    items = new Map();
+    links = [];
+    linkOf = [];
+    const parts = data.nodes.map((_, i) => partOf(i));
+    const first = new Map();
+    data.nodes.forEach(({ kind }, i) => {
+      const known = first.get(parts[i]);
+      if (known === undefined || (known.leaf && kind !== "leaf")) first.set(parts[i], { at: i, leaf: kind === "leaf" });
+    });
+    const early = (part) => (first.get(part).leaf ? 0 : data.nodes.length) + first.get(part).at;
+    const order = [...first.keys()].sort((a, b) => early(a) - early(b));
+    const parents = new Map(order.map((part) => [part, parentOf(part)]));
+    const joined = joinEdges(parts, parents, order);
+    for (const part of order) items.set(part, { part, parent: parents.get(part) });
+    const children = childrenOf(order, parents);
+    placeAll(children, parents, joined);
+    drawAll([...children.keys()].filter((part) => part !== "g0"));
+    roving = null;
+    rove(order.at(-1));
+    writeAll();
+  }
+
+  // Edges between the same parts are one; a leaf with many users gets a copy of its name at each.
+  function joinEdges(parts, parents, order) {
+    const users = new Map();
+    data.edges.forEach(([start, end]) => {
+      if (data.nodes[start].kind === "leaf" && parts[start][0] === "n") {
+        users.set(start, (users.get(start) ?? new Set()).add(parts[end]));
+      }
+    });
+    const joined = new Map();
+    data.edges.forEach(([start, end], j) => {
+      let [a, b] = [parts[start], parts[end]];
+      if (a === b) return;
+      if (!data.placing && users.get(start)?.size > MOST_USES) {
+        a = `s${start}@${b}`;
+        if (!parents.has(a)) { parents.set(a, parents.get(b)); order.splice(order.indexOf(b), 0, a); }
+      }
+      const key = data.placing ? j : `${a}>${b}`;
+      if (!joined.has(key)) joined.set(key, { a, b, edges: [], sent: [] });
+      joined.get(key).edges.push(j);
+      linkOf[j] = joined.get(key);
+    });
+    links = [...joined.values()];
+    return links;
+  }
+
+  function childrenOf(order, parents) {
+    const children = new Map([["g0", []]]);
+    const add = (part, parent) => {
+      if (!children.has(parent)) {
+        children.set(parent, []);
+        parents.set(parent, parentOf(parent));
+        add(parent, parents.get(parent));
+      }
+      children.get(parent).push(part);
+    };
+    for (const part of order) add(part, parents.get(part));
+    return children;
+  }
+
+  function placeAll(children, parents, joined) {
+    if (data.placing) {
+      data.placing.boxes.forEach((box, i) => { items.get(`n${i}`).box = box; });
+      joined.forEach((link) => {
+        Object.assign(link, { curve: data.placing.curves[link.edges[0]], head: data.placing.heads[link.edges[0]] });
+      });
+      size = [data.placing.width, data.placing.height];
+      return;
+    }
+    for (const part of parents.keys()) if (part[0] === "s") items.set(part, { part, parent: parents.get(part) });
+    const laid = nestedLayout("g0", children, (part) => parents.get(part), joined.map(({ a, b }) => [a, b]), sizeOfPart,
+      [Math.max(360, room[0]), Math.max(200, room[1])]);
+    for (const [part, box] of laid.boxes) {
+      if (!items.has(part)) items.set(part, { part, opened: true });
+      items.get(part).box = box;
+    }
+    for (const link of joined) Object.assign(link, curveBetween(items.get(link.a).box, items.get(link.b).box));
+    size = [laid.width, laid.height];
+  }
+
+  function sizeOfPart(part) {
+    const i = Number(part.slice(1).split("@")[0]);
+    if (part[0] === "g") return [Math.max(90, 7.2 * groups.names[i].length + 20), 40];
+    const [name, value, gradient, broadest] = data.labels[i];
+    if (part[0] === "s") return [Math.max(40, 6.6 * name.length + 16), 22];
+    const lines = [name, value, gradient].filter((line) => line !== null).length;
+    const width = 6.6 * broadest + 20;
+    return [data.nodes[i].kind === "output" ? width * 1.6 : width, LINE * lines + 12];
+  }
+
+  function drawAll(opened) {
+    const drawn = opened.map((part) => drawFrame(items.get(part)));
+    for (const link of links) drawn.push(drawLink(link));
+    lit = svgElement("g", { class: "lit-way", "aria-hidden": "true" });
+    drawn.push(lit);
+    for (const item of items.values()) if (!item.opened) drawn.push(drawPart(item));
+    world.replaceChildren(...drawn);
+    drawOverview();
+  }
+
+  function drawLink(link) {
+    const faint = link.edges.every((j) => !data.nodes[data.edges[j][0]].requires_grad);
+    link.element = svgElement("g", { id: `e${link.edges[0]}`, class: faint ? "edge faint" : "edge" });
+    link.path = svgElement("path", { d: link.curve });
+    link.element.append(link.path, svgElement("path", { class: "head", d: arrow(link.head, 0.38) }));
+    if ([link.a, link.b].some((part) => part[0] === "g")) {
+      link.text = svgElement("text", { class: "norm" });
+      link.element.append(link.text);
+    }
+    return link.element;
+  }
+
+  // The frame of an open group; its heading closes it.
+  function drawFrame(item) {
+    const [x, y, width, height] = item.box;
+    const group = svgElement("g", { class: "group-frame" });
+    group.append(svgElement("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 8 }));
+    const heading = svgElement("g", { class: "group-heading", role: "button", tabindex: "0" });
+    const i = Number(item.part.slice(1));
+    heading.setAttribute("aria-label", `Close the group ${groups.names[i]}`);
+    heading.append(svgElement("rect", { x: x - width / 2, y: y - height / 2, width, height: 20, rx: 8 }),
+      svgElement("text", { class: "name", x: x - width / 2 + 8, y: y - height / 2 + 14 }));
+    heading.addEventListener("click", () => toggle(i));
+    item.element = heading;
+    item.lines = [`\u2212 ${groups.names[i]}`];
+    group.append(heading);
+    return group;
+  }
+
+  function drawPart(item) {
+    const kind = item.part[0];
+    const i = Number(item.part.slice(1).split("@")[0]);
+    const node = kind === "g" ? null : data.nodes[i];
+    const shape = kind === "g" ? "group" : node.kind;
+    Object.assign(item, { kind, i, shape });
+    const names = ["node", shape, kind === "s" && "stub", node && !node.requires_grad && "constant",
+      node?.failed && "failed"];
+    item.element = svgElement("g", { class: names.filter(Boolean).join(" "), role: "button", tabindex: "-1" });
+    if (kind !== "s") item.element.id = item.part;
+    item.element.append(outline(shape, item.box, "body"));
+    if (kind === "n" && i === data.root) {
+      const [x, y, width, height] = item.box;
+      item.element.append(outline(shape, [x, y, width + 6, height + 6], "ring"));
+    }
+    item.lines = kind === "g" ? [groups.names[i], `${groups.counts[i]} nodes`, null]
+      : kind === "s" ? [data.labels[i][0], null, null] : data.labels[i].slice(0, 3);
+    item.texts = LINES.map((name) => svgElement("text", { class: name }));
+    item.element.append(...item.texts);
+    if (kind === "n") item.lines[2] = item.lines[2] === null ? null : "";
+    const mark = kind === "g" || (kind === "n" && data.insides[i] !== undefined);
+    if (mark) markOpens(item);
+    item.element.setAttribute("aria-label", labelOf(item, ""));
+    item.element.addEventListener("click", () => (kind === "g" ? toggle(i) : act.onNode(i, "click")));
+    item.element.addEventListener("dblclick", () => { if (kind === "n") act.onNode(i, "enter"); });
+    item.element.addEventListener("focus", () => { rove(item.part); if (kind !== "g") act.onNode(i, "focus"); });
+    return item.element;
+  }
+
+  const labelOf = ({ kind, i }, held) => (kind === "g" ? `${groups.names[i]}, closed group of ${groups.counts[i]} nodes`
+    : [data.names[i], data.nodes[i].kind, kind === "s" ? "drawn again at its use" : "", held,
+      data.insides[i] === undefined ? "" : "has a walk inside"].filter(Boolean).join(", "));
+
+  // Open or close a group; the walk stands where it stood.
+  function toggle(g) {
+    if (open.has(g)) open.delete(g);
+    else open.add(g);
+    build();
+    act.onGroups();
+    reveal(open.has(g) ? [`g${g}`] : [`g${g}`]);
+    items.get(`g${g}`)?.element.focus();
+  }
+
+  // Open the groups round a node.
+  function openTo(i) {
+    let changed = false;
+    for (let g = groups ? groups.of[i] : 0; g > 0; g = groups.parents[g]) {
+      if (!open.has(g)) { open.add(g); changed = true; }
+    }
+    if (changed) { build(); act.onGroups(); }
+  }
+
+  function rove(part) {
+    items.get(roving)?.element.setAttribute("tabindex", "-1");
+    roving = part;
+    items.get(roving)?.element.setAttribute("tabindex", "0");
+  }
+
+  // The part at which an edge's leaf is drawn: the copy beside its user, where there is one.
+  const endOf = (step, i) => {
+    const link = linkOf[step.edge];
+    const [start] = data.edges[step.edge];
+    return link && i === start && link.a[0] === "s" ? link.a : partOf(i);
+  };
 
   function light(step, on) {
     if (!step) return;
-    nodes[step.from].classList.toggle("active", on);
-    nodes[step.to].classList.toggle(step.accumulates ? "accumulates" : "receives", on);
-    for (const edge of edgesOf(step)) edges[edge].classList.toggle("active", on);
-    lit.setAttribute("d", on ? edgesOf(step).map((edge) => curve(edge).getAttribute("d")).join("") : "");
-    if (on) {
-      const box = nodes[step.to].querySelector(".body").getBBox();
-      badge.setAttribute("transform", `translate(${box.x + box.width} ${box.y - 3})`);
+    const [from, to] = [endOf(step, step.from), endOf(step, step.to)];
+    items.get(from).element.classList.toggle("active", on);
+    const kind = step.accumulates ? "accumulates" : "receives";
+    for (const part of new Set([to, partOf(step.to)])) items.get(part).element.classList.toggle(kind, on);
+    const ways = edgesOf(step).map((edge) => [edge, linkOf[edge]]).filter(([, link]) => link);
+    for (const [, { element }] of ways) element.classList.toggle("active", on);
+    lit.replaceChildren();
+    if (!on) return;
+    for (const [edge, { curve, path }] of ways) {
+      const back = data.edges[edge][0] === step.to || step.passed.includes(edge) && data.edges[edge][1] !== step.to
+        && data.direction === "backward";
+      const length = path.getTotalLength();
+      const tip = back ? path.getPointAtLength(0) : path.getPointAtLength(length);
+      const foot = path.getPointAtLength(back ? Math.min(13, length) : Math.max(0, length - 13));
+      lit.append(svgElement("path", { class: "lit", d: curve }),
+        svgElement("path", { class: "lit-head", d: arrow([tip.x, tip.y, foot.x, foot.y], 0.55) }));
     }
-    badge.classList.toggle("shown", on && step.accumulates);
+    if (!step.accumulates) return;
+    const [x, y, width, height] = items.get(to).box;
+    const badge = svgElement("g", { class: "badge",
+      transform: `translate(${x - width / 2 + 8} ${y - height / 2 - 3})` });
+    badge.append(svgElement("rect", { width: 26, height: 16, rx: 8, x: -13, y: -8 }), svgElement("text", { y: 4 }));
+    badge.lastChild.textContent = "+=";
+    badge.lastChild.style.fontSize = `${Math.max(11, SMALLEST_TEXT / view.scale)}px`;
+    lit.append(badge);
   }
 
-  const travelled = (edge, on) => edges[edge].classList.toggle("done", on);
-  const finish = (node, on) => nodes[node].classList.toggle("done", on);
+  // A line that a gradient has travelled is as thick as the gradient is large.
+  function travelled(edge, on, place) {
+    const link = linkOf[edge];
+    if (!link) return;
+    if (on) link.sent.push(place);
+    else link.sent.pop();
+    const sent = link.sent.map((each) => normOf(valueAt(data, each))).filter((norm) => norm !== null);
+    const norm = sent.reduce((a, b) => Math.max(a, b), 0);
+    link.element.classList.toggle("done", link.sent.length > 0);
+    link.element.classList.toggle("odd", sent.some(Number.isNaN));
+    link.path.style.strokeWidth = link.sent.length ? String(thickness.of(norm)) : "";
+    if (link.text) {
+      const told = sent.some(Number.isNaN) ? "nan" : number(Number(norm.toPrecision(3)));
+      link.norm = sent.length ? `|${word}| ${told}` : "";
+      writeNorm(link);
+    }
+  }
+
+  function finish(i, on) {
+    items.get(`n${i}`)?.element.classList.toggle("done", on);
+  }
 
   function hold(i, place) {
-    const held = gradientText(data, place);
-    const opens = data.insides[i] ? "has a walk inside" : "";
-    nodes[i].setAttribute("aria-label", [data.names[i], data.nodes[i].kind, held, opens].filter(Boolean).join(", "));
-    if (!lines[i]) return;
-    lines[i].textContent = held;
-    lines[i].classList.toggle("odd", /(nan|inf)$/.test(held));
+    const item = items.get(`n${i}`);
+    if (!item) return;
+    const held = gradientText(data, place, word);
+    item.element.setAttribute("aria-label", labelOf(item, held));
+    if (item.lines[2] === null) return;
+    item.lines[2] = held;
+    item.texts[2].classList.toggle("odd", /(nan|inf)$/.test(held));
+    write(item);
   }
+
+  // Text is never drawn smaller than can be read: in a small drawing what does not fit is left out.
+  function write(item) {
+    if (!item.texts) { writeHeading(item); return; }
+    const [x, y, width, height] = item.box;
+    const { scale } = view;
+    const leading = scale >= 1 ? LINE : (SMALLEST_TEXT + 2) / scale;
+    const fitting = scale >= 1 ? 3 : Math.max(0, Math.floor((height * scale + 1) / (SMALLEST_TEXT + 2)));
+    const chosen = [0, 2, 1].filter((k) => item.lines[k]).slice(0, fitting).sort();
+    const kept = scale >= 1 ? [0, 1, 2].filter((k) => item.lines[k] !== null) : chosen;
+    const breadth = width * (item.shape === "output" ? 0.62 : 1) - (item.shape === "application" ? 12 : 6) / scale;
+    let top = y - leading * (kept.length - 1) / 2 + 4 / Math.min(1, scale);
+    item.texts.forEach((text, k) => {
+      const font = Math.max(k === 0 ? 12 : 11, SMALLEST_TEXT / scale);
+      text.textContent = fitted(kept.includes(k) ? item.lines[k] : "", k, breadth, font);
+      text.style.fontSize = `${font}px`;
+      text.setAttribute("x", x);
+      text.setAttribute("y", top);
+      if (kept.includes(k)) top += leading;
+    });
+  }
+
+  function writeHeading(item) {
+    const text = item.element.querySelector("text");
+    const tall = 20 * view.scale >= SMALLEST_TEXT;
+    const font = Math.max(12, SMALLEST_TEXT / view.scale);
+    text.textContent = tall ? fitted(item.lines[0], 0, item.box[2] - 14 / view.scale, font) : "";
+    text.style.fontSize = `${font}px`;
+  }
+
+  function writeNorm(link) {
+    if (!link.text) return;
+    const middle = link.path.getPointAtLength(link.path.getTotalLength() / 2);
+    link.text.textContent = view.scale > 0.55 ? link.norm ?? "" : "";
+    link.text.style.fontSize = `${Math.max(11, SMALLEST_TEXT / view.scale)}px`;
+    link.text.setAttribute("x", middle.x);
+    link.text.setAttribute("y", middle.y - 4);
+  }
+
+  // The view -----------------
+
+  function show(scale, x, y) {
+    const changed = scale !== view.scale;
+    const centred = (at, whole, there) => (whole * scale <= there ? (there - whole * scale) / 2
+      : Math.min(8, Math.max(there - whole * scale - 8, at)));
+    Object.assign(view, { scale, x: centred(x, size[0], room[0]), y: centred(y, size[1], room[1]) });
+    world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${scale})`);
+    if (changed) writeAll();
+    showOverview();
+  }
+
+  function writeAll() {
+    for (const item of items.values()) write(item);
+    links.forEach(writeNorm);
+    const badge = lit.querySelector(".badge text");
+    if (badge) badge.style.fontSize = `${Math.max(11, SMALLEST_TEXT / view.scale)}px`;
+  }
+
+  const wholeScale = () => Math.min(LARGEST, (room[0] - 4) / size[0], (room[1] - 4) / size[1]);
+
+  function whole(own = false) {
+    view.own = own;
+    show(wholeScale(), 0, 0);
+  }
+
+  function zoom(factor, at = [room[0] / 2, room[1] / 2]) {
+    view.own = true;
+    const scale = Math.min(3, Math.max(Math.min(0.05, wholeScale()), view.scale * factor));
+    const by = scale / view.scale;
+    show(scale, at[0] - (at[0] - view.x) * by, at[1] - (at[1] - view.y) * by);
+  }
+
+  // Parts come into view, as large as they can be read; what is in view already stays where it is.
+  function reveal(parts) {
+    const boxes = parts.map((part) => items.get(part)?.box).filter(Boolean);
+    if (!boxes.length || !room[0]) return;
+    const fits = wholeScale();
+    if (!view.own && fits >= READABLE) { show(fits, 0, 0); return; }
+    const ends = (k) => [Math.min(...boxes.map((box) => box[k] - box[k + 2] / 2)),
+      Math.max(...boxes.map((box) => box[k] + box[k + 2] / 2))];
+    const [[left, right], [top, bottom]] = [ends(0), ends(1)];
+    const most = Math.min((room[0] - 24) / (right - left), (room[1] - 24) / (bottom - top));
+    const wanted = view.own ? view.scale : Math.max(fits, 1);
+    const scale = Math.min(wanted, most);
+    const seen = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4
+      && top * scale + view.y >= 4 && bottom * scale + view.y <= room[1] - 4;
+    if (seen) return;
+    show(scale, room[0] / 2 - (left + right) / 2 * scale, room[1] / 2 - (top + bottom) / 2 * scale);
+  }
+
+  function follow(step) {
+    if (!step) {
+      if (!view.own && (groups || wholeScale() >= READABLE)) whole();
+      else reveal([partOf(data.steps[0]?.from ?? data.root ?? data.nodes.length - 1)]);
+    } else reveal([endOf(step, step.from), endOf(step, step.to)]);
+  }
+
+  function fit() {
+    const before = room[0];
+    room = [frame.clientWidth, frame.clientHeight];
+    if (!room[0]) return false;
+    if (!data.placing && room[0] && Math.abs(room[0] - before) > 60) { build(); act.onGroups(); }
+    if (room[0] !== before || before === 0) { if (!view.own) whole(); else show(view.scale, view.x, view.y); }
+    return true;
+  }
+
+  function drawOverview() {
+    overview.setAttribute("viewBox", `0 0 ${size[0]} ${size[1]}`);
+    const rects = [...items.values()].filter((item) => !item.opened).map(({ box: [x, y, w, h] }) =>
+      `M${x - w / 2},${y - h / 2}h${w}v${h}h${-w}z`);
+    overview.replaceChildren(svgElement("path", { d: rects.join("") }), svgElement("rect", { class: "seen" }));
+  }
+
+  function showOverview() {
+    const [width, height] = [room[0] / view.scale, room[1] / view.scale];
+    overview.classList.toggle("shown", width < size[0] - 2 || height < size[1] - 2);
+    for (const [name, value] of Object.entries({ x: -view.x / view.scale, y: -view.y / view.scale, width, height })) {
+      overview.lastChild.setAttribute(name, value);
+    }
+  }
+
+  overview.addEventListener("click", (event) => {
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(overview.getScreenCTM().inverse());
+    view.own = true;
+    show(view.scale, room[0] / 2 - point.x * view.scale, room[1] / 2 - point.y * view.scale);
+  });
+  svg.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const box = svg.getBoundingClientRect();
+    zoom(Math.exp(-event.deltaY / 300), [event.clientX - box.x, event.clientY - box.y]);
+  }, { passive: false });
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    const from = [event.clientX - view.x, event.clientY - view.y, event.clientX, event.clientY];
+    const move = (moved) => {
+      if (Math.hypot(moved.clientX - from[2], moved.clientY - from[3]) < 4) return;
+      view.own = true;
+      show(view.scale, moved.clientX - from[0], moved.clientY - from[1]);
+    };
+    const stop = () => {
+      removeEventListener("pointermove", move);
+      removeEventListener("pointerup", stop);
+    };
+    addEventListener("pointermove", move);
+    addEventListener("pointerup", stop);
+  });
+
+  // Beads --------------------
 
   function stopBeads() {
     cancelAnimationFrame(frameRequest);
@@ -93,9 +493,10 @@ function drawGraph(data, onNode) {
   function sendBeads(step, duration) {
     stopBeads();
     const legs = step.passed.length ? [step.passed, [step.edge]] : [[step.edge]];
-    const rolls = legs.flatMap((leg, k) => leg.flatMap((edge) => beadsAlong(curve(edge), k)));
+    const rolls = legs.flatMap((leg, k) => leg.flatMap((edge) => (linkOf[edge] ? beadsAlong(linkOf[edge].path, k)
+      : [])));
     beads = rolls.map((roll) => roll.bead);
-    svg.append(...beads);
+    world.append(...beads);
     const started = performance.now();
     const move = (now) => {
       const t = legs.length * (now - started) / duration;
@@ -121,48 +522,67 @@ function drawGraph(data, onNode) {
     });
   }
 
-  // Fit the width, but never so small that it cannot be read: then the frame scrolls after the walk. True where there
-  // was no room before, because the player was hidden.
-  function fit() {
-    const wasHidden = room <= 0;
-    room = frame.clientWidth - 2;
-    if (room <= 0) return false;
-    const scale = Math.min(LARGEST, Math.max(SMALLEST, room / data.width));
-    svg.setAttribute("width", String(data.width * scale));
-    svg.setAttribute("height", String(data.height * scale));
-    const scrolls = data.width * scale > room + 1 || svg.getAttribute("height") > frame.clientHeight + 1;
-    if (scrolls) frame.tabIndex = 0;
-    else frame.removeAttribute("tabindex");
-    return wasHidden;
-  }
-
-  // Bring nodes to the middle; where there is no room for all of them, the first at least is seen whole.
-  function follow(...shown) {
-    if (!nodes[shown[0]]) return;
-    const around = frame.getBoundingClientRect();
-    const boxes = shown.map((i) => nodes[i].getBoundingClientRect());
-    const way = (start, size, room) => {
-      const first = boxes[0];
-      const middle = boxes.reduce((sum, box) => sum + box[start] + box[size] / 2, 0) / boxes.length - room / 2;
-      return Math.min(first[start], Math.max(first[start] + first[size] - room, middle)) - around[start];
-    };
-    frame.scrollBy(way("x", "width", frame.clientWidth), way("y", "height", frame.clientHeight));
-  }
-
   function select(i) {
-    svg.querySelector(".node.selected")?.classList.remove("selected");
-    if (i !== null) nodes[i].classList.add("selected");
+    svg.querySelectorAll(".node.selected").forEach((node) => node.classList.remove("selected"));
+    for (const { i: at, kind, element } of items.values()) if (at === i
+      && kind !== "g") element.classList.add("selected");
   }
 
-  return { frame, nodes, rove, light, travelled, finish, hold, sendBeads, stopBeads, fit, follow, select };
+  // The part beside another in the order of the program.
+  function besides(element, by) {
+    const parts = [...items.values()].filter((item) => item.texts);
+    const next = parts[(parts.findIndex((item) => item.element === element) + by + parts.length) % parts.length];
+    next.element.focus();
+    reveal([next.part]);
+  }
+
+  const at = (element) => [...items.values()].find((item) => item.element === element);
+  build();
+  return { frame, build, light, travelled, finish, hold, sendBeads, stopBeads, fit, follow, select, besides, at,
+    whole, zoom,
+    openTo, toggle, reveal, partOf, thickness, drawn: () => [...items.values()].filter((item) => !item.opened).length,
+    isOpen: (g) => open.has(g), grouped: groups !== null };
 }
 
-// A node that can be stepped into carries a small plus on its upper edge, clear of its name and of arrows.
-function markInside(node) {
-  const box = node.querySelector(".body");
-  const [x, y, width] = ["x", "y", "width"].map((name) => Number(box.getAttribute(name)));
-  const mark = svgElement("g", { class: "opens", "aria-hidden": "true" });
-  mark.setAttribute("transform", `translate(${x + width / 2} ${y - 2})`);
+// As much of a line as there is breadth for, of a number fewer digits first; nothing where even that says nothing.
+const ruler = document.createElement("canvas").getContext("2d");
+
+function fitted(line, k, breadth, font) {
+  ruler.font = `${k === 0 ? "bold " : ""}${font}px Arial, "Liberation Sans", Helvetica, sans-serif`;
+  const fits = (text) => ruler.measureText(text).width <= breadth;
+  if (fits(line)) return line;
+  const short = k === 0 ? line : k === 1 ? line.replace(/ [a-z]+\d+/, "")
+    : line.replace(/\d+\.\d+/, (digits) => String(Number(Number(digits).toPrecision(2))));
+  if (fits(short)) return short;
+  if (k === 2) return "";
+  for (let kept = short.length - 1; kept > 2; kept -= 1) {
+    if (fits(`${short.slice(0, kept)}\u2026`)) return `${short.slice(0, kept)}\u2026`;
+  }
+  return "";
+}
+
+// A small triangle from a foot to a tip.
+function arrow([x, y, footX, footY], breadth) {
+  const [acrossX, acrossY] = [(footY - y) * breadth, (x - footX) * breadth];
+  return `M${x},${y}L${footX + acrossX},${footY + acrossY}L${footX - acrossX},${footY - acrossY}Z`;
+}
+
+// The shape that tells a node's kind: a box, a rounded box, a hexagon; a group has a second edge behind it.
+function outline(kind, [x, y, width, height], name) {
+  const [left, top] = [x - width / 2, y - height / 2];
+  if (kind === "output") {
+    const slant = width * 0.25;
+    return svgElement("path", { class: name, d: `M${left},${y}L${left + slant},${top}L${left + width - slant},${top}`
+      + `L${left + width},${y}L${left + width - slant},${top + height}L${left + slant},${top + height}Z` });
+  }
+  const rx = kind === "application" ? Math.min(16, height / 2) : kind === "group" ? 8 : 1.5;
+  return svgElement("rect", { class: name, x: left, y: top, width, height, rx });
+}
+
+// A part that can be opened carries a small plus on its upper edge, clear of its name and of arrows.
+function markOpens({ element, box: [x, y, , height] }) {
+  const mark = svgElement("g", { class: "opens", "aria-hidden": "true",
+    transform: `translate(${x} ${y - height / 2 - 2})` });
   mark.append(svgElement("circle", { r: 6.5 }), svgElement("path", { d: "M-3,0H3M0,-3V3" }));
-  node.append(mark);
+  element.append(mark);
 }

@@ -1,4 +1,4 @@
-// The player: one recorded walk, stepped both ways. `mount` builds it in a shadow root below `host`.
+// The player: one recorded program, stepped both ways. `mount` builds it in a shadow root below `host`.
 
 export function mount(host, data, opts = {}) {
   const root = ownRoot(host);
@@ -6,42 +6,59 @@ export function mount(host, data, opts = {}) {
   keepKeys(host);
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const walk = walkOf(data);
-  const count = data.steps.length;
-
-  const act = {
-    go: (wanted) => { setPlay(false); seek(wanted); }, first: () => act.go(0), back: () => act.go(index - 1),
-    next: () => { setPlay(false); stepOn(); }, last: () => act.go(count), play: () => setPlay(!playing),
-  };
-  const graph = drawGraph(data, onNode);
-  const controlled = controls(count, act);
-  const said = make("p", "said");
-  said.setAttribute("aria-live", "polite");
-  const panel = make("div", "panel");
-  const told = make("div", "told");
-  const player = make("div", "player", trail(opts), controlled.bar, data.note && make("p", "note", data.note),
-    graph.frame, legend(data), said, panel, told);
-  player.tabIndex = 0;
-  player.setAttribute("role", "group");
-  player.setAttribute("aria-label", `Walk ${nextNumber()}. ${data.summary}`);
-  const nested = make("div", "nested");
-  root.replaceChildren(player, nested);
+  const count = data.steps.length + (data.error ? 1 : 0);
+  const born = data.nodes.flatMap((node, i) => (node.kind === "leaf" ? [] : [i]));
 
   let index = 0;
+  let least = 0;
   let playing = false;
   let timer = 0;
   let selected = null;
   let child = null;
+  let along = false;
+  let ready = false;
 
-  // State k is what holds after k steps; going from one to another touches only the steps between.
+  const act = {
+    go: (wanted) => { setPlay(false); seek(wanted); }, first: () => act.go(least), back: () => act.go(index - 1),
+    next: () => { setPlay(false); stepOn(); }, last: () => act.go(count), play: () => setPlay(!playing),
+    onNode, onGroups: () => { if (ready) restore(); }, search, values: () => valuesFirst(least === 0),
+    along: () => { along = !along; player.querySelector(".along")?.setAttribute("aria-pressed", String(along)); seek(
+      index); },
+    full: () => (document.fullscreenElement ? document.exitFullscreen() : player.requestFullscreen?.()),
+  };
+  const graph = drawGraph(data, act);
+  const controlled = controls(data, count, act);
+  const said = make("p", "said");
+  said.setAttribute("aria-live", "polite");
+  const line = make("div", "line-told");
+  const panel = make("div", "panel");
+  const legend = make("ul", "legend");
+  const tip = make("div", "tip");
+  tip.setAttribute("role", "status");
+  tip.hidden = true;
+  const stage = make("div", "stage", graph.frame, viewTools(graph, act));
+  const player = make("div", "player", trail(opts), controlled.bar, data.note && make("p", "note", data.note), stage,
+    legend, said, line, panel, tip);
+  player.tabIndex = 0;
+  player.setAttribute("role", "group");
+  player.setAttribute("aria-label", `Walk ${nextNumber()}. ${data.summary}`);
+  if (window === top) player.classList.add("tall");
+  const nested = make("div", "nested");
+  root.replaceChildren(player, nested);
+  showTips(player, tip);
+
+  // State k is what holds after k steps; going from one to another touches only the steps between. Below 0 stand the
+  // values of the program, one by one.
   function seek(wanted, moving = false) {
-    const target = Math.min(count, Math.max(0, wanted));
+    const target = Math.min(count, Math.max(least, wanted));
     graph.stopBeads();
+    if (along && data.steps[target - 1]) for (const i of concernedIn(data, data.steps[target - 1])) graph.openTo(i);
     graph.light(data.steps[index - 1], false);
     while (index < target) { apply(index, true); index += 1; }
     while (index > target) { index -= 1; apply(index, false); }
     const step = data.steps[index - 1];
     graph.light(step, true);
-    follow(step);
+    graph.follow(index > data.steps.length ? null : step);
     if (step && moving && !still.matches) graph.sendBeads(step, 0.8 * controlled.stepTime());
     const focused = root.activeElement;
     tell(step);
@@ -49,45 +66,114 @@ export function mount(host, data, opts = {}) {
     opts.onIndex?.(index);
   }
 
-  function follow(step) {
-    if (step) graph.follow(step.from, step.to);
-    else graph.follow(data.steps[0]?.from ?? data.root);
+  // After the drawing was made anew: everything up to here is put into it again.
+  function restore() {
+    data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
+    for (let i = Math.min(0, index); i < index; i += 1) apply(i, true);
+    graph.light(data.steps[index - 1], true);
+    if (selected !== null) graph.select(selected);
+    tellLegend(data.steps[index - 1]);
   }
 
   function apply(i, on) {
+    if (i < 0) { unborn(born[born.length + i], !on); return; }
     const step = data.steps[i];
-    for (const edge of edgesOf(step)) graph.travelled(edge, on);
-    for (const node of walk.concerned(step)) if (walk.lastOf[node] === i) graph.finish(node, on);
+    if (!step) { graph.failed?.(data.error, on); return; }
+    const next = walk.newWalk(i);
+    if (next) data.nodes.forEach((_, node) => graph.hold(node, on ? walk.begins(next, node) : walk.held(node, i)));
+    for (const edge of edgesOf(step)) graph.travelled(edge, on, step.contribution);
+    for (const node of concernedIn(data, step)) if (walk.lastOf[node] === i) graph.finish(node, on);
     graph.hold(step.to, on ? step.after : step.before);
+  }
+
+  const unborn = (i, on) => root.querySelector(`#n${i}`)?.classList.toggle("unborn", on);
+
+  function valuesFirst(on) {
+    setPlay(false);
+    if (!on && index < 0) seek(0);
+    least = on ? -born.length : 0;
+    controlled.fromValues(least);
+    if (on) { seek(0); seek(least); } else tell(data.steps[index - 1]);
   }
 
   function tell(step) {
     controlled.show(index, playing);
     said.setAttribute("aria-live", playing && controlled.isFast() ? "off" : "polite");
-    said.textContent = step ? step.say : `${data.summary}. ${notBegun(data)}`;
-    panel.replaceChildren(...(step ? stepPanel(data, step) : startPanel(data)),
-      ...(index === count ? endPanel(data) : []));
-    tellNode();
+    const failed = index > data.steps.length ? data.error : null;
+    said.textContent = failed ? `${failed.say} ${failed.kind}: ${failed.text}` : index < 0 ? sayValue()
+      : step ? step.say : `${data.summary}. ${notBegun(data)}`;
+    said.classList.toggle("failed", Boolean(failed));
+    const at = failed ? failed.node : index < 0 ? born[born.length + index - 1] : step?.node;
+    const inside = step && !failed && data.insides[step.node] !== undefined;
+    line.replaceChildren(...[at === undefined || at === null ? null : lineOf(data, at),
+      inside ? insideButton(data, step.node, () => enter(step.node)) : null].filter(Boolean));
+    tellLegend(step);
+    tellPanel(step);
   }
 
-  function tellNode() {
-    const step = data.steps[index - 1];
+  function sayValue() {
+    const i = born[born.length + index - 1];
+    if (i === undefined) return "Values first: the program's inputs are there, and nothing is computed yet.";
+    const value = valueAt(data, data.nodes[i].value);
+    const told = value && isScalar(value) ? number(value.data[0]) : value ? `a ${shapeText(value.shape)} array`
+      : "a value";
+    return `Value ${index - least} of ${-least}. ${data.names[i]} is computed: ${told}.`;
+  }
+
+  // The panel tells the step; a node that was chosen stands in its place until it is let go.
+  function tellPanel(step) {
+    const failed = index > data.steps.length ? data.error : null;
     if (selected !== null) {
-      told.replaceChildren(nodePanel(data, selected, walk.held(selected, index), enter),
-        visits(walk.arrivals[selected], walk.departures[selected], (i) => act.go(i + 1)));
-    } else if (step && data.insides[step.node]) {
-      told.replaceChildren(insideButton(data.names[step.node], () => enter(step.node)));
-    } else told.replaceChildren(make("p", "hint", "In a heat map blue is positive, orange with a "
-      + `${MINUS} negative, and stronger is larger. Press a node, or Tab into the graph, to see all its numbers.`));
+      panel.replaceChildren(make("div", "column wide scroller", nodePanel(data, selected, walk.held(selected, index),
+        enter,
+        letGo), visits(data, walk.arrivals[selected], walk.departures[selected], (i) => act.go(i + 1))));
+    } else if (failed) panel.replaceChildren(...errorPanel(data, failed));
+    else if (step) panel.replaceChildren(...stepPanel(data, step, index === count));
+    else panel.replaceChildren(...(data.steps.length ? startPanel(data) : []));
     settle(player);
+  }
+
+  function tellLegend(step) {
+    const states = [...root.querySelectorAll(".drawing .node")].flatMap((node) => [...node.classList]);
+    legend.replaceChildren(...legendOf(data, graph, new Set(states), step).filter(Boolean));
   }
 
   function onNode(i, how) {
     if (how === "enter") { enter(i); return; }
     selected = i;
     graph.select(i);
-    tellNode();
+    tellPanel(data.steps[index - 1]);
   }
+
+  function letGo() {
+    selected = null;
+    graph.select(null);
+    tellPanel(data.steps[index - 1]);
+    player.focus({ preventScroll: true });
+  }
+
+  function search(text) {
+    if (!text) return;
+    const wanted = text.toLowerCase();
+    const close = (test) => data.names.findIndex((name, i) => i > (selected ?? -1) && test(name.toLowerCase()));
+    const [first, after] = [(name) => name === wanted, (name) => name.includes(wanted)];
+    let found = close(first);
+    if (found < 0) found = close(after);
+    if (found < 0) { selected = null; found = close(after); }
+    if (found < 0) { said.textContent = `No node has a name with \u201c${text}\u201d in it.`; return; }
+    graph.openTo(found);
+    onNode(found);
+    graph.reveal([graph.partOf(found)]);
+  }
+
+  // The next step that something is true of; where there is none, the walk stays.
+  function jump(test) {
+    const found = data.steps.findIndex((step, i) => i >= index && test(step));
+    if (found >= 0) act.go(found + 1);
+  }
+
+  const oddOne = (step) => Boolean(valueAt(data, step.contribution)?.odd
+    || (step.contribution !== null && /nan|inf/.test(String(valueAt(data, step.contribution)?.data?.[0]))));
 
   function stepOn() {
     if (index < count) seek(index + 1, true);
@@ -97,7 +183,7 @@ export function mount(host, data, opts = {}) {
     if (on === playing) return;
     playing = on;
     clearTimeout(timer);
-    if (on && index === count) seek(0);
+    if (on && index === count) seek(least);
     if (on) beat();
     else tell(data.steps[index - 1]);
   }
@@ -109,57 +195,71 @@ export function mount(host, data, opts = {}) {
   }
 
   function enter(i) {
-    const inside = data.insides[i];
+    const like = data.insides[i];
+    const inside = typeof like === "number" ? data.insides[like] : like;
     if (!inside) return;
     setPlay(false);
     player.hidden = true;
     const inner = nested.appendChild(document.createElement("div"));
-    child = mount(inner, inside, { trail: [...(opts.trail ?? [data.summary.split(":")[0]]), data.names[i]],
-      leave: () => {
-        child.destroy();
-        child = null;
-        inner.remove();
-        player.hidden = false;
-        fit();
-        player.focus();
-      } });
+    const leave = () => {
+      child.destroy();
+      child = null;
+      inner.remove();
+      player.hidden = false;
+      fit();
+      player.focus();
+    };
+    const before = opts.trail ?? [];
+    child = mount(inner, inside, { leave, trail: [...before, [data.summary.split(":")[0], leave]],
+      name: data.names[i] });
     child.focus();
   }
 
-  function roveTo(i) {
-    const next = (i + data.nodes.length) % data.nodes.length;
-    graph.nodes[next].focus();
-    graph.follow(next);
-  }
-
+  const size = (by) => player.style.setProperty("zoom", String(Math.min(2, Math.max(0.8, by * (player.style.zoom
+    || 1)))));
   const keys = {
     ArrowRight: act.next, ArrowLeft: act.back, Home: act.first, End: act.last, " ": act.play,
-    Escape: () => { if (selected !== null) { selected = null; graph.select(null); tellNode(); } else opts.leave?.(); },
+    Escape: () => { if (selected !== null) letGo(); else opts.leave?.(); },
+    a: () => jump((step) => step.accumulates), n: () => jump((step) => [step.from, step.to].includes(
+      selected ?? data.steps[index - 1]?.to)), "!": () => jump(oddOne), g: () => controlled.wanted.focus(),
+    "/": () => controlled.search.focus(), 0: () => graph.whole(), o: act.along, f: act.full, v: act.values,
+    "+": () => size(1.15), "=": () => size(1.15), "-": () => size(1 / 1.15), h: () => player.classList.toggle("hushed"),
   };
-  const keysOnNode = { ArrowDown: (i) => roveTo(i + 1), ArrowUp: (i) => roveTo(i - 1), Enter: enter };
+  const keysOnNode = { ArrowDown: (part) => graph.besides(part, 1), ArrowUp: (part) => graph.besides(part, -1),
+    Enter: (part) => { const item = graph.at(part); if (part.matches(".group, .group-heading")) graph.toggle(
+      item.i ?? Number(item.part.slice(1))); else enter(item.i); } };
 
   player.addEventListener("keydown", (event) => {
-    if (isForThePage(event)) return;
+    if (isForThePage(event) && !(event.shiftKey && ["+", "!", "/"].includes(event.key))) return;
     event.stopPropagation();
-    if (event.target === controlled.speed || event.target === controlled.slider && event.key !== " ") return;
-    if (event.target.closest("button") && [" ", "Enter"].includes(event.key)) return;
-    const node = graph.nodes.indexOf(event.target.closest(".node"));
-    const press = keys[event.key] ?? (node >= 0 ? keysOnNode[event.key] : null);
-    if (!press || event.target.closest(".scroller") && event.key.startsWith("Arrow")) return;
+    const { target, key } = event;
+    if (target.matches(".field")) { if (key === "Escape") player.focus(); return; }
+    if (target === controlled.speed || target === controlled.slider && key !== " ") return;
+    if (target.closest("button") && [" ", "Enter"].includes(key)) return;
+    const part = target.closest(".node, .group-heading");
+    const onNode = part ? keysOnNode[key] : null;
+    const press = onNode ?? keys[key];
+    if (!press || target.closest(".scroller") && !target.closest("button") && key.startsWith("Arrow")) return;
     event.preventDefault();
-    press(node);
+    press(part);
   });
 
   function fit() {
-    if (graph.fit()) follow(data.steps[index - 1]);
+    if (graph.fit()) graph.follow(index > data.steps.length ? null : data.steps[index - 1]);
   }
 
   const sizes = new ResizeObserver(() => { fit(); settle(player); });
   sizes.observe(graph.frame);
   fit();
-  graph.rove(data.nodes.length - 1);
-  data.nodes.forEach((_, i) => graph.hold(i, data.started[i]));
-  seek(opts.index ?? 0);
+  data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
+  ready = true;
+  const odd = data.steps.findIndex(oddOne);
+  if (odd >= 0) {
+    const button = makeButton("tool first-odd", () => act.go(odd + 1),
+      `First nan or inf: step ${data.first + odd + 1}`);
+    stage.querySelector(".tools").prepend(button);
+  }
+  seek(opts.index ?? data.index ?? 0);
 
   function destroy() {
     setPlay(false);
@@ -170,45 +270,109 @@ export function mount(host, data, opts = {}) {
     root.replaceChildren();
   }
 
-  return { seek, setPlay, focus: () => player.focus(), destroy };
+  return { seek: (wanted) => seek(wanted), setPlay, focus: () => player.focus(), destroy, valuesFirst,
+    state: () => ({ index, least, first: data.first, drawn: graph.drawn() }) };
 }
 
 function notBegun(data) {
-  if (data.root === null) return "No walk was recorded: that takes a call of backward() inside the recorded block.";
-  return data.steps.length ? "The walk has not begun." : "No rule is applied.";
+  if (data.steps.length) return "The walk has not begun.";
+  if (data.error) return "It did not come to an end: one step on is what went wrong.";
+  return data.root === null ? "No walk was recorded: that takes a call of backward() inside the recorded block."
+    : "No rule is applied.";
 }
 
-// The nodes a step concerns, which step is the last to concern a node, the steps in which a node receives and sends,
-// and what it holds after k steps.
+const concernedIn = (data, step) => edgesOf(step).flatMap((edge) => data.edges[edge].slice(0, 2));
+
+// Which step is the last to concern a node, the steps in which a node receives and sends, and what it holds after k
+// steps. With every walk of several, what inner nodes hold begins anew; leaves keep what they have.
 function walkOf(data) {
-  const concerned = (step) => edgesOf(step).flatMap((edge) => data.edges[edge]);
   const lastOf = {};
   const [arrivals, departures] = [data.nodes.map(() => []), data.nodes.map(() => [])];
   data.steps.forEach((step, i) => {
-    for (const node of concerned(step)) lastOf[node] = i;
+    for (const node of concernedIn(data, step)) lastOf[node] = i;
     arrivals[step.to].push(i);
     departures[step.from].push(i);
   });
-  const held = (node, k) => {
-    const latest = arrivals[node].filter((i) => i < k).pop();
-    return latest === undefined ? data.started[node] : data.steps[latest].after;
+  const starts = [0, ...data.later.map((later) => later.at)];
+  const walkAt = (i) => starts.findLastIndex((start) => start <= i);
+  const latest = (node, k, since) => arrivals[node].findLast((i) => i < k && i >= since);
+  const begins = (at, node) => {
+    if (at === 0) return data.started[node] ?? null;
+    const { root, seed } = data.later[at - 1];
+    if (data.nodes[node].kind !== "leaf") return node === root ? seed : null;
+    const found = latest(node, starts[at], 0);
+    return found === undefined ? data.started[node] ?? null : data.steps[found].after;
   };
-  return { concerned, lastOf, arrivals, departures, held };
+  const held = (node, k) => {
+    const at = walkAt(Math.max(0, k - 1));
+    const found = latest(node, k, starts[at]);
+    return found === undefined ? begins(at, node) : data.steps[found].after;
+  };
+  return { lastOf, arrivals, departures, begins, held, newWalk: (i) => Math.max(0, starts.indexOf(i)) };
 }
 
+// Where one is inside of what; each part of the way leads back there.
 function trail(opts) {
   if (!opts.leave) return null;
-  return make("div", "trail", makeButton("inside", opts.leave, "Back"), make("span", "", opts.trail.join(" \u203a ")));
+  const parts = opts.trail.map(([text], k) => makeButton("crumb", () => {
+    for (const [, leave] of opts.trail.slice(k).reverse()) leave();
+  }, text));
+  return make("div", "trail", makeButton("inside", opts.leave, "Back"),
+    ...parts.flatMap((part) => [part, make("span", "", "\u203a")]), make("span", "", opts.name));
 }
 
-function legend(data) {
-  const entry = (name, text) => make("li", "", make("i", name), text);
-  return make("ul", "legend",
-    entry("active", data.direction === "forward" ? "sends its tangent" : "its rule is applied"),
-    entry("receives", "receives"), entry("accumulates", "accumulates (+=)"), entry("done", "finished"),
-    entry("leaf", "leaf"), entry("application", "application"),
-    data.nodes.some((node) => node.kind === "output") ? entry("output", "one of several outputs") : null,
-    Object.keys(data.insides).length ? entry("opens", "can be stepped into") : null);
+// What is drawn, and only that.
+function legendOf(data, graph, states, step) {
+  const entry = (name, text, when = states.has(name)) => (when ? make("li", "", make("i", name), text) : null);
+  const { ends } = graph.thickness;
+  return [
+    entry("active", data.direction === "forward" ? "sends its tangent" : "its rule sends"), entry("receives",
+      "receives"),
+    entry("accumulates", "adds to what was there (+=)"), entry("done", "finished"), entry("failed", "what failed"),
+    ends && step ? make("li", "thick", make("i", "thin"), number(Number(ends[0].toPrecision(2))), make("i", "fat"),
+      number(Number(ends[1].toPrecision(2))), ` size of the ${data.word}`) : null,
+    entry("group", "closed group"), entry("stub", "drawn again at its use"), entry("leaf", "input or parameter (leaf)"),
+    entry("application", "result"), entry("output", "one of several outputs"), entry("constant",
+      `no ${data.word} asked for`),
+    entry("opens", "can be opened", Object.keys(data.insides).length > 0),
+    entry("ring", "the walk's start", data.root !== null && data.steps.length > 0),
+    [...states].some((name) => name === "leaf") && step ? make("li", "", gloss("norm")) : null,
+  ];
+}
+
+// What a word or a cell means, beside it, while it is pointed at or has the focus.
+function showTips(player, tip) {
+  const put = (detail) => {
+    tip.hidden = !detail;
+    if (!detail) return;
+    tip.textContent = detail.text;
+    const around = player.getBoundingClientRect();
+    const room = around.width - tip.offsetWidth - 8;
+    const zoom = Number(player.style.zoom || 1);
+    tip.style.left = `${Math.max(4, Math.min(room, detail.x - around.x + 10)) / zoom}px`;
+    tip.style.top = `${Math.max(4, detail.y - around.y - tip.offsetHeight - 6) / zoom}px`;
+  };
+  const onWord = (event) => {
+    const word = event.target.closest?.("[data-tip]");
+    if (!word) return;
+    const box = word.getBoundingClientRect();
+    put({ text: word.dataset.tip, x: box.x, y: box.y });
+  };
+  const off = (event) => { if (event.target.closest?.("[data-tip]")) put(null); };
+  for (const happening of ["mouseover", "focusin"]) player.addEventListener(happening, onWord);
+  for (const happening of ["mouseout", "focusout"]) player.addEventListener(happening, off);
+  player.addEventListener("tip", (event) => put(event.detail));
+}
+
+// On a page of its own the address tells the step: walk.html#step=12, and #value=3 in the forward pass.
+export function address(player) {
+  const go = () => {
+    const [, kind, text] = /^#(step|value)=(\d+)$/.exec(location.hash) ?? [];
+    if (kind === "step") player.seek(Number(text) - player.state().first);
+    if (kind === "value") { player.valuesFirst(true); player.seek(player.state().least + Number(text)); }
+  };
+  addEventListener("hashchange", go);
+  go();
 }
 
 export async function unpack(text) {
@@ -216,16 +380,43 @@ export async function unpack(text) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
+// Several walks beside each other, each of which moves the others along.
+export function mountTogether(host, walks, index) {
+  let moving = false;
+  const players = [];
+  const along = (k) => (i) => {
+    if (moving || players.length < walks.length) return;
+    moving = true;
+    players.forEach((player, j) => { if (j !== k) player.seek(i); });
+    moving = false;
+  };
+  for (const [k, data] of walks.entries()) {
+    players.push(mount(host.appendChild(make("div", "walk")), data, { index, onIndex: along(k) }));
+  }
+  players[0].focus();
+  return players;
+}
+
 export default {
   async render({ model, el }) {
     const host = el.appendChild(document.createElement("div"));
-    const data = await unpack(model.get("payload"));
     const synced = model.get("synced");
-    const player = mount(host, data, { index: model.get("index"), onIndex: (i) => {
+    const start = async (index) => mount(host, await unpack(model.get("payload")), { index, onIndex: (i) => {
       if (synced && model.get("index") !== i) { model.set("index", i); model.save_changes(); }
     } });
+    let player = await start(model.get("index"));
     const onIndex = () => player.seek(model.get("index"));
+    const onPayload = async () => {
+      const { index } = player.state();
+      player.destroy();
+      player = await start(index);
+    };
     model.on("change:index", onIndex);
-    return () => { model.off("change:index", onIndex); player.destroy(); };
+    model.on("change:payload", onPayload);
+    return () => {
+      model.off("change:index", onIndex);
+      model.off("change:payload", onPayload);
+      player.destroy();
+    };
   },
 };

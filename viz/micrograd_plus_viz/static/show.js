@@ -1,10 +1,10 @@
-// Values, formulas and source lines as elements. Every text goes in as text; only the drawing and the formulas,
-// which Python rebuilt from known elements, are parsed.
+// Values, formulas and source lines as elements. Every text goes in as text; only formulas, which Python rebuilt from
+// known elements, are parsed.
 
 const make = (tag, name, ...children) => {
   const element = document.createElement(tag);
   if (name) element.className = name;
-  element.append(...children.filter((child) => child !== null));
+  element.append(...children.filter((child) => child !== null && child !== undefined));
   return element;
 };
 
@@ -18,16 +18,24 @@ function makeButton(name, press, ...children) {
 const MINUS = "\u2212";
 const minus = (text) => text.replaceAll("-", MINUS);
 
-// Four significant digits, as digits.py writes them.
+// Every digit where there are at most six, else four, as digits.py writes them.
+const isSame = (near, x) => Math.abs(near - x) <= 1e-12 * Math.abs(x);
+const isShort = (x) => Number.isInteger(x) && Math.abs(x) < 1e6;
+
 function number(x) {
   if (typeof x === "boolean") return x ? "True" : "False";
   if (typeof x === "string") return minus(x);
   if (Array.isArray(x)) return complexNumber(number(x[0]), number(x[1]));
-  if (Number.isInteger(x) && Math.abs(x) < 1e6) return minus(String(x));
-  if (Math.abs(x) < 1e5 && Math.abs(x) >= 1e-4) return minus(String(Number(x.toPrecision(4))));
-  const [mantissa, power] = x.toExponential(3).split("e");
+  if (isShort(x)) return minus(String(x));
+  const digits = isSame(Number(x.toPrecision(6)), x) ? 6 : 4;
+  if (Math.abs(x) < 1e5 && Math.abs(x) >= 1e-4) return minus(String(Number(x.toPrecision(digits))));
+  const [mantissa, power] = x.toExponential(digits - 1).split("e");
   return minus(`${Number(mantissa)}e${Number(power)}`);
 }
+
+// Whether a number as it is written is the number itself.
+const isWhole = (x) => Array.isArray(x) ? x.every(isWhole)
+  : typeof x !== "number" || isShort(x) || isSame(Number(x.toPrecision(6)), x);
 
 function complexNumber(real, imaginary) {
   const negative = imaginary.startsWith(MINUS);
@@ -41,104 +49,218 @@ const valueAt = (data, place) => data.values[place] ?? null;
 const isComplex = (value) => keptOf(value).some(Array.isArray);
 const isScalar = (value) => value.data !== null && value.data.length === 1;
 const magnitude = (x) => Array.isArray(x) ? Math.hypot(Number(x[0]), Number(x[1])) : Number(x);
+const keptOf = (value) => value?.data ?? value?.cells?.data ?? [];
+const largestOf = (...values) => values.flatMap((value) => (value && !isScalar(value) ? keptOf(value) : []))
+  .map((x) => Math.abs(magnitude(x))).filter(Number.isFinite).reduce((a, b) => Math.max(a, b), 0);
+const notFinite = (value) => value?.odd ? (value.odd.nan ? "nan" : "inf") : null;
 
-// A value seen as a matrix of its last axis.
-function asMatrix(part) {
-  const columns = part.shape.length ? part.shape[part.shape.length - 1] : 1;
-  return { rows: columns ? part.data.length / columns : 0, columns, data: part.data, shape: part.shape };
-}
+// Up to twelve numbers, or four by four, are written as numbers; more are a picture.
+const isWritten = (value) => value.data !== null
+  && (value.data.length <= 12 || (value.data.length <= 16 && value.shape.length === 2 && value.shape[1] <= 4));
 
-// The place of a row along every axis but the last, as in `1` or `0, 2`.
-function rowName(shape, row) {
+// The place of an entry along every axis, as in `[1, 0]`.
+function placeName(shape, k) {
   const place = [];
-  for (const size of shape.slice(0, -1).reverse()) {
-    place.unshift(row % size);
-    row = Math.floor(row / size);
+  for (const size of shape.toReversed()) {
+    place.unshift(k % size);
+    k = Math.floor(k / size);
   }
-  return place.join(", ");
+  return `[${place.join(", ")}]`;
 }
 
-// Nine steps of a diverging scale: 0 is white; blue is positive, orange negative, and a minus sign says so too.
+// Blank is zero and nothing else; the darker the larger, blue positive, red negative, which a minus sign says too.
+const LEVELS = [0.1, 0.35, 0.7];
+
 function heat(x, largest) {
   const size = magnitude(x);
   if (!Number.isFinite(size)) return "odd";
-  const level = largest > 0 ? Math.round(4 * Math.min(1, Math.abs(size) / largest)) : 0;
-  return level === 0 ? "h0" : `${size < 0 ? "n" : "p"}${level}`;
+  if (size === 0 || !(largest > 0)) return "h0";
+  return `${size < 0 ? "n" : "p"}${1 + LEVELS.filter((level) => Math.abs(size) / largest > level).length}`;
 }
 
-// `nan` or `inf` where what is kept of a value has such an entry: statistics leave it out, a norm may not.
-function notFinite(value) {
-  const entries = keptOf(value).flat();
-  if (entries.includes("nan")) return "nan";
-  return entries.some((x) => typeof x === "string") ? "inf" : null;
+// What a picture's cells are: their names and numbers, and in which slices, rows and columns they stand. Axes of
+// length one take no room; an array with only one longer axis is folded into lines like text.
+function cellsOf(value) {
+  const { shape, data, block } = value.data ? value : { block: true, ...value.cells };
+  const long = shape.filter((size) => size !== 1);
+  const fold = long.length < 2 ? Math.min(data.length, 32) : long.at(-1);
+  const rows = long.length < 2 ? Math.ceil(data.length / fold) : long.at(-2);
+  const name = block ? (k) => blockName(value, shape, k) : (k) => `${placeName(shape, k)} ${equals(data[k])}`;
+  const slices = Math.ceil(data.length / (rows * fold));
+  return { data, columns: fold, rows, slices, leading: long.slice(0, -2), name };
 }
 
-const keptOf = (value) => value?.data ?? value?.thumbnail?.data ?? [];
-const largestOf = (data) => data.map((x) => Math.abs(magnitude(x))).filter(Number.isFinite)
-  .reduce((a, b) => Math.max(a, b), 0);
+const equals = (x) => `${isWhole(x) && String(x).length < 7 ? "=" : "\u2248"} ${number(x)}`;
 
-function numberTable(matrix, headed, caption, largest = largestOf(matrix.data)) {
+// A cell that stands for a block: which rows and columns of the array seen as rows of its last axis.
+function blockName(value, [rows, columns], k) {
+  const wide = value.shape.at(-1) ?? 1;
+  const high = value.shape.slice(0, -1).reduce((a, b) => a * b, 1);
+  const part = (i, parts, length) => {
+    const [start, stop] = [Math.floor(i * length / parts), Math.floor((i + 1) * length / parts) - 1];
+    return stop > start ? `${start}\u2013${stop}` : String(start);
+  };
+  const [r, c] = [Math.floor(k / columns), k % columns];
+  const what = value.cells.keeps === "mean" ? "mean of" : "largest in";
+  return `${what} [${part(r, rows, high)}, ${part(c, columns, wide)}]: ${number(value.cells.data[k])}`;
+}
+
+const LABEL = 14;
+
+// How large a cell is, so that all fit their room, and how many slices stand side by side.
+function placing(cells, [wide, high]) {
+  const label = cells.slices > 1 ? LABEL : 0;
+  for (let side = 14; ; side -= 1) {
+    const each = Math.max(cells.columns * side, label && 34) + (label ? 8 : 0);
+    const across = Math.max(1, Math.min(cells.slices, Math.floor(wide / each)));
+    const down = Math.ceil(cells.slices / across);
+    const tall = cells.rows * side + label;
+    if (side === 3 || (each * across <= wide && tall * down <= high)) {
+      return { side, each, across, tall, label, width: each * across, height: tall * down };
+    }
+  }
+}
+
+// A picture: one path for all cells of a colour, so that a thousand cells are a dozen elements.
+function picture(value, largest, room) {
+  const cells = cellsOf(value);
+  const place = placing(cells, room);
+  const { side } = place;
+  const at = (k) => {
+    const slice = Math.floor(k / (cells.rows * cells.columns));
+    const within = k % (cells.rows * cells.columns);
+    return [(slice % place.across) * place.each + (within % cells.columns) * side,
+      Math.floor(slice / place.across) * place.tall + place.label + Math.floor(within / cells.columns) * side];
+  };
+  const gap = side > 5 ? 1 : 0.5;
+  const paths = new Map();
+  let marks = "";
+  cells.data.forEach((x, k) => {
+    const [left, top] = at(k);
+    const name = heat(x, largest);
+    paths.set(name, `${paths.get(name) ?? ""}M${left},${top}h${side - gap}v${side - gap}h${gap - side}z`);
+    if (magnitude(x) < 0) marks += `M${left + side * 0.25},${top + (side - gap) / 2}h${side * 0.42}`;
+  });
+  const svg = svgElement("svg", { class: "picture", width: place.width, height: place.height, tabindex: 0,
+    role: "img" });
+  for (const [name, d] of paths) svg.append(svgElement("path", { class: name, d }));
+  svg.append(svgElement("path", { class: "minus", d: marks }));
+  if (place.label) {
+    for (let slice = 0; slice < cells.slices; slice += 1) {
+      const [x, y] = at(slice * cells.rows * cells.columns);
+      const text = svgElement("text", { x, y: y - 3 });
+      text.textContent = placeName(cells.leading, slice).replace("]", ", \u2026]");
+      svg.append(text);
+    }
+  }
+  const cursor = svgElement("rect", { class: "cursor", width: side, height: side, visibility: "hidden" });
+  svg.append(cursor);
+  svg.setAttribute("aria-label", `${shapeText(value.shape)}: ${rangeText(value)}. Arrow keys go from cell to cell.`);
+  pointAt(svg, cells, place, (k) => {
+    const [x, y] = at(k);
+    for (const [name, size] of [["x", x], ["y", y]]) cursor.setAttribute(name, size - 0.5);
+    cursor.setAttribute("visibility", "visible");
+    return { text: cells.name(k), x: x + side, y };
+  });
+  return svg;
+}
+
+const rangeText = ({ statistics: s }) => (s ? `from ${number(s.min)} to ${number(s.max)}` : "nothing finite");
+
+// The mouse, or arrow keys while it has the focus, choose a cell of a picture; `tell` puts the cursor there.
+function pointAt(svg, cells, place, tell) {
+  let chosen = 0;
+  const show = (k) => {
+    chosen = Math.min(cells.data.length - 1, Math.max(0, k));
+    const { text, x, y } = tell(chosen);
+    const box = svg.getBoundingClientRect();
+    svg.dispatchEvent(new CustomEvent("tip", { bubbles: true, detail: { text, x: box.x + x, y: box.y + y } }));
+  };
+  const hide = () => {
+    svg.querySelector(".cursor").setAttribute("visibility", "hidden");
+    svg.dispatchEvent(new CustomEvent("tip", { bubbles: true, detail: null }));
+  };
+  svg.addEventListener("mousemove", (event) => {
+    const box = svg.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.x, event.clientY - box.y];
+    const slice = Math.floor(y / place.tall) * place.across + Math.floor(x / place.each);
+    const [c, r] = [Math.floor((x % place.each) / place.side), Math.floor((y % place.tall - place.label) / place.side)];
+    const k = (slice * cells.rows + r) * cells.columns + c;
+    if (r < 0 || r >= cells.rows || c >= cells.columns || !(k in cells.data)) hide();
+    else show(k);
+  });
+  svg.addEventListener("mouseleave", hide);
+  svg.addEventListener("focus", () => { if (svg.matches(":focus-visible")) show(chosen); });
+  svg.addEventListener("blur", hide);
+  svg.addEventListener("keydown", (event) => {
+    const way = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: cells.columns, ArrowUp: -cells.columns }[event.key];
+    if (!way) return;
+    event.preventDefault();
+    event.stopPropagation();
+    show(chosen + way);
+  });
+}
+
+// Few numbers, written out: in rows and columns, or one after the other where there is only one axis to go along.
+function written(value, largest) {
+  const long = value.shape.filter((size) => size !== 1);
+  const entry = (tag, x, k) => {
+    const cell = make(tag, heat(x, largest), number(x));
+    cell.title = `${placeName(value.shape, k)} = ${exact(x)}`;
+    return cell;
+  };
+  if (long.length < 2) return make("p", "line numbers", ...value.data.map((x, k) => entry("span", x, k)));
+  return numberTable(value, value.shape.at(-1), entry);
+}
+
+function numberTable(part, columns, entry, heads = false, caption = null) {
   const table = make("table", "numbers");
   if (caption) table.append(make("caption", "", caption));
-  const hasRows = headed && matrix.shape.length > 1;
-  if (headed) {
-    const top = make("tr", "", hasRows ? make("td", "") : null);
-    for (let c = 0; c < matrix.columns; c += 1) top.append(header(String(c), "col"));
-    table.append(top);
-  }
-  for (let r = 0; r < matrix.rows; r += 1) {
-    const row = make("tr", "");
-    if (hasRows) row.append(header(rowName(matrix.shape, r), "row"));
-    for (let c = 0; c < matrix.columns; c += 1) {
-      const x = matrix.data[r * matrix.columns + c];
-      const cell = make("td", heat(x, largest), number(x));
-      cell.title = exact(x);
-      row.append(cell);
-    }
+  if (heads) table.append(make("tr", "", make("td", ""), ...Array.from({ length: columns }, (_, c) => header(c,
+    "col"))));
+  for (let r = 0; r * columns < part.data.length; r += 1) {
+    const row = make("tr", part.shape.length > 2 && part.shape.at(-2) > 1 && r && r % part.shape.at(-2) === 0
+      ? "apart" : "");
+    if (heads) row.append(header(placeName(part.shape.slice(0, -1), r).slice(1, -1), "row"));
+    part.data.slice(r * columns, (r + 1) * columns).forEach((x, c) => row.append(entry("td", x, r * columns + c)));
     table.append(row);
   }
   return table;
 }
 
 function header(text, scope) {
-  const cell = make("th", "", text);
+  const cell = make("th", "", String(text));
   cell.scope = scope;
   return cell;
 }
 
-function heatMap(matrix, label, largest = largestOf(matrix.data)) {
-  const grid = make("div", matrix.rows > 16 || matrix.columns > 16 ? "heat fine" : "heat");
-  grid.setAttribute("role", "img");
-  grid.setAttribute("aria-label", label);
-  grid.style.setProperty("--columns", String(Math.min(matrix.columns, 32)));
-  for (const x of matrix.data) {
-    const cell = make("span", heat(x, largest), magnitude(x) < 0 ? MINUS : "");
-    cell.title = exact(x);
-    grid.append(cell);
-  }
-  return grid;
-}
-
 function statistics(value) {
   const s = value.statistics;
-  const finite = notFinite(value) ? "finite entries: " : "";
-  return s && make("p", "statistics", `${finite}min ${number(s.min)}, max ${number(s.max)}, mean ${number(s.mean)}, `
-    + `norm ${number(s.norm)}`);
+  return s && make("p", "statistics", `${value.odd ? "finite entries: " : ""}min ${number(s.min)}, `
+    + `max ${number(s.max)}, mean ${number(s.mean)}, norm ${number(s.norm)}`);
 }
 
-// A value as small as it can be read: a number, a table of at most 4 by 4, else a heat map. `largest` is the size that
-// the strongest colour stands for, the value's own largest unless told.
-function brief(value, largest) {
-  if (value === null) return missing("not recorded");
-  if (isScalar(value)) return scalar(value);
-  if (value.shape.includes(0)) return missing("empty");
-  const part = value.data ? value : value.thumbnail;
-  if (!part) return statistics(value) ?? missing("no numbers kept");
-  const matrix = asMatrix(part);
-  if (value.data && matrix.rows <= 4 && matrix.columns <= 4) return numberTable(matrix, false, null, largest);
-  const s = value.statistics;
-  return heatMap(matrix, `Heat map of a ${shapeText(value.shape)} array`
-    + (s ? ` from ${number(s.min)} to ${number(s.max)}` : ""), largest);
+function oddText(value) {
+  const told = Object.entries(value.odd ?? {}).filter(([, count]) => count);
+  return told.length ? make("p", "odd-text", told.map(([word, count]) => `${count} ${word}`).join(", ")) : null;
+}
+
+// What a cell stands for where it is not one entry.
+function cellText(value) {
+  if (value.data || !value.cells) return null;
+  const each = Math.round(value.shape.reduce((x, y) => x * y, 1) / value.cells.data.length);
+  return make("p", "statistics", value.cells.keeps === "mean" ? `a cell: the mean of ${each} (an older record)`
+    : `a cell: the largest of ${each}`);
+}
+
+// A value as small as it can be read: a number, a few numbers, else a picture in its room.
+function brief(value, largest, room = [176, 74]) {
+  if (value === null) return [missing("not recorded")];
+  if (isScalar(value)) return [scalar(value)];
+  if (value.shape.includes(0)) return [missing("empty")];
+  if (isWritten(value)) return [written(value, largest)];
+  if (!keptOf(value).length) return [statistics(value) ?? missing("no numbers kept")];
+  return [picture(value, largest, room), cellText(value), oddText(value)];
 }
 
 function scalar(value) {
@@ -151,33 +273,76 @@ const FIRST_ENTRIES = {
   1: "its first entries", 2: "its first rows and columns", 3: "the first entries along its last two axes",
 };
 
-// A value with every number the trace kept, as a table with numbered rows and columns.
-function inFull(value) {
-  if (value === null) return [missing("not recorded")];
-  if (isScalar(value)) return [scalar(value)];
-  const part = value.data && value.data.length ? value : value.corner;
-  const table = part && part.data.length
-    ? numberTable(asMatrix(part), true, value.data ? null : FIRST_ENTRIES[Math.min(value.shape.length, 3)]) : null;
-  const whole = table && scroller("", `Numbers of a ${shapeText(value.shape)} array`, table);
-  return [value.data ? null : brief(value), whole ?? missing("empty"), statistics(value)];
+// A value with its numbers, as far as the page has them, and how they lie.
+function inFull(value, largest) {
+  if (value === null || isScalar(value) || !keptOf(value).length) return brief(value, largest);
+  const entry = (shape) => (tag, x, k) => {
+    const cell = make(tag, heat(x, largest), number(x));
+    cell.title = `${placeName(shape, k)} = ${exact(x)}`;
+    return cell;
+  };
+  const part = value.data ? value : value.corner;
+  const few = part && part.data.length <= 256;
+  const caption = value.data ? null : FIRST_ENTRIES[Math.min(value.shape.length, 3)];
+  const table = few ? numberTable(part, part.shape.at(-1) ?? 1, entry(part.shape), part.shape.length > 1, caption)
+    : null;
+  return [isWritten(value) ? null : picture(value, largest, [330, 120]), cellText(value),
+    table && scroller("", `Numbers of a ${shapeText(value.shape)} array`, table), statistics(value), oddText(value)];
 }
 
 const framed = (word, about, ...children) => make("figure", "card",
-  make("figcaption", "", make("b", "", word), about && make("span", "", about)), ...children);
+  make("figcaption", "", word, about && make("span", "", about)), ...children);
 const missing = (text) => make("p", "missing", text);
 const ofSeveral = (value) => value !== null && !isScalar(value);
 
-// A value under its word, with its shape; pointing at a number tells it exactly.
-const card = (word, value, largest) => framed(word, ofSeveral(value) ? shapeText(value.shape) : null,
-  brief(value, largest));
-// The same with every number that the trace kept.
-const fullCard = (word, value) => framed(word, ofSeveral(value) ? `${shapeText(value.shape)} ${value.dtype}` : null,
-  ...inFull(value));
+// A value under its word, with its shape.
+const card = (word, value, largest, room) => framed(wordFor(word), ofSeveral(value) ? shapeText(value.shape) : null,
+  ...brief(value, largest, room));
+const fullCard = (word, value, largest) => framed(make("b", "", word),
+  ofSeveral(value) ? `${shapeText(value.shape)} ${value.dtype}` : null, ...inFull(value, largest));
 
-// A formula in a box of its own; the markup was rebuilt in Python from known elements.
-function formula(mathml, name, label) {
+// What the colours of a panel's pictures stand for.
+function scaleOf(largest) {
+  if (!(largest > 0)) return null;
+  const strip = ["n4", "n3", "n2", "n1", "h0", "p1", "p2", "p3", "p4"].map((name) => make("i", name));
+  return make("p", "scale", `${MINUS}${number(largest)} `, make("span", "strip", ...strip), ` ${number(largest)}`,
+    make("span", "", "blank is 0"));
+}
+
+const WORDS = {
+  upstream: "The gradient that has arrived at the result of this operation.",
+  local: "The local derivative: how much the result changes for a small change of this input.",
+  raw: "What the rule sends, before the axes that broadcasting had repeated are summed.",
+  contribution: "What this step adds to the gradient of the node that receives.",
+  before: "What had arrived there before this step.",
+  after: "What has arrived there after this step: before + contribution.",
+  elementwise: "Each entry of the result depends on the entry at the same place alone.",
+  linear: "Twice the input gives twice the result.",
+  multilinear: "Linear in each of its inputs alone, as a product is.",
+  variadic: "Any number of inputs, given as a list.",
+  general: "No simpler kind: its rule is written for this operation alone.",
+  norm: "The length of an array: the root of the sum of its squares. Written |grad| in the graph.",
+};
+
+// A word with what it means, told on pointing, on focus and on a press.
+function gloss(word, text = WORDS[word]) {
+  if (!text) return make("b", "", word);
+  const told = makeButton("gloss", () => told.focus(), word);
+  told.dataset.tip = text;
+  told.setAttribute("aria-label", `${word}: ${text}`);
+  return told;
+}
+
+const wordFor = (word) => (typeof word === "string" ? gloss(word) : word);
+
+// A formula in a box of its own; `names` says what the program calls what the rule has a letter for.
+function formula(mathml, name, label, names = {}) {
   const holder = scroller(name, label);
   holder.innerHTML = mathml;
+  for (const symbol of holder.querySelectorAll("[data-name]")) {
+    const called = names[symbol.dataset.name];
+    if (called && symbol.textContent === symbol.dataset.name) symbol.textContent = called;
+  }
   return holder;
 }
 
@@ -192,10 +357,9 @@ function scroller(name, label, ...children) {
 // A keyboard reaches the boxes that have something to scroll, and is not stopped at the others. (Both sizes of a box
 // are rounded, so they may differ by one where nothing scrolls.)
 function settle(root) {
-  for (const box of root.querySelectorAll(".scroller")) {
-    if (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
-  }
+  const boxes = [...root.querySelectorAll(".scroller")];
+  const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1);
+  boxes.forEach((box, i) => { if (scrolls[i]) box.tabIndex = 0; else box.removeAttribute("tabindex"); });
 }
 
 // A line of source with the expression between its columns marked; columns count characters, not UTF-16 units.

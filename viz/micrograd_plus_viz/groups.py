@@ -1,0 +1,236 @@
+"""Groups of nodes, so that a network of real size is understood at first sight.
+
+A node belongs to the groups along its path: the module, the scope, the function and the round of a loop that made it.
+Records from before paths were kept have them by the names of parameters and by source lines that repeat. Where a group
+would hold too many parts, those that follow each other are bundled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+from .source import Trace
+from .words import _place, edges
+
+MOST_DRAWN = 40
+"""Graphs of more nodes start in groups."""
+MOST_PARTS = 20
+MOST_OF_A_SORT = 10
+ENOUGH, MOST_AT_FIRST = 5, 30
+"""Groups are opened, largest first, until at least so many parts are drawn, as long as they are at most so many."""
+
+Path = tuple[str, ...]
+
+
+class Group:
+    """A group: its name, the group it lies in, and its parts in order, each a group or the number of a node."""
+
+    __slots__ = ("count", "name", "parent", "parts", "place")
+
+    def __init__(self, name: str, parent: Group | None) -> None:
+        self.name, self.parent = name, parent
+        self.parts: list[Group | int] = []
+        self.count, self.place = 0, -1
+
+
+def grouped(trace: Trace) -> dict[str, Any] | None:
+    """The groups of a trace for the page: names, parents, sizes, the group of every node, those open at first.
+
+    None for a graph that is drawn whole. The outermost group, number 0, is the program itself and always open.
+    """
+    if len(trace["nodes"]) <= MOST_DRAWN:
+        return None
+    root = tree(paths(trace))
+    _bundle(root)
+    _simplify(root)
+    _count(root)
+    listed: list[Group] = []
+    of = [0] * len(trace["nodes"])
+    todo = [root]
+    while todo:
+        group = todo.pop()
+        group.place = len(listed)
+        listed.append(group)
+        for part in group.parts:
+            if isinstance(part, Group):
+                todo.append(part)
+            else:
+                of[part] = group.place
+    opened = _opened(root)
+    return {
+        "names": [_full_name(group) for group in listed],
+        "parents": [group.parent.place if group.parent else -1 for group in listed],
+        "counts": [group.count for group in listed],
+        "of": of,
+        "open": sorted(group.place for group in opened),
+    }
+
+
+def _full_name(group: Group) -> str:
+    """A name that can stand alone: a bare number goes behind what it counts."""
+    if group.name.isdigit() and group.parent and group.parent.name:
+        return f"{group.parent.name}.{group.name}"
+    return group.name
+
+
+def tree(found: list[Path]) -> Group:
+    """The tree of groups that paths make, parts in the order in which their first node came to be."""
+    root = Group("", None)
+    known: dict[Path, Group] = {(): root}
+    for node, path in enumerate(found):
+        group = root
+        for depth in range(1, len(path) + 1):
+            inner = known.get(path[:depth])
+            if inner is None:
+                inner = known[path[:depth]] = Group(path[depth - 1], group)
+                group.parts.append(inner)
+            group = inner
+        group.parts.append(node)
+    return root
+
+
+def paths(trace: Trace) -> list[Path]:
+    """The path of every node. A leaf without one stands where it is used: where all its users are."""
+    nodes = trace["nodes"]
+    found: list[Path | None] = _recorded(trace) if trace.get("groups") else _guessed(trace)
+    users: dict[int, list[int]] = {}
+    for start, end, _ in edges(trace):
+        users.setdefault(start, []).append(end)
+    for i in range(len(nodes) - 1, -1, -1):
+        node = nodes[i]
+        if found[i] is None and node["kind"] == "leaf" and i in users:
+            found[i] = _common([found[end] or () for end in users[i]])
+        elif node["kind"] == "output":
+            found[i] = found[node["inputs"][0]["node"]]
+    return [path or () for path in found]
+
+
+def _recorded(trace: Trace) -> list[Path | None]:
+    """The paths that the engine recorded."""
+    whole: list[Path] = []
+    for group in trace["groups"]:
+        before = () if group["parent"] is None else whole[group["parent"]]
+        whole.append((*before, group["name"]))
+    return [None if node["group"] is None else whole[node["group"]] for node in trace["nodes"]]
+
+
+def _guessed(trace: Trace) -> list[Path | None]:
+    """Paths where none were recorded: parameters by their dotted names, results by the round of a line that repeats."""
+    nodes = trace["nodes"]
+    times = Counter(_place(node["site"]) for node in nodes if node["site"])
+    rounds = Counter(times.values())
+    usual = max((n for n in rounds if n > 2), key=lambda n: (rounds[n], n), default=0)
+    seen: Counter[Any] = Counter()
+    found: list[Path | None] = []
+    for node in nodes:
+        if node["kind"] == "leaf":
+            parts = tuple((node["label"] or "").split(".")[:-1])
+            found.append(parts or None)
+            continue
+        path: Path = ()
+        if node["site"]:
+            place = _place(node["site"])
+            seen[place] += 1
+            if usual and times[place] % usual == 0:
+                each = times[place] // usual
+                path = (f"round {(seen[place] - 1) // each + 1} of {usual}",)
+        found.append(path)
+    return found
+
+
+def _common(found: list[Path]) -> Path:
+    """The longest path that all of some paths begin with."""
+    first, *rest = found
+    length = min(map(len, found))
+    for path in rest:
+        while path[:length] != first[:length]:
+            length -= 1
+    return first[:length]
+
+
+def _bundle(group: Group) -> None:
+    """Bundle parts of a kind that follow each other wherever a group has too many: rounds of one loop, loose nodes."""
+    for part in group.parts:
+        if isinstance(part, Group):
+            _bundle(part)
+    if len(group.parts) <= MOST_PARTS:
+        return
+    alike: dict[str, list[Group | int]] = {}
+    for part in group.parts:
+        alike.setdefault(_sort(part), []).append(part)
+    bundles: dict[int, Group] = {}
+    taken: set[int] = set()
+    for parts in alike.values():
+        if len(parts) > MOST_OF_A_SORT:
+            each = math.ceil(len(parts) / min(MOST_OF_A_SORT, math.ceil(len(parts) / MOST_OF_A_SORT)))
+            each = each if isinstance(parts[0], Group) else len(parts)
+            bundles |= {id(parts[i]): _bundled(group, parts[i : i + each]) for i in range(0, len(parts), each)}
+            taken |= set(map(id, parts))
+    group.parts = [bundles.get(id(part), part) for part in group.parts if id(part) in bundles or id(part) not in taken]
+    if len(group.parts) > MOST_PARTS and not bundles:
+        each = math.ceil(len(group.parts) / MOST_OF_A_SORT)
+        group.parts = [_bundled(group, group.parts[i : i + each]) for i in range(0, len(group.parts), each)]
+
+
+def _sort(part: Group | int) -> str:
+    """What parts of a kind have in common: loose nodes, and the rounds of one loop."""
+    return "node" if isinstance(part, int) else part.name.partition(" of ")[2] or "group"
+
+
+def _bundled(parent: Group, parts: list[Group | int]) -> Group:
+    """A group of parts that follow each other, called by its first and last."""
+    bundle = Group("", parent)
+    bundle.parts = parts
+    names = [part.name for part in parts if isinstance(part, Group)]
+    for part in parts:
+        if isinstance(part, Group):
+            part.parent = bundle
+    bundle.name = between(names[0], names[-1]) if names else f"{len(parts)} nodes"
+    return bundle
+
+
+def between(first: str, last: str) -> str:
+    """What stretches from one name to another: `round 1 to 10 of 60`."""
+    if first == last:
+        return first
+    a, b = first.split(" "), last.split(" ")
+    if len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) == 1:
+        return " ".join(x if x == y else f"{x} to {y}" for x, y in zip(a, b, strict=True))
+    return f"{first} … {last}"
+
+
+def _simplify(group: Group) -> None:
+    """A group with only one part is no group: its name goes before that of the group in it."""
+    for k, part in enumerate(group.parts):
+        if isinstance(part, Group):
+            while len(part.parts) == 1 and isinstance(inner := part.parts[0], Group):
+                inner.name, inner.parent = f"{part.name}.{inner.name}" if part.name else inner.name, group
+                group.parts[k] = part = inner
+            if len(part.parts) == 1:
+                group.parts[k] = part.parts[0]
+            else:
+                _simplify(part)
+
+
+def _count(group: Group) -> int:
+    group.count = sum(_count(part) if isinstance(part, Group) else 1 for part in group.parts)
+    return group.count
+
+
+def _opened(root: Group) -> list[Group]:
+    """The groups that are open at first: the program, and the largest in it until there is enough to see."""
+    opened, drawn = [root], len(root.parts)
+    closed = [part for part in root.parts if isinstance(part, Group)]
+    while closed:
+        fitting = [group for group in closed if drawn - 1 + len(group.parts) <= MOST_AT_FIRST]
+        hides_much = any(2 * group.count > root.count for group in fitting)
+        if not fitting or (drawn >= ENOUGH and not hides_much):
+            break
+        group = max(fitting, key=lambda each: each.count)
+        closed.remove(group)
+        closed += [part for part in group.parts if isinstance(part, Group)]
+        opened.append(group)
+        drawn += len(group.parts) - 1
+    return opened
