@@ -1,0 +1,143 @@
+"""Starter notebooks, and what an assignment hands out: prompts and starters, and no answer anywhere.
+
+A notebook is plain JSON of the format 4.5. Cells carry nbgrader's metadata, of which everything else takes no notice;
+the scoring cells end in a plain number, and give feedback only: what runs in a student's kernel can be changed by the
+student.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import runpy
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .exercise import GROUPS, Exercise
+from .known import listed, named
+
+
+class ReleaseError(Exception):
+    """What is wrong with an assignment, as a sentence for the teacher."""
+
+
+def lesson(name: str) -> list[Exercise]:
+    """The exercises of a lesson: a group by its name or its number from 1, or ids with commas between."""
+    if name.isdecimal() and 1 <= int(name) <= len(GROUPS):
+        return listed(GROUPS[int(name) - 1])
+    if name in GROUPS:
+        return listed(name)
+    try:
+        return [named(each.strip()) for each in name.split(",")]
+    except (KeyError, ValueError) as error:
+        groups = "; ".join(f"{i}: {group}" for i, group in enumerate(GROUPS, start=1))
+        raise ReleaseError(f"{error.args[0]}. A lesson is a group ({groups}) or ids with commas between") from error
+
+
+def starter_notebook(
+    chosen: Sequence[Exercise], title: str, *, points: Mapping[str, float] | None = None, scored: bool = False
+) -> dict[str, Any]:
+    """A notebook with the prompt and the starter of each exercise; with `scored`, and a cell that scores it."""
+    first = "from micrograd_plus import exercises"
+    cells = [
+        markdown("title", f"# {title}\n\nEach answer is checked as soon as its cell is run, on fresh inputs. "
+                          f"`exercises.hint()` gives three hints, one after the other."),
+        code("setup", first, locked=True),
+    ]  # fmt: skip
+    for each in chosen:
+        worth = (points or {}).get(each.id, each.points)
+        heading = f"## {each.id}: {each.title} ({worth:g} points)"
+        cells.append(markdown(f"{each.function_name}_prompt", f"{heading}\n\n{each.prompt}"))
+        cells.append(code(each.function_name, each.starter.rstrip("\n"), solution=True))
+        if scored:
+            name = each.function_name
+            cells.append(code(
+                f"{name}_score", f'exercises.score("{each.id}", globals().get("{name}"), of={float(worth)!r})',
+                locked=True, points=float(worth),
+            ))  # fmt: skip
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def markdown(name: str, text: str) -> dict[str, Any]:
+    """A cell of text."""
+    return {"cell_type": "markdown", "id": cell_id(name), "metadata": {}, "source": text}
+
+
+def code(
+    name: str, text: str, *, solution: bool = False, locked: bool = False, points: float | None = None
+) -> dict[str, Any]:
+    """A cell of code, with what nbgrader wants to know of it."""
+    about = {"schema_version": 3, "grade_id": name, "grade": points is not None, "solution": solution,
+             "locked": locked, "task": False, "cell_type": "code"}  # fmt: skip
+    if points is not None:
+        about["points"] = points
+    return {"cell_type": "code", "id": cell_id(name), "execution_count": None, "metadata": {"nbgrader": about},
+            "outputs": [], "source": text}  # fmt: skip
+
+
+def cell_id(name: str) -> str:
+    """A cell's id, as the format wants it: up to 64 letters, digits, - and _."""
+    return "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[:64]
+
+
+# An assignment --------------
+
+
+def read_assignment(path: Path) -> tuple[str, list[Exercise], dict[str, float]]:
+    """The title, the exercises and the points of an assignment's file; exercises of one's own are defined first."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ReleaseError(f"there is no assignment {str(path)!r}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ReleaseError(f"{path.name} is not TOML: {error}") from error
+    for name in data.get("files", []):
+        runpy.run_path(str(path.parent / name), run_name="own_exercises")
+    ids = data.get("exercises")
+    if not isinstance(ids, list) or not ids:
+        raise ReleaseError(f"{path.name}: `exercises` is a list of ids")
+    try:
+        chosen = [named(each) for each in ids]
+    except (KeyError, ValueError) as error:
+        raise ReleaseError(f"{path.name}: {error.args[0]}") from error
+    return str(data.get("title") or path.stem), chosen, dict(data.get("points", {}))
+
+
+def release(path: Path, folder: Path) -> list[Path]:
+    """Write what students are handed, and what each school system wants of it; the files that were written.
+
+    `NAME.ipynb` opens anywhere; `NAME.py` is the same as a script, for systems that take files;
+    `nbgrader/NAME/NAME.ipynb` has scoring cells and belongs into a course's `release` folder; `points.csv` says what
+    each exercise is worth.
+    """
+    title, chosen, points = read_assignment(path)
+    name = path.stem
+    table = io.StringIO()
+    rows = csv.writer(table, lineterminator="\n")
+    rows.writerow(["exercise", "title", "kind", "points"])
+    rows.writerows([each.id, each.title, each.kind, f"{points.get(each.id, each.points):g}"] for each in chosen)
+    plain = starter_notebook(chosen, title, points=points)
+    scored = starter_notebook(chosen, title, points=points, scored=True)
+    files = {
+        folder / f"{name}.ipynb": json.dumps(plain, indent=1) + "\n",
+        folder / f"{name}.py": script(chosen, title),
+        folder / "nbgrader" / name / f"{name}.ipynb": json.dumps(scored, indent=1) + "\n",
+        folder / "points.csv": table.getvalue(),
+    }
+    for place, text in files.items():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    return list(files)
+
+
+def script(chosen: Sequence[Exercise], title: str) -> str:
+    """The starters as one Python file."""
+    parts = [f'"""{title}."""\n\nfrom micrograd_plus import exercises\n']
+    for each in chosen:
+        asked = "\n".join(f"# {line}".rstrip() for line in f"{each.id}: {each.title}\n\n{each.prompt}".splitlines())
+        parts.append(f"\n\n{asked}\n\n{each.starter}")
+    return "".join(parts)

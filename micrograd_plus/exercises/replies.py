@@ -1,0 +1,132 @@
+"""Reply: what a student is told about one try. Text first: it fits a screen reader, and nothing is said by colour."""
+
+# pyright: reportPrivateUsage=false
+# How a trace is shown is asked for here too.
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from types import FunctionType
+from typing import Any
+
+from ..core.operation import Op
+from ..tensor import Tensor, tensor
+from ..tracing import Trace, record
+from .comparing import Wrong
+from .exercise import Exercise
+from .marking import Result
+
+
+class Reply:
+    """Right or not, each part with its reason, and hints for the asking. `walk()` opens the walk at the first wrong
+    step; `result` has everything as data."""
+
+    def __init__(self, exercise: Exercise, result: Result, thing: Any):
+        self.exercise, self.result, self.thing = exercise, result, thing
+        self.stage = 0
+
+    @property
+    def right(self) -> bool:
+        """Whether all of it is right."""
+        return self.result.right
+
+    def __bool__(self) -> bool:
+        return self.right
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """In a notebook: the text, and under it the walk at the first wrong step, where something plays walks."""
+        trace = self.walk() if Trace._mimebundle is not None and not self.right else None
+        if trace is None:
+            return {"text/plain": self.text}
+        played = trace._repr_mimebundle_()
+        page = f"<pre>{html.escape(self.text)}</pre>{played.get('text/html', '')}"
+        return {**played, "text/plain": self.text, "text/html": page}
+
+    @property
+    def text(self) -> str:
+        """The reply in words."""
+        result = self.result
+        if self.right:
+            return f"{self.exercise.id}: right. {number(result.of)} of {number(result.of)} points."
+        lines = [f"{self.exercise.id}: not right yet. {number(result.points)} of {number(result.of)} points."]
+        width = max(len(part["name"]) for part in result.parts)
+        for part in result.parts:
+            score = f"{number(part['points'])} of {number(part['of'])}"
+            lines.append(f"  {part['name']:<{width}}  {score}: {shown(part['reason'])}")
+        if result.first_wrong is not None:
+            lines.append(f"First wrong step: {shown(self.step)}")
+        if result.mistake is not None:
+            lines.append(f"A known mistake looks like this: {result.mistake.title}. Ask for a hint: exercises.hint()")
+        else:
+            lines.append("No known mistake looks like this.")
+        return "\n".join(lines)
+
+    @property
+    def step(self) -> str:
+        """The first wrong step, as a sentence."""
+        wrong = self.result.first_wrong
+        if wrong is None:
+            return "there is none"
+        return f"where {wrong.case.about}, {wrong.sentence.rstrip('.')}."
+
+    def hint(self) -> str:
+        """The next of three hints."""
+        mistake = self.result.mistake
+        if mistake is None:
+            return "There is no hint: " + ("it is right." if self.right else "no known mistake looks like this.")
+        self.stage = min(self.stage + 1, len(mistake.hints))
+        return f"Hint {self.stage} of {len(mistake.hints)}: {mistake.hints[self.stage - 1]}"
+
+    def walk(self) -> Any:
+        """The walk through the first wrong call with your rule in the place of the engine's, to be stepped through in
+        the player; None where the exercise has no walk, or its numbers are the answer."""
+        wrong = self.result.first_wrong
+        return None if wrong is None else walk_of(self.exercise, wrong, self.thing)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result, as plain data."""
+        return self.result.to_dict()
+
+
+def number(value: float) -> str:
+    """A number of points."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def shown(text: str) -> str:
+    """A student's text among ours: control characters, and those that turn the direction of writing, as escapes."""
+    hidden = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+    return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in hidden else c for c in text)
+
+
+def walk_of(exercise: Exercise, wrong: Wrong, thing: Any) -> Any:
+    """The record of a call with a student's rule planted in a copy of its operation."""
+    sample = wrong.case.expects.get("sample")
+    if sample is None or not isinstance(thing, FunctionType) or wrong.kind == "refused":
+        return None
+    served = [name for name in wrong.case.request["answers"] if name in sample.op.inputs]
+    op = sample.op
+    if not served or (op.kind == "elementwise" and len(served) > 1) or type(op) is not Op:
+        return None
+    copy = Op(op.forward, op.kind, outputs=op.outputs, residuals=op.residuals, constants=tuple(op.constants))
+    try:
+        for rule in op.rules:
+            if not set(rule.inputs) & set(served):
+                copy.add_rule(rule.inputs, rule.function)
+        copy.add_rule(tuple(served), thing)
+        upstream = wrong.case.expects.get("upstream", wrong.case.request["arguments"].get("upstream"))
+        names = dict(zip(op.inputs, sample.inputs, strict=False))
+        with record() as trace:
+            leaves = {name: tensor(value, requires_grad=name in served) if hasattr(value, "dtype") else value
+                      for name, value in names.items()}  # fmt: skip
+            for name, leaf in leaves.items():
+                if isinstance(leaf, Tensor):
+                    leaf.label = name
+            copy.apply(*leaves.values(), **sample.params).backward(upstream)
+        return trace if trace.steps else None
+    except Exception:  # noqa: BLE001 - a student's rule may raise anything, and then there is no walk
+        return None

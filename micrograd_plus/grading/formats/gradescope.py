@@ -1,0 +1,92 @@
+"""Gradescope: `results.json`, and the zip that it builds an autograder from.
+
+The fields are those of gradescope-autograders.readthedocs.io/en/latest/specs.
+"""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from ..assignment import load
+
+SETUP = """#!/usr/bin/env bash
+set -e
+apt-get update
+apt-get install -y python3 python3-pip python3-venv
+python3 -m venv /autograder/venv
+/autograder/venv/bin/pip install "numpy>=2.0"
+if ls /autograder/source/*.whl > /dev/null 2>&1
+then /autograder/venv/bin/pip install /autograder/source/*.whl
+else /autograder/venv/bin/pip install micrograd_plus
+fi
+chmod 700 /autograder/source
+"""
+RUN = """#!/usr/bin/env bash
+# Whatever happens, there is a results.json: this one says that the grader failed, until the true one takes its place.
+mkdir -p /autograder/results
+cat > /autograder/results/results.json <<'END'
+{"score": 0, "output": "The grader itself failed; it was not your doing, and your teacher will look at it."}
+END
+cd /autograder/source
+exec /autograder/venv/bin/python -m micrograd_plus grade --one /autograder/submission --student submission \\
+    --assignment /autograder/source/assignment.toml --format gradescope -o /autograder/results/results.json
+"""
+
+
+def results(marks: dict[str, Any]) -> dict[str, Any]:
+    """`results.json` of one submission. Everything is text, so nothing that a student wrote is taken for a page."""
+    output = [marks["problem"]] if marks["problem"] else []
+    output += marks["remarks"]
+    if marks["provisional"]:
+        output.append(f"These marks are provisional (isolation: {marks['isolation']}).")
+    tests = [test(each, f"{number}.{place}", part) for number, each in enumerate(marks["exercises"], start=1)
+             for place, part in enumerate(each["parts"], start=1)]  # fmt: skip
+    return {
+        "score": marks["score"],
+        "output": "\n".join(output),
+        "output_format": "text",
+        "test_output_format": "text",
+        "test_name_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": tests,
+        "extra_data": {"isolation": marks["isolation"], "tampering": marks["tampering"]},
+    }
+
+
+def test(exercise: dict[str, Any], number: str, part: dict[str, Any]) -> dict[str, Any]:
+    """One part of an exercise. Flags on an exercise take points from the whole of it, so from each of its parts
+    alike."""
+    whole = sum(each["points"] for each in exercise["parts"])
+    share = exercise["points"] / whole if whole else 0.0
+    points = round(part["points"] * share, 6)
+    hints = exercise["mistake"]["hints"][:1] if exercise["mistake"] and points < part["of"] else []
+    return {
+        "name": f"{exercise['title']}: {part['name']}",
+        "number": number,
+        "score": points,
+        "max_score": part["of"],
+        "status": "passed" if points >= part["of"] else "failed",
+        "output": "\n".join([part["reason"], *hints]),
+        "output_format": "text",
+        "visibility": "visible",
+        "extra_data": {"exercise": exercise["exercise"], "part": part["name"]},
+    }
+
+
+def package(assignment: Path, place: Path) -> None:
+    """The zip: `setup.sh`, `run_autograder`, the assignment, its own exercises, and a wheel of this package if one lies
+    beside the assignment."""
+    loaded = load(assignment)
+    files = {"setup.sh": SETUP.encode(), "run_autograder": RUN.encode(), "assignment.toml": assignment.read_bytes()}
+    files |= {name: (assignment.parent / name).read_bytes() for name in loaded.files}
+    files |= {wheel.name: wheel.read_bytes() for wheel in sorted(assignment.parent.glob("micrograd_plus-*.whl"))}
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.create_system, entry.compress_type = 3, zipfile.ZIP_DEFLATED
+            entry.external_attr = (stat.S_IFREG | (0o700 if name in ("setup.sh", "run_autograder") else 0o600)) << 16
+            archive.writestr(entry, data)

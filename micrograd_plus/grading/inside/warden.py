@@ -1,0 +1,326 @@
+"""The warden: a process of the grader's own that puts one student's process into its box, waits for it, and clears the
+box away with everything that was started in it.
+
+Warden and student are forks of one server, so Python and NumPy are started once for many. At the level *full* there is
+one more between them, the first process of a namespace of its own: when it ends, the kernel ends everything else there,
+however often that has forked or called itself a daemon.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from . import kernel
+
+BOX = "/box"
+INSIDE = 0
+"""The user id that a student has inside a user namespace, where the grader is nobody in particular outside."""
+
+
+def guard(job: dict[str, Any], watch: socket.socket, files: dict[str, int], student: Callable[[], None]) -> None:
+    """Run `student` in its box until it ends, its time is over, or the grader lets go of `watch`; then clear up.
+
+    What became of it goes to `watch` as JSON: the exit status or signal, the processor time, the largest memory.
+    """
+    box = prepared_box(job)
+    read_end, write_end = os.pipe()
+    kernel.control(kernel.SUBREAPER, 1)
+    if job["level"] == "full":
+        into_namespaces(job)
+    child = os.fork()
+    if child == 0:
+        watch.close()
+        os.close(read_end)
+        started = first_of_namespace if job["level"] == "full" else as_student
+        fenced(lambda: started(job, files, write_end, student), write_end)
+    os.close(write_end)
+    for number in files.values():
+        os.close(number)
+    try:
+        told = waited(job, child, watch, read_end)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        _, status, used = os.wait4(child, 0)
+        if job["level"] == "user":
+            end_all_of(job["uid"])
+        empty(box)
+    if job["level"] == "user":
+        told = told or described(status, used)
+    with contextlib.suppress(OSError):
+        watch.sendall(json.dumps(told or {"signal": int(signal.SIGKILL)}).encode())
+
+
+def fenced(body: Callable[[], Any], write_end: int) -> None:
+    """Run the grader's own part of a fork, which never returns into the program that was forked."""
+    try:
+        body()
+        os._exit(0)
+    except BaseException as error:  # noqa: BLE001 - whatever went wrong before the student's code began is the grader's
+        with contextlib.suppress(OSError):
+            os.write(write_end, json.dumps({"failed": f"{type(error).__name__}: {error}"[:500]}).encode())
+    finally:
+        os._exit(70)
+
+
+def waited(job: dict[str, Any], child: int, watch: socket.socket, read_end: int) -> dict[str, Any] | None:
+    """What the box said of the student's end; None where it was ended from here."""
+    ends = time.monotonic() + job["wall"] + 5  # the grader keeps the time; this is for when it cannot
+    handle = os.pidfd_open(child)
+    looked_at = select.poll()
+    for each in (handle, watch.fileno()):
+        looked_at.register(each, select.POLLIN | select.POLLHUP)
+    while True:
+        happened = looked_at.poll(max(0, 1000 * (ends - time.monotonic())))
+        if not happened or any(number == watch.fileno() for number, _ in happened):
+            return None
+        os.set_blocking(read_end, False)
+        with contextlib.suppress(BlockingIOError):
+            data = os.read(read_end, 4096)
+            return json.loads(data) if data else None
+        return None
+
+
+def described(status: int, used: Any) -> dict[str, Any]:
+    """How a process ended, in numbers."""
+    told: dict[str, Any] = {"cpu": round(used.ru_utime + used.ru_stime, 3), "memory": used.ru_maxrss}
+    told["signal" if os.WIFSIGNALED(status) else "code"] = (
+        os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+    )
+    return told
+
+
+# The box ------------------------------------------------------------------------------------------------------------
+
+
+def prepared_box(job: dict[str, Any]) -> Path:
+    """The student's own folder: at *full* the place for one that exists in memory alone, at *user* one on the disk."""
+    root = Path(job["jail"])
+    if job["level"] == "full":
+        return root / "box"
+    box = root / "boxes" / str(job["uid"])
+    shutil.rmtree(box, ignore_errors=True)
+    box.mkdir(mode=0o700)
+    os.chown(box, job["uid"], job["uid"])
+    return box
+
+
+def empty(box: Path) -> None:
+    """Remove a box from the disk. At *full* it has gone with its namespace, and an empty folder is left in its
+    place."""
+    if box.name != "box":
+        shutil.rmtree(box, ignore_errors=True)
+
+
+def into_namespaces(job: dict[str, Any]) -> None:
+    """Leave every namespace; without root's rights into a user namespace first, in which one user id is known."""
+    if job["uid"] is not None:
+        kernel.unshare(kernel.EVERY_NAMESPACE)
+        return
+    user, group = os.geteuid(), os.getegid()
+    kernel.unshare(kernel.EVERY_NAMESPACE | kernel.NEW_USER)
+    Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+    Path("/proc/self/uid_map").write_text(f"{INSIDE} {user} 1", encoding="ascii")
+    Path("/proc/self/gid_map").write_text(f"{INSIDE} {group} 1", encoding="ascii")
+
+
+def first_of_namespace(job: dict[str, Any], files: dict[str, int], write_end: int, student: Callable[[], None]) -> None:
+    """The first process of the namespace: it furnishes the box, starts the student's process and buries its orphans."""
+    kernel.control(kernel.SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    kernel.control(kernel.SET_DUMPABLE, 0)
+    os.setsid()
+    furnish(job)
+    child = os.fork()
+    if child == 0:
+        fenced(lambda: as_student(job, files, write_end, student), write_end)
+    for number in files.values():
+        os.close(number)
+    while True:
+        pid, status, used = os.wait4(-1, 0)
+        if pid == child:
+            os.write(write_end, json.dumps(described(status, used)).encode())
+            return
+
+
+def furnish(job: dict[str, Any]) -> None:
+    """A root of its own: the jail, which cannot be written, with a folder in memory of a fixed size and number of
+    files."""
+    root = job["jail"]
+    kernel.mount("none", "/", None, kernel.RECURSIVE | kernel.PRIVATE)
+    kernel.mount(root, root, None, kernel.BIND)
+    size = f"size={job['disk']},nr_inodes={job['inodes']},mode=0700"
+    if job["uid"] is not None:
+        size += f",uid={job['uid']},gid={job['uid']}"
+    kernel.mount("box", f"{root}{BOX}", "tmpfs", kernel.NO_SUID | kernel.NO_DEV, size)
+    kernel.mount("none", root, None, kernel.REMOUNT | kernel.BIND | kernel.READ_ONLY | kernel.NO_SUID | kernel.NO_DEV)
+    kernel.pivot(root)
+    socket.sethostname("box")
+
+
+# The student's process ----------------------------------------------------------------------------------------------
+
+
+def as_student(job: dict[str, Any], files: dict[str, int], write_end: int, student: Callable[[], None]) -> None:
+    """Become the student: another user without rights, with limits, in its folder, holding three files; then begin."""
+    os.setsid()
+    for number in range(1, signal.NSIG):
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    here = BOX
+    if job["level"] == "user":
+        os.chroot(job["jail"])
+        here = f"/boxes/{job['uid']}"
+    os.chdir(here)
+    limited(job)
+    if job["uid"] is not None:
+        os.setgroups([])
+        os.setresgid(job["uid"], job["uid"], job["uid"])
+        os.setresuid(job["uid"], job["uid"], job["uid"])
+    kernel.drop_rights()
+    kernel.control(kernel.SET_DUMPABLE, 1)
+    os.umask(0o077)
+    os.environ.clear()
+    os.environ.update({"HOME": here, "TMPDIR": here, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"})
+    held(files)
+    if job["filter"]:
+        kernel.filter_calls()
+    student()
+
+
+def limited(job: dict[str, Any]) -> None:
+    """The limits that the kernel itself keeps."""
+    seconds = max(1, round(job["cpu"]))
+    now = job["base"]
+    for name, soft, hard in (
+        ("CPU", seconds, seconds + 1),
+        ("AS", now + job["memory"], now + job["memory"]),
+        ("FSIZE", job["disk"], job["disk"]),
+        ("NPROC", job["processes"], job["processes"]),
+        ("NOFILE", job["files"], job["files"]),
+        ("CORE", 0, 0),
+        ("MEMLOCK", 0, 0),
+        ("STACK", 1 << 23, 1 << 23),
+        ("MSGQUEUE", 0, 0),
+    ):
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (soft, hard))
+
+
+def held(files: dict[str, int]) -> None:
+    """Hold nothing open but the answers' pipe, the job, and the pipe of what is printed, under fixed numbers."""
+    wanted = {0: os.open(os.devnull, os.O_RDONLY) if Path(os.devnull).exists() else nothing(), 1: files["output"],
+              2: files["output"], 3: files["values"], 4: files["feed"]}  # fmt: skip
+    kept = {number: os.dup2(source, 20 + number, inheritable=False) for number, source in wanted.items()}
+    for number, source in kept.items():
+        os.dup2(source, number, inheritable=False)
+    os.closerange(5, 1024)
+
+
+def nothing() -> int:
+    """A file that is at its end: what `input()` reads."""
+    read_end, write_end = os.pipe()
+    os.close(write_end)
+    return read_end
+
+
+# Clearing up at *user*, where no namespace does -----------------------------------------------------------------------
+
+
+def end_all_of(user: int) -> None:
+    """End every process of a user id, which one slot has to itself: as that user, who may signal no others."""
+    for _ in range(50):
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(OSError):
+                os.setresuid(user, user, user)
+                os.kill(-1, signal.SIGKILL)
+            os._exit(0)
+        os.waitpid(child, 0)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if not lives(user):
+            break
+        time.sleep(0.01)
+    for kind, remove in (("shm", "shmctl"), ("msg", "msgctl"), ("sem", "semctl")):
+        remove_shared(kind, remove, user)
+
+
+def lives(user: int) -> bool:
+    """Whether a process of that user id is left. One that has ended is, until its parent knows: this process takes in
+    orphans and must not leave before it has buried them, or they stay where nobody looks after them."""
+    for entry in os.scandir("/proc"):
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and entry.stat().st_uid == user:
+                return True
+    return False
+
+
+def remove_shared(kind: str, remove: str, user: int) -> None:
+    """Remove memory, queues and semaphores of the older kind, which outlive processes."""
+    with contextlib.suppress(OSError):
+        header, *lines = Path(f"/proc/sysvipc/{kind}").read_text(encoding="ascii").splitlines()
+        names = header.split()
+        for line in lines:
+            row = dict(zip(names, line.split(), strict=False))
+            if int(row["uid"]) == user:
+                number = int(row["semid" if kind == "sem" else f"{kind}id"])
+                getattr(kernel.libc, remove)(number, 0, ctypes.c_long(0))
+
+
+# The server ---------------------------------------------------------------------------------------------------------
+
+
+def serve(control: socket.socket, student: Callable[[int], None]) -> None:
+    """Fork a warden for each job that comes in, until the grader goes away."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader, which gets it too, decides what is to end
+    base = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    control.sendall(b"ready")
+    while True:
+        message, numbers, _, _ = socket.recv_fds(control, 65536, 4)
+        bury(wait=not message)
+        if not message:
+            return
+        job = json.loads(message) | {"base": base}
+        if os.fork() == 0:
+            control.close()
+            values, feed, output = numbers[:3]
+            files = {"values": values, "feed": feed, "output": output}
+            with socket.socket(fileno=numbers[3]) as watch:
+                failed(partial(guard, job, watch, files, partial(student, 3)), watch)
+        for number in numbers:
+            os.close(number)
+
+
+def bury(wait: bool) -> None:
+    """Take note of the wardens that have ended: what they used is then counted as this process's."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, 0 if wait else os.WNOHANG)[0]:
+            pass
+
+
+def failed(body: Callable[[], None], watch: socket.socket) -> None:
+    """Run the warden's part of a fork; where it cannot do it, say so."""
+    try:
+        body()
+    except BaseException as error:  # noqa: BLE001 - the grader is told whatever it was
+        with contextlib.suppress(OSError):
+            watch.sendall(json.dumps({"failed": f"{type(error).__name__}: {error}"[:500]}).encode())
+    finally:
+        sys.stdout.flush()
+        os._exit(0)

@@ -1,0 +1,473 @@
+"""The sandbox: where one answer meets one exercise's inputs, and values come back, or what happened instead.
+
+    with Sandbox() as sandbox:
+        ran = sandbox.run(Job(units, ids, functions, requests))
+
+One server is started for many runs; each run is a process of its own in a box of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .inside import frames
+from .jail import cache, jail
+from .levels import LevelError, best, is_root, works
+
+HERE = Path(__file__).parent
+CARRYING = HERE.parent / "exercises" / "student"
+FIRST_USER, MOST_SLOTS = 64100, 400
+"""The user ids that students have on this machine: one for each slot, and no slot is in two hands."""
+PRINTED = 16 * 1024
+"""How much of what is printed is kept."""
+START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from inside.server import {0} as go; "
+    "del sys.path[0]; go(*sys.argv[2:4]{1})"
+)
+
+
+class SandboxError(Exception):
+    """The grader's own fault, or the machine's: nothing that a submission did."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run may use. The memory is what comes on top of Python and NumPy themselves, for each process."""
+
+    cpu: float = 5.0
+    wall: float = 15.0
+    memory: int = 512 << 20
+    processes: int = 8
+    files: int = 64
+    disk: int = 16 << 20
+    inodes: int = 256
+    values: int = 32 << 20
+
+
+@dataclass(frozen=True)
+class Job:
+    """One answer to one exercise: the cells to run, where the answer is found, and the requests it is to carry out."""
+
+    units: Sequence[tuple[str, str, int]]
+    """What each cell is called in tracebacks, its source, and how many lines of its file stand before it."""
+    ids: Sequence[str]
+    functions: Sequence[str]
+    requests: Sequence[dict[str, Any]]
+    limits: Limits = field(default_factory=Limits)
+    dice: int = 0
+    name: str = "submission"
+    future: int = 0
+    """What `from __future__` the submission begins with, as the compiler's flags."""
+
+    def packed(self) -> bytes:
+        """As bytes for the student's process."""
+        head = {
+            "units": [list(each) for each in self.units], "ids": list(self.ids), "functions": list(self.functions),
+            "dice": self.dice, "name": self.name, "future": self.future, "most_bytes": self.limits.values // 4,
+        }  # fmt: skip
+        shared = frames.frame(b"S", frames.written(self.shared(), 1 << 40))
+        names = self.shared().keys()
+        calls = [frames.frame(b"C", frames.written({name: each[name] for name in each.keys() - names}, 1 << 40))
+                 for each in self.requests]  # fmt: skip
+        return b"".join([frames.frame(b"J", json.dumps(head).encode()), shared, *calls])
+
+    def shared(self) -> dict[str, Any]:
+        """What all requests say alike, such as the words of `xp`; it travels once."""
+        first = self.requests[0] if self.requests else {}
+        return {
+            name: first[name] for name in ("driver", "words", "answers")
+            if name in first and all(name in each and each[name] == first[name] for each in self.requests)
+        }  # fmt: skip
+
+
+@dataclass
+class Ran:
+    """What came of a run. `end` is `done`, or why it is not: `time`, `cpu`, `memory`, `crash`, `left`, `flood`,
+    `protocol`, `missing`, `not_callable`."""
+
+    end: str = "done"
+    detail: dict[str, Any] = field(default_factory=dict)
+    outcomes: dict[int, Any] = field(default_factory=dict)
+    errors: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """By call: what was raised where no outcome could be made."""
+    broken: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """By cell: what it raised."""
+    unit: int = -1
+    """The cell that was begun last."""
+    call: int = -1
+    """The call that was begun last."""
+    loaded: bool = False
+    printed: str = ""
+    cut: bool = False
+    cpu: float = 0.0
+    wall: float = 0.0
+
+
+class Sandbox:
+    """Boxes at one level of isolation. It holds a server and a slot, and gives both back when it is closed."""
+
+    def __init__(self, level: str | None = None) -> None:
+        self.level = level or best()
+        if not works(self.level):
+            raise LevelError(f"this machine has no isolation of level {self.level!r}; it has {best()!r}")
+        self.server: subprocess.Popen[bytes] | None = None
+        self.control: socket.socket | None = None
+        self.slot: int | None = None
+        self.lock: Any = None
+        self.jail: Path | None = None
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def run(self, job: Job) -> Ran:
+        """Run one job. Whatever the student's code does, this returns; a `SandboxError` is never its doing."""
+        began = time.monotonic()
+        data, printed, cut, told = self._alone(job) if self.level == "none" else self._boxed(job)
+        ran = understood(data, told, job)
+        ran.printed, ran.cut = printed.decode("utf-8", "backslashreplace"), cut
+        ran.cpu, ran.wall = told.get("cpu", 0.0), time.monotonic() - began
+        return ran
+
+    def close(self) -> None:
+        """End the server and free the slot."""
+        if self.control is not None:
+            self.control.close()
+            self.control = None
+        if self.server is not None:
+            try:
+                self.server.wait(10)
+            except subprocess.TimeoutExpired:
+                self.server.kill()
+                self.server.wait()
+            self.server = None
+        if self.lock is not None:
+            self.lock.close()
+            self.lock = None
+
+    # In a box ---------------------------------------------------------------------------------------------------------
+
+    def _start(self) -> socket.socket:
+        self.jail = jail()
+        if is_root():
+            self.slot, self.lock = free_slot()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self.server = subprocess.Popen(
+                command("main", str(theirs.fileno())), pass_fds=[theirs.fileno()], env=environment(), close_fds=True,
+                stdin=subprocess.DEVNULL, cwd="/", start_new_session=True,
+            )  # fmt: skip
+        ours.settimeout(60)
+        if ours.recv(16) != b"ready":
+            raise SandboxError("the server of boxes did not start")
+        self.control = ours
+        return ours
+
+    def _boxed(self, job: Job) -> tuple[bytes, bytes, bool, dict[str, Any]]:
+        control = self.control or self._start()
+        limits, root = job.limits, is_root()
+        told = {
+            "level": self.level, "jail": str(self.jail), "uid": FIRST_USER + self.slot if root and self.slot is not None
+            else None, "filter": True, "cpu": limits.cpu, "wall": limits.wall, "memory": limits.memory,
+            "processes": limits.processes, "files": limits.files, "disk": limits.disk, "inodes": limits.inodes,
+        }  # fmt: skip
+        feed = os.memfd_create("job")
+        with contextlib.ExitStack() as open_here:
+            open_here.callback(os.close, feed)
+            write_all(feed, job.packed())
+            os.lseek(feed, 0, os.SEEK_SET)
+            values, values_end = pipe(open_here)
+            output, output_end = pipe(open_here)
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            open_here.enter_context(ours)
+            with theirs:
+                ends = [values_end, feed, output_end, theirs.fileno()]
+                try:
+                    socket.send_fds(control, [json.dumps(told).encode()], ends)
+                except OSError as error:
+                    raise SandboxError(f"the server of boxes is gone: {error}") from error
+            for number in (values_end, output_end):
+                os.close(number)
+            return watched(ours, values, output, limits)
+
+    # Without one ------------------------------------------------------------------------------------------------------
+
+    def _alone(self, job: Job) -> tuple[bytes, bytes, bool, dict[str, Any]]:
+        limits = job.limits
+        settings = environment() | {"MARKED_CPU": str(max(1, round(limits.cpu))), "MARKED_MEMORY": str(limits.memory)}
+        with tempfile.TemporaryDirectory(prefix="marked-", ignore_cleanup_errors=True) as here:
+            child = subprocess.Popen(
+                command("alone", None), env=settings, cwd=here, start_new_session=True, stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )  # fmt: skip
+            values, output = Kept(child.stdout, limits.values), Kept(child.stderr, PRINTED)
+            fed = threading.Thread(target=feed_all, args=(child.stdin, job.packed()), daemon=True)
+            for each in (values, output, fed):
+                each.start()
+            told: dict[str, Any] = {}
+            ends = time.monotonic() + limits.wall
+            while child.poll() is None and not told:
+                time.sleep(0.005)
+                told = {"end": "flood"} if values.more else {"end": "time"} if time.monotonic() > ends else {}
+            end_group(child)
+            for each in (values, output, fed):
+                each.join(1)
+            code = child.wait()
+            told.update({"signal": -code} if code < 0 else {"code": code})
+            return bytes(values.data), bytes(output.data), output.more, told
+
+
+def command(entry: str, number: str | None) -> list[str]:
+    """How a server, or a process of its own, is started: by a Python that heeds no file and no setting of the
+    user's."""
+    numpy_at = str(Path(np.__file__).parent.parent)
+    call = START.format(entry, "" if number is None else ", int(sys.argv[4])")
+    rest = [str(HERE), numpy_at, str(CARRYING)] + ([] if number is None else [number])
+    return [getattr(sys, "_base_executable", sys.executable), "-P", "-s", "-S", "-B", "-c", call, *rest]
+
+
+def environment() -> dict[str, str]:
+    """The little that a student's process finds in its environment; nothing of the grader's own."""
+    kept = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
+    return kept | {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "LANG": "C.UTF-8",
+                   "PYTHONIOENCODING": "utf-8:backslashreplace", "PYTHONUTF8": "1"}  # fmt: skip
+
+
+def free_slot() -> tuple[int, Any]:
+    """A user id's number that no other grader on this machine holds, with the lock that says so."""
+    import fcntl
+
+    folder = cache() / "slots"
+    folder.mkdir(exist_ok=True)
+    for number in range(MOST_SLOTS):
+        lock = (folder / str(number)).open("w", encoding="ascii")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+        else:
+            return number, lock
+    raise SandboxError("every slot is taken")
+
+
+def pipe(open_here: contextlib.ExitStack) -> tuple[int, int]:
+    """A pipe, whose end for reading is closed in the end."""
+    read_end, write_end = os.pipe()
+    open_here.callback(os.close, read_end)
+    return read_end, write_end
+
+
+def write_all(number: int, data: bytes) -> None:
+    """Write all, however little is taken at a time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(number, rest) :]
+
+
+def watched(
+    watch: socket.socket, values: int, output: int, limits: Limits
+) -> tuple[bytes, bytes, bool, dict[str, Any]]:
+    """Read what comes until the box is cleared away; let go of it when its time is over or too much came."""
+    watching = Watching(watch, values, output, limits)
+    while not watching.over:
+        watching.look()
+    watching.rest()
+    if "failed" in watching.told:
+        raise SandboxError(watching.told["failed"])
+    return bytes(watching.kept[values]), bytes(watching.kept[output]), watching.cut, watching.told
+
+
+class Watching:
+    """A box that is watched. The deadline is one for everything, so nothing is won by sending little by little."""
+
+    def __init__(self, watch: socket.socket, values: int, output: int, limits: Limits) -> None:
+        self.watch, self.values, self.output = watch, values, output
+        self.kept = {values: bytearray(), output: bytearray()}
+        self.most = {values: limits.values, output: PRINTED}
+        self.cut, self.over = False, False
+        self.told: dict[str, Any] = {}
+        self.ends = time.monotonic() + limits.wall
+        self.poll = select.poll()
+        for number in (values, output, watch.fileno()):
+            self.poll.register(number, select.POLLIN | select.POLLHUP)
+
+    def look(self) -> None:
+        """Wait for what happens next, no longer than there is time."""
+        left = self.ends - time.monotonic()
+        if left <= 0:
+            if self.told:
+                raise SandboxError("a box could not be cleared away")
+            self.let_go("time")
+        for number, _ in self.poll.poll(max(1.0, 1000 * left)):
+            if number == self.watch.fileno():
+                data = self.watch.recv(65536)
+                self.told = (json.loads(data) if data else {"signal": int(signal.SIGKILL)}) | self.told
+                self.over = True
+            elif data := os.read(number, 1 << 18):
+                self.take(number, data)
+            else:
+                self.poll.unregister(number)
+
+    def take(self, number: int, data: bytes) -> None:
+        """Keep what came, as far as there is room; of values, more than that is too much."""
+        room = self.most[number] - len(self.kept[number])
+        self.kept[number] += data[:room]
+        if len(data) > room and number == self.output:
+            self.cut = True
+        elif len(data) > room and not self.told:
+            self.let_go("flood")
+
+    def let_go(self, why: str) -> None:
+        """Have the box cleared away, which takes a moment."""
+        self.told = {"end": why}
+        self.watch.shutdown(socket.SHUT_WR)
+        self.ends = time.monotonic() + 10
+
+    def rest(self) -> None:
+        """What was written before the box was cleared away, and not read yet."""
+        for number, kept in self.kept.items():
+            os.set_blocking(number, False)
+            with contextlib.suppress(BlockingIOError):
+                while (room := self.most[number] - len(kept)) and (data := os.read(number, room)):
+                    kept += data
+
+
+class Kept(threading.Thread):
+    """What comes out of a stream, up to a size; the rest is read and let go."""
+
+    def __init__(self, stream: Any, most: int) -> None:
+        super().__init__(daemon=True)
+        self.stream, self.most, self.data, self.more = stream, most, bytearray(), False
+
+    def run(self) -> None:
+        """Read to the end."""
+        with contextlib.suppress(OSError, ValueError):
+            while part := self.stream.read1(1 << 16):
+                room = self.most - len(self.data)
+                self.data += part[:room]
+                self.more = self.more or len(part) > room
+
+
+def feed_all(stream: Any, data: bytes) -> None:
+    """Write a job to a process that may end before it has read it."""
+    with contextlib.suppress(OSError):
+        stream.write(data)
+        stream.close()
+
+
+def end_group(child: subprocess.Popen[bytes]) -> None:
+    """End a process and, where the system knows groups, those it started and that did not leave its group."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        child.kill()
+
+
+# What came back -----------------------------------------------------------------------------------------------------
+
+
+def understood(data: bytes, told: dict[str, Any], job: Job) -> Ran:
+    """The frames of a run, and how it ended. Frames are believed to be what a student says, and no more."""
+    ran, done = Ran(), False
+    try:
+        for kind, body in frames.frames(data):
+            done = done or kind == b"D"
+            if kind in MEANINGS:
+                MEANINGS[kind](ran, body, job)
+    except (frames.FrameError, ValueError, UnicodeDecodeError, KeyError, TypeError) as error:
+        if "end" not in told and told.get("code") == 0:
+            ran.end, ran.detail = "protocol", {"what": str(error)[:200]}
+            return ran
+    if ran.end in ("missing", "not_callable") and done:
+        return ran
+    ran.end, ran.detail = ended(told, done, ran)
+    return ran
+
+
+def ended(told: dict[str, Any], done: bool, ran: Ran) -> tuple[str, dict[str, Any]]:
+    """Why a run is over."""
+    if "end" in told:
+        return told["end"], {}
+    number = told.get("signal")
+    if number in (getattr(signal, "SIGXCPU", None), getattr(signal, "SIGXFSZ", None)) and number is not None:
+        return ("cpu" if number == signal.SIGXCPU else "disk"), {}
+    if number is not None:
+        name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+        return "crash", {"signal": name}
+    return ("done", {}) if done else ("left", {"code": told.get("code", 0)})
+
+
+def number_and_rest(body: bytes) -> tuple[int, frames.Reader]:
+    """The number that a frame begins with."""
+    reader = frames.Reader(body)
+    return reader.unpack("I")[0], reader
+
+
+def an_error(ran: Ran, body: bytes, job: Job, calls: bool) -> None:
+    """What a cell or a call raised; a later frame on the same one says more than the earlier."""
+    number, reader = number_and_rest(body)
+    name, message, whole = reader.text(), reader.text(), reader.text()
+    (line,) = reader.unpack("I")
+    if number < len(job.requests if calls else job.units):
+        told = {
+            "kind": name[:80],
+            "message": message[:300],
+            "line": line or None,
+            "told": whole == "1" and bool(message),
+        }
+        (ran.errors if calls else ran.broken)[number] = told
+
+
+def an_outcome(ran: Ran, body: bytes, job: Job) -> None:
+    """A call's outcome; the first counts."""
+    number, reader = number_and_rest(body)
+    if number < len(job.requests) and number not in ran.outcomes:
+        ran.outcomes[number] = frames.read(bytes(reader.data[reader.at :]))
+
+
+def a_lack(ran: Ran, body: bytes, job: Job) -> None:
+    """No answer was found, or it is nothing to call."""
+    detail = json.loads(frames.Reader(body).text())
+    if type(detail) is not dict:
+        raise frames.FrameError("a lack that is none")
+    names = detail.get("names", []) if type(detail.get("names")) is list else []
+    ran.end, ran.detail = "missing", {"names": [str(each)[:80] for each in names[:100]]}
+
+
+def begun(name: str) -> Any:
+    """What notes the cell or the call that was begun last."""
+
+    def note(ran: Ran, body: bytes, job: Job) -> None:
+        setattr(ran, name, number_and_rest(body)[0])
+
+    return note
+
+
+MEANINGS: dict[bytes, Any] = {
+    b"U": begun("unit"),
+    b"B": begun("call"),
+    b"E": lambda ran, body, job: an_error(ran, body, job, calls=False),
+    b"X": lambda ran, body, job: an_error(ran, body, job, calls=True),
+    b"R": an_outcome,
+    b"M": a_lack,
+    b"L": lambda ran, body, job: setattr(ran, "loaded", True),
+}
