@@ -2,7 +2,8 @@
 # (with venv and pip) need be there. `make PYTHON=python3.13 test` chooses another Python for a new .venv.
 
 PYTHON ?= python3.11 python3.12 python3.13 python3.14 python3
-PYTEST = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup
+# Several test processes share the cores, so each gets one thread for its linear algebra.
+PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,15 +15,22 @@ test: .venv/.test ## run the tests, in a browser too (more options: TEST_ARGS="-
 	.venv/bin/python tests/install_browser.py
 	$(PYTEST) -m "not parity and not cuda" $(TEST_ARGS)
 
+quick: .venv/.test ## the core's tests with one sample of each operation, in a minute (TEST_ARGS as above)
+	$(PYTEST) --quick -m "not parity and not cuda" $(TEST_ARGS)
+
 parity: .venv/.parity ## compare with PyTorch 2.13.0 (its wheel can be gigabytes; TEST_ARGS as above)
 	$(PYTEST) -m parity $(TEST_ARGS)
 
 bench: .venv/.bench ## measure against the peers and by hand (more options: BENCH_ARGS="--only W3 --quick")
 	PYTHONPATH=tests .venv/bin/python -m benchmarks $(BENCH_ARGS)
 
-lint: .venv/.dev ## ruff and pyright
+bench-grade: .venv/.test ## measure the grader, beside nbgrader (more options: BENCH_ARGS="--quick --without nbgrader")
+	PYTHONPATH=tests .venv/bin/python -m benchmarks.grading $(BENCH_ARGS)
+
+lint: .venv/.dev ## ruff and pyright, and the schema of the workflows
 	.venv/bin/python -m ruff check .
 	.venv/bin/python -m pyright --pythonpath .venv/bin/python
+	.venv/bin/python -m check_jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 test-cuda: ## run the tests on an NVIDIA GPU, with the Python that is there (PYTHON=python3 chooses one; TEST_ARGS)
 	@$(FOUND); PYTHONPATH=.:viz $$python -m pytest --device cuda -m "not parity and not browser" $(TEST_ARGS)
@@ -42,12 +50,8 @@ clean: ## remove .venv and everything made by the targets above
 	rm -rf .venv site build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help lab test parity bench lint test-cuda bench-cuda reference docs clean
+.PHONY: help lab test quick parity bench bench-grade lint test-cuda bench-cuda reference docs clean
 .DEFAULT_GOAL := help
-
-# Several test processes share the cores, so each gets one thread for its linear algebra.
-test parity: export OPENBLAS_NUM_THREADS = 1
-test parity: export OMP_NUM_THREADS = 1
 
 # JupyterLab refuses to run as root, as in a container, unless told that it is meant.
 AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)

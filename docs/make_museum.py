@@ -1,4 +1,4 @@
-"""Writes docs/museum.md from `micrograd_plus.museum`: every wrong rule beside the right one, and what gives it away.
+"""Writes docs/museum.md from `checks.museum`: every wrong rule beside the right one, and what gives it away.
 
     make reference           or           python docs/make_museum.py
 
@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from micrograd_plus import museum
-from micrograd_plus.museum.evidence import number
+from micrograd_plus.checks import museum
+from micrograd_plus.checks.museum.evidence import number
 
 PAGE = Path(__file__).resolve().parent / "museum.md"
 MOST_NUMBERS = 6
@@ -31,7 +31,7 @@ Engines shipped these, and students handed them in. Each is wrong in one way, an
 tests it with a lazy input: a square matrix, an upstream of ones, numbers that never tie. Each can be run:
 
 ```python
-from micrograd_plus import check, museum
+from micrograd_plus.checks import museum, promises as check
 
 exhibit = museum.named("tanh: rule on the input")
 with museum.planted(exhibit) as tanh:

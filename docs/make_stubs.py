@@ -1,8 +1,8 @@
-"""Writes the stubs: what the public rooms hold, spelled out for editors and type checkers.
+"""Writes the stubs: what the public modules hold, spelled out for editors and type checkers.
 
     make reference           or           python docs/make_stubs.py
 
-An operation becomes public as it is defined, and a room is imported when somebody asks for it: good to read and quick
+An operation becomes public as it is defined, and a module is imported when somebody asks for it: good to read and quick
 to start, but nothing that an editor can follow. The stubs say the same in a form it can. They are committed, and a
 test compares them with what this writes.
 """
@@ -17,62 +17,73 @@ from pathlib import Path
 from typing import Any
 
 import micrograd_plus as mg
-from micrograd_plus import ops, reference
+from micrograd_plus import ops
+from micrograd_plus.checks import reference
 
 HOUSE = Path(__file__).resolve().parent.parent
 BEGINNING = '"""{}\n\nWritten by `make reference`, for editors and type checkers; Python itself never reads it.\n"""\n'
 WIDTH = 120
+AT_ONCE = ("core.define", "core.composite", "tensor", "core.blocks")
+"""The modules whose names the package imports as it is imported itself."""
 
 
 def stubs() -> dict[str, str]:
     """Every stub, by its path from the root of the repository."""
-    written = {"micrograd_plus/__init__.pyi": face(), "micrograd_plus/ops/__init__.pyi": subjects()}
-    for name in ("fft", "linalg", "signal"):
-        room = getattr(mg, name)
+    written = {"micrograd_plus/__init__.pyi": package(), "micrograd_plus/ops/__init__.pyi": subjects()}
+    for name in ("fft", "linalg", "signal", "special"):
+        module = getattr(mg, name)
+        is_package = hasattr(module, "__path__")
+        dots = "." * (module.__name__.count(".") + is_package)
         parts = [
-            BEGINNING.format(reference.headline(room)),
-            "from typing import Any\n\nfrom .tensor import Tensor\n",
-            *(definition(each, getattr(room, each)) for each in room.__all__),
+            BEGINNING.format(reference.headline(module)),
+            f"from typing import Any\n\nfrom {dots}tensor import Tensor\n",
+            *(definition(each, getattr(module, each)) for each in module.__all__),
         ]
-        written[f"micrograd_plus/{name}.pyi"] = "\n".join([*parts, ""])
+        written[f"{module.__name__.replace('.', '/')}{'/__init__' if is_package else ''}.pyi"] = "\n".join([*parts, ""])
     return written
 
 
-# The public face ------------------------------------------------------------------------------------------------------
+# The package itself ---------------------------------------------------------------------------------------------------
 
 
-def face() -> str:
+def package() -> str:
     """The stub of `micrograd_plus` itself: each public name, imported from where it is defined."""
     others = sorted(set(mg.__all__) - set(ops.__all__))
     found = sorted([("", "ops", "ops"), ("ops", "*", "*"), *((*home(name), name) for name in others)])
-    imports = [import_from(room, list(members)) for room, members in groupby(found, key=lambda each: each[0])]
-    renamed = [f"{name} = {room}.{inside}" for room, inside, name in found if room and inside != name]
+    imports = [import_from(module, list(members)) for module, members in groupby(found, key=lambda each: each[0])]
+    renamed = [f"{name} = _{name}" for _, inside, name in found if inside != name]
     parts = [
         BEGINNING.format(reference.headline(mg)),
-        "\n".join(each for each in imports if each),
+        "\n".join(imports),
         "\n".join(["", *renamed, "__version__: str", ""]),
     ]
     return "\n".join(parts)
 
 
 def home(name: str) -> tuple[str, str]:
-    """The room that a public name comes from ("" where it is itself a room), and what it is called there."""
-    if inspect.ismodule(getattr(mg, name)):
-        return "", name
+    """The module that a public name comes from, and what it is called there."""
+    found = getattr(mg, name)
+    if inspect.ismodule(found):
+        package, _, inside = found.__name__.removeprefix("micrograd_plus.").rpartition(".")
+        return package, inside
     if name in mg._WHEN_ASKED_FOR:
-        room, _, inside = mg._WHEN_ASKED_FOR[name].partition(":")
-        return room, inside
-    rooms = {room: vars(sys.modules[f"micrograd_plus.{room}"]) for room in ("op", "composites", "tensor", "variable")}
-    return next(room for room, names in rooms.items() if name in names), name
+        module, _, inside = mg._WHEN_ASKED_FOR[name].partition(":")
+        return module, inside
+    return next(module for module in AT_ONCE if name in vars(sys.modules[f"micrograd_plus.{module}"])), name
 
 
-def import_from(room: str, members: list[tuple[str, str, str]]) -> str:
-    """The statement that publishes these names of a room: a stub publishes what it imports under a name."""
-    names = ["*" if name == "*" else f"{name} as {name}" for _, inside, name in members if inside == name]
-    line = f"from .{room} import {', '.join(names)}" if names else ""
+def import_from(module: str, members: list[tuple[str, str, str]]) -> str:
+    """The statement that publishes these names of a module: a stub publishes what it imports under the name it has."""
+    names = [spelled(inside, name) for _, inside, name in members]
+    line = f"from .{module} import {', '.join(names)}"
     if len(line) > WIDTH:
-        line = f"from .{room} import (\n{indented(names)}\n)"
+        line = f"from .{module} import (\n{indented(names)}\n)"
     return line
+
+
+def spelled(inside: str, name: str) -> str:
+    """One name in such a statement; what is published under another name than it has there is kept for a line below."""
+    return "*" if name == "*" else f"{inside} as {name}" if inside == name else f"{inside} as _{name}"
 
 
 # Operations -----------------------------------------------------------------------------------------------------------
@@ -82,12 +93,18 @@ def subjects() -> str:
     """The stub of `micrograd_plus.ops`: every operation, under the heading of its subject."""
     parts = [
         BEGINNING.format(reference.headline(ops)),
-        "from types import ModuleType\nfrom typing import Any\n\nfrom ..tensor import Tensor\n",
+        "from types import ModuleType\nfrom typing import Any\n\nfrom ..tensor import Tensor",
+        import_from("extras", [("", name, name) for name in sorted(in_extras())]) + "\n",
         "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n__all__: list[str]\n",
     ]
     for heading, names in groupby(ops.__all__, key=heading_of):
         parts += [f"# {heading}", *(definition(name, getattr(ops, name)) for name in names), ""]
     return "\n".join(parts)
+
+
+def in_extras() -> set[str]:
+    """The subjects that lie a folder deeper, and are found in the package all the same."""
+    return {module.__name__.rpartition(".")[2] for module in ops.SUBJECTS.values() if ".extras." in module.__name__}
 
 
 def heading_of(name: str) -> str:
@@ -110,13 +127,13 @@ def definition(name: str, function: Any) -> str:
 
 def parameters(function: Any) -> list[str]:
     """Each parameter as a stub spells it; a default that is no plain literal is left open."""
-    spelled, stars = [], {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    written, stars = [], {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     for each in inspect.signature(function).parameters.values():
-        if each.kind is inspect.Parameter.KEYWORD_ONLY and not any(one.startswith("*") for one in spelled):
-            spelled.append("*")
+        if each.kind is inspect.Parameter.KEYWORD_ONLY and not any(one.startswith("*") for one in written):
+            written.append("*")
         default = "" if each.default is inspect.Parameter.empty else f" = {literal(each.default)}"
-        spelled.append(f"{stars.get(each.kind, '')}{each.name}: Any{default}")
-    return spelled
+        written.append(f"{stars.get(each.kind, '')}{each.name}: Any{default}")
+    return written
 
 
 def literal(value: Any) -> str:

@@ -35,7 +35,6 @@ def run_python(*arguments, folder=HOUSE, packages=HOUSE, columns="100"):
         cwd=folder,
         env=environment(packages, columns),
         capture_output=True,
-        text=True,
         encoding="utf-8",
         check=False,
     )

@@ -1,6 +1,5 @@
 """What several test files share."""
 
-import ast
 import importlib
 import importlib.util
 from collections.abc import Iterator
@@ -10,15 +9,17 @@ import pytest
 
 import stand_in
 from benchmarks import on_device
-from micrograd_plus import check
-from micrograd_plus.op import operations
-from micrograd_plus.readings import vocabulary
-from micrograd_plus.samples import samples
+from micrograd_plus.backends import devices, tensors
+from micrograd_plus.checks import promises as check
+from micrograd_plus.checks.samples import Sample, samples
+from micrograd_plus.core.define import operations
+from outside_packages import missing_packages
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let whoever runs the tests choose the device on which every promise is held once more."""
+    """Let whoever runs the tests choose the device on which every promise is held once more, or few of the tests."""
     parser.addoption("--device", default="stand-in", help="cuda, or the stand-in for a device that is not there")
+    parser.addoption("--quick", action="store_true", help="the core's tests alone, with one sample of each operation")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,9 +38,18 @@ LEFT_OUT: dict[str, list[str]] = {}
 """Files of tests, folders and single tests that were left out, by the package that is missing."""
 
 
+QUICK = (
+    "test_checks", "test_composites", "test_engine", "test_fast_paths", "test_memory", "test_rules", "test_trace",
+    "test_trace_recording", "test_transforms", "test_walks", "test_writing",
+)  # fmt: skip
+"""The files of tests that `--quick` runs: what whoever changes the core wants to know within a minute."""
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """On a GPU machine, which has the environment it has, leave out the files whose packages are missing, and the
-    folders whose fixtures need one."""
+    """With `--quick`, leave out all other files. On a GPU machine, which has the environment it has, leave out the
+    files whose packages are missing, and the folders whose fixtures need one."""
+    if config.getoption("--quick") and collection_path.suffix == ".py" and collection_path.stem not in QUICK:
+        return True
     file = collection_path / "conftest.py" if collection_path.is_dir() else collection_path
     if config.getoption("--device") == "stand-in" or file.suffix != ".py" or not file.exists():
         return None
@@ -50,7 +60,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The same for single tests, by what they are marked to need."""
+    """The same for single tests, by their sample, and by what they are marked to need."""
+    if config.getoption("--quick"):
+        further = [item for item in items if is_of_a_further_sample(item)]
+        config.hook.pytest_deselected(items=further)
+        left_out = set(further)
+        items[:] = [item for item in items if item not in left_out]
     if config.getoption("--device") == "stand-in":
         return
     for item in list(items):
@@ -62,18 +77,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             items.remove(item)
 
 
-def missing_packages(path: Path) -> list[str]:
-    """The packages that a file imports at its top, or that those import, and that are not installed."""
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module for node in body if isinstance(node, ast.ImportFrom) and node.module and not node.level]
-    missing: set[str] = set()
-    for package in {name.partition(".")[0] for name in names}:
-        try:
-            importlib.import_module(package)
-        except ModuleNotFoundError as error:
-            missing.add(str(error.name).partition(".")[0])
-    return sorted(missing)
+def is_of_a_further_sample(item: pytest.Item) -> bool:
+    """Whether a test is handed a sample that is not the first of its operation."""
+    callspec = getattr(item, "callspec", None)
+    sample = callspec and callspec.params.get("sample")
+    return isinstance(sample, Sample) and sample is not samples[sample.op.name][0]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -87,11 +95,11 @@ def device(request: pytest.FixtureRequest) -> Iterator[str]:
     """The device that was chosen. What is asked of one that is not there is an error, and never a skipped test."""
     name = request.config.getoption("--device")
     if name != "stand-in":
-        yield vocabulary.device(name).name
+        yield devices.device(name).name
         return
-    vocabulary.add_device(name, stand_in.library)
+    devices.add_device(name, stand_in.library)
     yield name
-    del vocabulary._devices[name]
+    del devices._devices[name]
 
 
 @pytest.fixture
@@ -103,10 +111,23 @@ def called_on_the_device(device: str) -> Iterator[str]:
 
 
 @pytest.fixture
+def own_exercises() -> Iterator[None]:
+    """Let a test declare exercises of its own; afterwards those are known that came with the package."""
+    from micrograd_plus.exercises import listed
+    from micrograd_plus.exercises.declared import exercises
+
+    listed()
+    before = dict(exercises)
+    yield
+    exercises.clear()
+    exercises.update(before)
+
+
+@pytest.fixture
 def own_operations() -> Iterator[None]:
     """Let a test define operations of its own; afterwards the engine knows only those it came with."""
-    registries = [operations, samples, vars(vocabulary.tensors), vocabulary._composites]
-    registries += [vars(device.words) for device in vocabulary._devices.values()]
+    registries = [operations, samples, vars(tensors), devices._composites]
+    registries += [vars(device.namespace) for device in devices._devices.values()]
     before = [dict(registry) for registry in registries]
     yield
     for registry, contents in zip(registries, before, strict=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from micrograd_plus.samples import inner, positive, real, spaced
+from micrograd_plus.checks.samples import inner, positive, real, spaced
 
 
 class Call:
@@ -111,6 +111,7 @@ TABLES = {
         Row("take", "take"),
         Row("take_along_axis", "take_along_axis"),
         Row("scatter_add", "scatter_add"),
+        Row("setitem", "setitem"),
         Row("embedding", "embedding", Call("nn.functional.embedding", [[1, 3, 1], [0, 1, 3]], real(5, 4)),
             tests="test_conventions::test_the_padding_row_of_an_embedding_learns_nothing"),
         Row("one_hot", "one_hot"),
@@ -238,9 +239,12 @@ FEATURES = [
         "test_engine::test_gradients_come_back_as_a_mapping_and_no_grad_is_touched"),
     Row("iterative order, no recursion limit, three orders to look at", "orders",
         tests="test_memory::test_a_chain_of_a_million_numbers_walks test_walks::test_three_orders_of_one_program"),
-    Row("independent rules on several threads, with the same result", "Tensor.backward",
-        tests="test_walks::test_on_several_threads_the_gradients_are_the_same_to_the_byte "
-        "test_walks::test_a_small_graph_stays_on_one_thread"),
+    Row("walks on several threads at once, inside rules, after interrupts and in forked children", "Tensor.backward",
+        tests="test_walks::test_a_walk_inside_a_rule_and_the_one_around_it_are_both_right "
+        "test_walks::test_a_walk_that_begins_on_another_thread_meanwhile_is_right_as_well "
+        "test_walks::test_no_thread_loses_what_another_adds_to_a_gradient "
+        "test_modes::test_after_any_of_6000_interrupts_the_next_walk_is_right_and_no_mode_is_on "
+        "test_modes::test_children_forked_while_another_thread_walks_walk_as_well"),
     Row("hooks, and errors that name a wrong rule", "Tensor.register_hook",
         tests="test_engine::test_what_a_hook_returns_takes_the_gradients_place "
         "test_engine::test_a_hook_after_accumulation_sees_the_leaf_with_its_new_gradient "

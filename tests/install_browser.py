@@ -10,6 +10,17 @@ import subprocess
 import sys
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+PLACES = {
+    "darwin": (
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    ),
+    "win32": (
+        r"%ProgramFiles%\Google\Chrome\Application\chrome.exe",
+        r"%LocalAppData%\Google\Chrome\Application\chrome.exe",
+    ),
+}
+"""Where it lies on systems that put no browser on the path."""
 MISSING = (
     "No Chromium was found, so the browser tests cannot run: install the package chromium or Google Chrome, "
     "or give the path of one in MICROGRAD_PLUS_BROWSER."
@@ -17,10 +28,12 @@ MISSING = (
 
 
 def find_browser() -> str | None:
-    """The path of a Chromium that starts, or None."""
-    for name in (os.environ.get("MICROGRAD_PLUS_BROWSER"), *NAMES):
+    """The path of a Chromium that starts, or None. On Windows it is not tried: asked for its version it opens a window,
+    and does not return."""
+    places = map(os.path.expandvars, PLACES.get(sys.platform, ()))
+    for name in (os.environ.get("MICROGRAD_PLUS_BROWSER"), *NAMES, *places):
         path = shutil.which(name) if name else None
-        if path and succeeds([path, "--version"]):
+        if path and (sys.platform == "win32" or succeeds([path, "--version"])):
             return path
     return None
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus import fft, linalg, random, signal
+from micrograd_plus import fft, linalg, random
+from micrograd_plus.checks.samples import samples
+from micrograd_plus.extras import signal
 from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTorch's users know
-from micrograd_plus.samples import samples
 
 PLAIN_KINDS = (ValueError, TypeError, RuntimeError, IndexError)
 NO_NUMBERS = {
@@ -78,7 +79,7 @@ def faults(name, calls):
 def test_an_operation_that_is_called_wrongly_is_named(name):
     sample = samples[name][0]
     inputs, params = [taken(value) for value in sample.inputs], {**sample.op.params, **sample.params}
-    found = list(faults(name, wrong_calls(sample.op.given, inputs, params)))
+    found = list(faults(name, wrong_calls(sample.op.call_with, inputs, params)))
     assert not found, "\n".join(found)
 
 
@@ -92,7 +93,7 @@ AFTERWARDS = {"sum_repeats"}
 def test_an_axis_that_is_not_there_is_refused(name, wrong):
     sample = samples[name][0]
     with pytest.raises((IndexError, TypeError, ValueError), match=name) as raised:
-        sample.op.given([taken(value) for value in sample.inputs], {**sample.params, "axis": wrong})
+        sample.op.call_with([taken(value) for value in sample.inputs], {**sample.params, "axis": wrong})
     assert "axis" in str(raised.value)
 
 

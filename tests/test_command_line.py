@@ -11,14 +11,14 @@ import pytest
 
 import micrograd_plus as mg
 from commands import EXAMPLES, HOUSE, SQUARE, copied_alone, environment, run, run_python
-from micrograd_plus import check
-from micrograd_plus.op import operations
+from micrograd_plus.checks import promises as check
+from micrograd_plus.core.define import operations
 
 FAR = Path("no/such/walk.json")
 
 BELL = '''
 import micrograd_plus as mg
-from micrograd_plus.samples import real, sample
+from micrograd_plus.checks.samples import real, sample
 
 @mg.elementwise(x=lambda xp, x: -2 * x * xp.exp(-x * x))
 def bell(xp, x):
@@ -31,7 +31,7 @@ sample(bell, real(2, 3))
 TELL_ABOUT_ALL = """
 import contextlib, io
 from micrograd_plus.__main__ import main
-from micrograd_plus.op import operations
+from micrograd_plus.core.define import operations
 
 for name in operations:
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -118,11 +118,11 @@ def test_without_a_file_to_write_the_walk_is_told_in_words(script):
     assert "2. multiply adds 3 to x (b)" in ran.stdout
 
 
-def test_the_last_walk_of_a_script_is_the_one_that_is_kept(script):
+def test_every_walk_of_a_script_is_kept_one_after_the_other(script):
     path = script(SQUARE + "mg.sin(x).backward()\n")
     ran = run("walk", path)
-    assert "sin sends" in ran.stdout
-    assert "multiply" not in ran.stdout
+    assert "2. multiply adds 3 to x (b)" in ran.stdout
+    assert "3. sin adds -0.99 to x (x) to what an earlier walk left" in ran.stdout
 
 
 def test_a_script_runs_as_python_would_run_it(script, tmp_path):
@@ -214,14 +214,14 @@ def test_ops_tells_all_about_one_operation():
     assert ran.returncode == 0
     for part in (
         "mg.softmax(x, axis=-1)",
-        "Positive weights that add up to one.",
+        "Softmax: positive weights that add up to one.",
         "Kind: general",
         "The rule for x, which reads upstream, out, axis",
         "contribution = out · (upstream − Σ[axis −1](upstream · out))",
         "Each weight keeps what exceeds the average, taken with those same weights.",
         "micrograd_plus/ops/neural.py, line ",
         "return out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True))",
-        "def pull_softmax(xp, upstream, _node):",
+        "def vjp_softmax(xp, upstream, _node, arrived):",
     ):
         assert part in ran.stdout
 
@@ -245,9 +245,18 @@ def test_an_operation_may_be_named_as_it_is_called(name):
 
 def test_text_keeps_within_a_narrow_terminal():
     ran = run("ops", "power", columns="50")
-    words, _, _ = ran.stdout.partition("\nKind: ")
+    words, _, _ = ran.stdout.partition("\nExample:")  # a line of code is left whole
     assert max(map(len, words.splitlines())) <= 50
-    assert max(map(len, run("ops", "power").stdout.partition("\nKind: ")[0].splitlines())) > 50
+    assert max(map(len, run("ops", "power").stdout.partition("\nExample:")[0].splitlines())) > 50
+
+
+def test_the_sections_of_a_docstring_are_told_in_their_order():
+    said = run("ops", "softmax").stdout
+    headings = ("Shapes: ", "Args:\n", "Returns: ", "Raises: ", "Example:\n", "See: ")
+    places = [said.index(f"\n{heading}") for heading in headings]
+    assert places == sorted(places)
+    assert "\n    axis: the axis, or axes, along which weights add up to 1; default -1.\n" in said
+    assert "\n    >>> mg.softmax([1000.0, 1000.0]).tolist()\n    [0.5, 0.5]\n" in said
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes that are closed early are Unix's")
@@ -255,10 +264,11 @@ def test_text_keeps_within_a_narrow_terminal():
 def test_a_reader_who_has_seen_enough_is_no_error(command):
     read, written = os.pipe()
     os.close(read)
-    with os.fdopen(written, "w") as pipe:
+    with os.fdopen(written, "w", encoding="utf-8") as pipe:
         ran = subprocess.run(
             [sys.executable, "-m", "micrograd_plus", command],
-            env=environment() | {"PYTHONUNBUFFERED": ""}, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False,
+            env=environment() | {"PYTHONUNBUFFERED": ""}, stdout=pipe, stderr=subprocess.PIPE, encoding="utf-8",
+            check=False,
         )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, "")
 

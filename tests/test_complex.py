@@ -9,9 +9,9 @@ import pytest
 
 import micrograd_plus as mg
 import stand_in
-from micrograd_plus import check
-from micrograd_plus.readings import vocabulary
-from micrograd_plus.samples import Sample, samples
+from micrograd_plus.backends import devices
+from micrograd_plus.checks import promises as check
+from micrograd_plus.checks.samples import Sample, samples
 
 TAKES_REAL = "takes real numbers|must be real|real numbers cannot take in complex ones"
 
@@ -103,13 +103,13 @@ def without_order(monkeypatch):
 
     monkeypatch.setattr(stand_in.Ufunc, "__call__", ufunc)
     monkeypatch.setattr(stand_in, "device_function", device_function)
-    words = vocabulary.add_device("without order", stand_in.library_named("without_order")).words
+    words = devices.add_device("without order", stand_in.library_named("without_order")).namespace
     top = words.top
     monkeypatch.setattr(words, "top", lambda x, axis=-1: top(x.real, axis))
     before = check.where.set("without order")
     yield
     check.where.reset(before)
-    del vocabulary._devices["without order"]
+    del devices._devices["without order"]
 
 
 @pytest.mark.filterwarnings("ignore:Casting complex values to real:Warning")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.check import check
-from micrograd_plus.composites import Composite
-from micrograd_plus.op import operations
+from micrograd_plus.checks.promises import check
+from micrograd_plus.core.composite import Composite
+from micrograd_plus.core.define import operations
 
 COMPOSITES = [name for name, op in operations.items() if isinstance(op, Composite)]
 
@@ -67,7 +67,7 @@ def test_unfused_a_composite_leaves_no_application_of_its_own(name):
     sample = mg.samples.samples[name][0]
     inputs = [mg.tensor(x, requires_grad=True) if getattr(x, "dtype", "") == "float64" else x for x in sample.inputs]
     with mg.unfuse(), mg.record() as trace:
-        sample.op.given(inputs, sample.params).sum().backward()
+        sample.op.call_with(inputs, sample.params).sum().backward()
     assert name not in {node.op for node in trace.nodes}
     assert len(trace.steps) > 1
 

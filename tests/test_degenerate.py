@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.check import gradients, moving, must_equal, promises, run
+from micrograd_plus.checks.promises import gradients, moving, must_equal, promises, run
+from micrograd_plus.checks.samples import Sample, samples
 from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTorch's users know
-from micrograd_plus.samples import Sample, samples
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -68,7 +68,7 @@ def unless_refused(compute, sample):
 def called(sample):
     """The results of the call, as arrays."""
     inputs = [mg.tensor(value) if hasattr(value, "dtype") else value for value in sample.inputs]
-    out = sample.op.given(inputs, sample.params)
+    out = sample.op.call_with(inputs, sample.params)
     return [part.numpy() for part in (out if isinstance(out, tuple) else (out,))]
 
 

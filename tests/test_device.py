@@ -5,9 +5,9 @@ import pytest
 
 import micrograd_plus as mg
 import stand_in
-from micrograd_plus.check import moving, must_equal, run
-from micrograd_plus.readings import vocabulary
-from micrograd_plus.samples import samples
+from micrograd_plus.backends import devices
+from micrograd_plus.checks.promises import moving, must_equal, run
+from micrograd_plus.checks.samples import samples
 
 DEVICE = "stand-in"
 SAMPLES = [each for name, group in samples.items() if name != "to_device" for each in group]
@@ -16,8 +16,8 @@ SAMPLES = [each for name, group in samples.items() if name != "to_device" for ea
 @pytest.fixture(autouse=True, scope="module")
 def device():
     """The stand-in, for the tests of this file."""
-    yield vocabulary.add_device(DEVICE, stand_in.library)
-    del vocabulary._devices[DEVICE]
+    yield devices.add_device(DEVICE, stand_in.library)
+    del devices._devices[DEVICE]
 
 
 def outcome(sample, where):

@@ -1,6 +1,8 @@
 """The pages say what is so: they are written from the code, and their examples are run."""
 
+import ast
 import doctest
+import functools
 import importlib.util
 import inspect
 import os
@@ -17,11 +19,13 @@ import pytest
 import micrograd_plus as mg
 import micrograd_plus.nn
 import micrograd_plus.optim
-from micrograd_plus import check, reference
 from micrograd_plus.__main__ import arguments_parser
-from micrograd_plus.composites import Composite
-from micrograd_plus.op import operations
-from micrograd_plus.samples import samples
+from micrograd_plus.checks import docstrings, promises as check, reference
+from micrograd_plus.checks.samples import samples
+from micrograd_plus.core.composite import Composite
+from micrograd_plus.core.define import operations
+from test_docstrings import PUBLIC
+from test_house import floors
 
 HOUSE = Path(__file__).resolve().parent.parent
 DOCS = HOUSE / "docs"
@@ -86,12 +90,81 @@ def run_program(code, folder=None, packages=HOUSE, **variables):
     )
 
 
+def documented():
+    """A thing with every part that a docstring can have.
+
+    A paragraph in
+    two lines, and a table:
+        "one":  1
+        "two":  1 + 1
+
+    Shapes: (n) ->
+        (n).
+    Args:
+        a, b: two that
+            go together.
+        *others: the rest.
+    Returns: nothing.
+    Raises: ValueError: never.
+    Example:
+        >>> for i in range(2):
+        ...     print(i)
+        0
+        1
+
+    See: elsewhere.
+    """
+
+
+def test_a_docstring_is_read_in_its_parts():
+    parts = docstrings.parts_of(documented)
+    assert parts.summary == "A thing with every part that a docstring can have."
+    assert parts.body == [("A paragraph in two lines, and a table:", False), ('"one":  1\n"two":  1 + 1', True)]
+    assert (parts.shapes, parts.returns, parts.raises) == ("(n) -> (n).", "nothing.", "ValueError: never.")
+    assert parts.arguments == [("a, b", "two that go together."), ("*others", "the rest.")]
+    assert parts.example == ">>> for i in range(2):\n...     print(i)\n0\n1"
+    assert parts.see == "elsewhere."
+
+
+def test_a_docstring_with_less_is_read_too():
+    def plain():
+        """A sentence, and
+
+        >>> 1 + 1
+        2
+        """
+
+    assert docstrings.parts_of(plain).summary == "A sentence, and"
+    assert docstrings.parts_of(plain).body == [(">>> 1 + 1\n2", True)]
+    assert docstrings.parts_of(lambda: None) == docstrings.Docstring()
+
+
+def test_a_docstring_in_a_terminal_is_no_wider_than_it_but_for_what_stands_as_written():
+    said = docstrings.wrapped(docstrings.parts_of(documented), 30)
+    assert max(map(len, said.splitlines())) <= 30
+    assert said.splitlines()[6:8] == ['    "one":  1', '    "two":  1 + 1']
+    wide = docstrings.wrapped(docstrings.parts_of(documented), 120).splitlines()
+    assert wide[wide.index("Shapes: (n) -> (n)."):] == [
+        "Shapes: (n) -> (n).", "Args:", "    a, b: two that go together.", "    *others: the rest.",
+        "Returns: nothing.", "Raises: ValueError: never.", "Example:", "    >>> for i in range(2):",
+        "    ...     print(i)", "    0", "    1", "", "See: elsewhere.",
+    ]  # fmt: skip
+
+
+def test_a_page_of_the_reference_has_the_parts_of_a_docstring():
+    page = (DOCS / "reference" / "shape-and-layout.md").read_text(encoding="utf-8")
+    pad = page[page.index("## pad\n"):].partition("\n## ")[0]
+    assert '```text\n"constant":  0 0 [1 2 3] 0 0\n' in pad
+    assert "\n**Arguments**\n\n- `x`: numbers.\n- `pad_width`: " in pad
+    assert '\n```pycon\n>>> mg.pad([1.0, 2.0, 3.0], (1, 2), mode="reflect").tolist()\n' in pad
+
+
 @pytest.mark.parametrize("op", OURS, ids=lambda op: op.name)
 def test_every_operation_says_what_it_is(op):
     assert reference.headline(op.forward).strip(". "), f"{op.name} has no docstring"
 
 
-@pytest.mark.parametrize("op", [op for op in OURS if op.kind != "constant"], ids=lambda op: op.name)
+@pytest.mark.parametrize("op", [op for op in OURS if op.kind != "non-differentiable"], ids=lambda op: op.name)
 def test_every_operation_with_a_gradient_has_a_sample_that_shows_all_its_rules(op):
     assert op.name in samples, f"give {op.name} a line in samples.py"
     shown = {rule.input for rule in reference.rules(op)}
@@ -107,19 +180,75 @@ def test_every_operation_has_its_row_in_the_reference():
     assert not {op.name for op in OURS} - rows
 
 
-def test_the_guide_to_the_house_names_every_room():
+@pytest.mark.parametrize("name", PUBLIC)
+def test_everything_public_has_its_entry_in_the_reference(name):
+    index = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
+    entries = {(called, page) for called, page in re.findall(r"^\| \[([\w.]+)\]\(([\w-]+\.md)#", index, re.MULTILINE)}
+    short = name.rpartition(".")[2]
+    pages = {page for called, page in entries if called.rpartition(".")[2] in (short, PUBLIC[name].__name__)}
+    assert pages
+    entry = rf"^## ([\w.]+\.)?{short}$|^The same as .*`mg\.{short}`"  # mg.abs is mg.absolute
+    assert any(re.search(entry, page_of_reference(page), re.MULTILINE) for page in pages)
+
+
+@functools.cache
+def page_of_reference(name):
+    return (DOCS / "reference" / name).read_text(encoding="utf-8")
+
+
+def test_a_class_of_tensors_layers_or_optimisers_shows_its_methods():
+    tensors, layers = page_of_reference("tensors-and-modes.md"), page_of_reference("layers.md")
+    assert "### backward\n\n```python\ntensor.backward(gradient=None, *, retain_graph=True, " in tensors
+    assert "`sum`, `mean`, `prod`" in tensors
+    assert "### state_dict\n\n```python\nmodule.state_dict(" in layers
+
+
+def test_the_guide_names_every_package_and_every_module_of_the_engine():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
-    drawing, table = guide[: guide.index("| room |")], guide[guide.index("| room |") :]
-    rooms = {path.stem for path in (HOUSE / "micrograd_plus").glob("*") if path.suffix in ("", ".py")}
-    rooms -= {"__init__", "__pycache__"}
-    assert not [room for room in sorted(rooms) if f"`{room}" not in table and not re.search(rf"\b{room}\b", drawing)]
+    packages = {path.stem for path in (HOUSE / "micrograd_plus").glob("*") if path.suffix in ("", ".py")}
+    core = {path.stem for path in (HOUSE / "micrograd_plus" / "core").glob("*.py")}
+    names = sorted((packages | core) - {"__init__", "__main__", "__pycache__", "py"})
+    assert not [name for name in names if not re.search(rf"\b{name}\b", guide)]
+
+
+def lines_of(path, names):
+    """How many lines a file has, or what is named in it, decorators included."""
+    text = path.read_text(encoding="utf-8")
+    defined = {each.name: each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef)}
+    lines = 0 if names else len(text.splitlines())
+    for each in map(defined.get, names):
+        lines += each.end_lineno - min([each.lineno, *(above.lineno for above in each.decorator_list)]) + 1
+    return lines
+
+
+def test_the_readers_path_from_an_operation_to_backward_is_as_short_as_the_guide_says():
+    guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w/]+\.py)`((?:, `\w+`)*) \| (\d+) \|", guide, re.MULTILINE)
+    there = [lines_of(HOUSE / "micrograd_plus" / path, re.findall(r"\w+", names)) for path, names, _ in rows]
+    assert [row[0] for row in rows][:: len(rows) - 1] == ["ops/elementwise.py", "core/modes.py"]
+    assert sum(there) <= 1000
+    for (path, _, said), lines in zip(rows, there, strict=True):
+        assert abs(int(said) - lines) <= 0.1 * lines + 2, f"{path} has {lines} lines"
+
+
+def test_the_straight_code_in_the_guide_is_what_is_written():
+    guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
+    assert repr(mg.tanh.source).partition("\n\ndef vjp_tanh_on_tensors")[0] in guide
+
+
+def test_the_levels_in_the_guide_are_those_of_the_imports():
+    guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
+    drawn = re.findall(r"^   (\d)  (.{39})", guide, re.MULTILINE)
+    levels = {name: int(level) for level, names in drawn for name in names.split()}
+    assert levels == {name: level for name, level in floors().items() if name != "deprecated"}
 
 
 @pytest.mark.parametrize("op", OURS, ids=lambda op: op.name)
 def test_no_rule_is_longer_than_what_is_read_at_one_look(op):
     for rule in op.rules:
         lines = inspect.getsource(rule.function).splitlines()
-        said = len((inspect.getdoc(rule.function) or "").splitlines())
+        told = op.forward if rule.function.__name__ == "<lambda>" else rule.function  # whose docstring is in the source
+        said = len((inspect.getdoc(told) or "").splitlines())
         assert len(lines) - said <= 17, f"{rule.name} with its decorator and first line"
 
 
@@ -138,6 +267,15 @@ def test_the_example_of_an_operation_prints_what_it_shows(op):
     assert outcome.failed == 0
 
 
+def test_the_session_on_the_page_about_writing_prints_what_it_shows():
+    blocks = re.findall(r"```pycon\n(.*?)```", (DOCS / "writing.md").read_text(encoding="utf-8"), re.DOTALL)
+    session = doctest.DocTestParser().get_doctest("\n".join(blocks), {"mg": mg, "np": np}, "writing.md", None, 0)
+    with np.printoptions(precision=8, suppress=False, linewidth=75, threshold=1000):
+        outcome = doctest.DocTestRunner().run(session)
+    assert outcome.attempted > 30
+    assert outcome.failed == 0
+
+
 @pytest.mark.parametrize(("program", "output"), PROGRAMS)
 def test_a_program_in_the_readme_prints_what_is_shown_under_it(program, output):
     ran = run_program(program)
@@ -151,8 +289,8 @@ def test_a_program_on_a_page_runs_as_it_stands(program, tmp_path):
 
 
 def test_the_operation_that_contributing_shows_needs_nothing_but_its_function_its_rule_and_its_sample(tmp_path):
-    for room in ("micrograd_plus", "docs"):
-        shutil.copytree(HOUSE / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("micrograd_plus", "docs"):
+        shutil.copytree(HOUSE / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     blocks = PYTHON.findall((DOCS / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     assert len(blocks) == 2
     for block in blocks:

@@ -3,19 +3,22 @@
 import doctest
 import importlib
 import pkgutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import micrograd_plus
 from micrograd_plus import nn, optim
-from micrograd_plus.op import operations
+from micrograd_plus.core.define import operations
 
 MODULES = ["micrograd_plus"] + [
     found.name
     for found in pkgutil.walk_packages(micrograd_plus.__path__, "micrograd_plus.")
-    if not found.name.endswith("__main__")
+    if not found.name.endswith("__main__") and "deprecated" not in Path(found.module_finder.path).parts
 ]
+ASSUMED = {"mg": micrograd_plus, "np": np, "nn": nn, "F": nn.functional, "optim": optim}
+"""What every example may use without importing it, as the documentation of NumPy assumes np."""
 PROMISED = [
     "grad", "value_and_grad", "vjp", "jvp", "hvp", "jacobian", "hessian", "gradcheck", "tensor", "record",
     "load_trace", "scan", "cond", "while_loop", "checkpoint", "checkpoint_sequential", "save",
@@ -35,13 +38,13 @@ FIRST_MET = [
 def examples_of(module):
     """The examples of a module, and of the operations defined in it, whose public functions hide theirs."""
     finder = doctest.DocTestFinder(exclude_empty=True)
-    yield from (found for found in finder.find(module) if found.examples)
+    yield from (found for found in finder.find(module, extraglobs=ASSUMED) if found.examples)
     for op in operations.values():
         if op.forward.__module__ == module.__name__:
-            yield from (found for found in finder.find(op.forward, op.name) if found.examples)
+            yield from (found for found in finder.find(op.forward, op.name, extraglobs=ASSUMED) if found.examples)
 
 
-@pytest.mark.usefixtures("own_operations")
+@pytest.mark.usefixtures("own_operations", "own_exercises")
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_a_module_print_what_they_show(name):
     for example in examples_of(importlib.import_module(name)):
@@ -60,6 +63,6 @@ def test_a_public_function_of_transforms_tensor_and_trace_has_an_example(name):
     assert ">>>" in (getattr(micrograd_plus, name).__doc__ or ""), f"{name} has no example"
 
 
-@pytest.mark.parametrize(("room", "name"), [(room, name) for room, names in FIRST_MET for name in names])
-def test_what_a_student_meets_first_has_an_example(room, name):
-    assert ">>>" in (getattr(room, name).__doc__ or ""), f"{name} has no example"
+@pytest.mark.parametrize(("module", "name"), [(module, name) for module, names in FIRST_MET for name in names])
+def test_what_a_student_meets_first_has_an_example(module, name):
+    assert ">>>" in (getattr(module, name).__doc__ or ""), f"{name} has no example"

@@ -5,10 +5,12 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus import check, variable
+from micrograd_plus.backends import arrays
+from micrograd_plus.checks import promises as check
+from micrograd_plus.checks.samples import samples
+from micrograd_plus.core import codegen
+from micrograd_plus.core.define import operations
 from micrograd_plus.nn import functional
-from micrograd_plus.readings import arrays
-from micrograd_plus.samples import samples
 
 MOVING = [sample for group in samples.values() for sample in group if check.moving(sample)]
 
@@ -30,7 +32,7 @@ def gradients_of_gradients(sample):
 @pytest.mark.parametrize("sample", MOVING, ids=str)
 def test_a_walk_on_tensors_is_the_same_written_out_and_by_name(sample):
     written = gradients_of_gradients(sample)
-    with variable.mode(variable.by_name, True):
+    with codegen.by_name(list(operations.values())):
         by_name = gradients_of_gradients(sample)
     assert written[1] == by_name[1]
     for ours, meant in zip(written[0] + written[2], by_name[0] + by_name[2], strict=True):
@@ -42,11 +44,12 @@ def test_a_walk_on_tensors_is_the_same_written_out_and_by_name(sample):
 
 def test_the_text_of_the_walk_on_tensors_is_there_to_print():
     text = repr(mg.tanh.source)
-    assert "def pull_on_tensors_tanh(xp, upstream, _node):" in text
+    assert "def vjp_tanh_on_tensors(xp, upstream, _node, arrived):" in text
     assert "out = _of(out, _node)" in text
-    assert "pull_on_tensors" not in repr(mg.ops.layer_norm.source)  # what it kept is kept again: by name
+    assert "= _residuals(_node)" in repr(mg.ops.layer_norm.source)  # they are computed again, from the inputs
 
 
+@pytest.mark.usefixtures("own_operations")
 def test_an_error_of_a_rule_on_tensors_names_the_operation():
     @mg.op
     def grumpy(xp, x):
@@ -60,6 +63,7 @@ def test_an_error_of_a_rule_on_tensors_names_the_operation():
         grumpy(mg.tensor([1.0], requires_grad=True)).sum().gradients(create_graph=True)
 
 
+@pytest.mark.usefixtures("own_operations")
 def test_a_rule_on_tensors_that_sends_the_wrong_shape_is_refused():
     @mg.op
     def narrow(xp, x):
@@ -147,6 +151,7 @@ def test_a_view_that_nobody_else_can_see_into_is_kept_and_any_other_copied():
     assert repeated.flags.c_contiguous
 
 
+@pytest.mark.usefixtures("own_operations")
 def test_two_rules_that_send_parts_of_one_array_do_not_add_into_each_other():
     @mg.op
     def halves(xp, a, b):
@@ -162,6 +167,7 @@ def test_two_rules_that_send_parts_of_one_array_do_not_add_into_each_other():
     assert b.grad.tolist() == [3, 4]
 
 
+@pytest.mark.usefixtures("own_operations")
 def test_a_rule_that_sends_what_it_saved_does_not_lend_it_to_the_walk():
     @mg.op
     def saved(xp, x, y):

@@ -9,8 +9,8 @@ import pytest
 import micrograd_plus as mg
 import stand_in
 from benchmarks import on_device
-from conftest import missing_packages
-from micrograd_plus.readings import vocabulary
+from micrograd_plus.backends import devices
+from outside_packages import missing_packages
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def cupy(monkeypatch):
         ),
     )
     monkeypatch.setitem(sys.modules, "cupy", library)
-    monkeypatch.setattr(vocabulary, "_devices", {"cpu": vocabulary.device("cpu")})
+    monkeypatch.setattr(devices, "_devices", {"cpu": devices.device("cpu")})
     monkeypatch.setattr(on_device, "torch_sees_the_gpu", lambda: False)
     return library
 
@@ -79,7 +79,8 @@ def test_a_step_of_training_on_the_device_brings_nothing_home_and_changes_the_pa
 
 def test_a_file_whose_packages_are_missing_is_told_apart(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "leads_further.py").write_text("import json\nimport missing_behind_another.inner\n")
+    (tmp_path / "leads_further.py").write_text("import json\nimport missing_behind_another.inner\n", encoding="utf-8")
     file = tmp_path / "test_a.py"
-    file.write_text("import numpy.linalg\nfrom no_such_package.inner import x\nimport leads_further\n")
+    program = "import numpy.linalg\nfrom no_such_package.inner import x\nimport leads_further\n"
+    file.write_text(program, encoding="utf-8")
     assert missing_packages(file) == ["missing_behind_another", "no_such_package"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.readings import matrices
+from micrograd_plus.backends import matrices
 
 la = mg.linalg
 SINGULAR = [[1.0, 2.0], [2.0, 4.0]]

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus import check, museum
+from micrograd_plus.checks import museum, promises as check
+from micrograd_plus.checks.museum.evidence import difference, equal
+from micrograd_plus.core.define import operations
 from micrograd_plus.engine import Value
-from micrograd_plus.museum.evidence import difference, equal
-from micrograd_plus.op import operations
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 EXHIBITS = [pytest.param(each, id=each.title) for each in museum.exhibits]

@@ -6,8 +6,8 @@ import pytest
 import micrograd_plus as mg
 import stand_in
 from micrograd_plus import nn, optim
+from micrograd_plus.backends import devices
 from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTorch's users give it
-from micrograd_plus.readings import vocabulary
 
 DEVICE = "stand-in"
 
@@ -15,8 +15,8 @@ DEVICE = "stand-in"
 @pytest.fixture(autouse=True, scope="module")
 def device():
     """The stand-in, for the tests of this file."""
-    yield vocabulary.add_device(DEVICE, stand_in.library)
-    del vocabulary._devices[DEVICE]
+    yield devices.add_device(DEVICE, stand_in.library)
+    del devices._devices[DEVICE]
 
 
 class Reader(nn.Module):

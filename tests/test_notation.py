@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from micrograd_plus.readings import symbols
-from micrograd_plus.readings.notation import equation, latex, mathml, text
-from micrograd_plus.readings.symbols import Expression, Shape, Symbol, evaluate
+from micrograd_plus.formulas import symbols
+from micrograd_plus.formulas.notation import equation, latex, mathml, text
+from micrograd_plus.formulas.symbols import Expression, Shape, Symbol, evaluate
 
 upstream, out, x, y, a, b, axis = map(Symbol, ["upstream", "out", "x", "y", "a", "b", "axis"])
 
@@ -228,7 +228,7 @@ class Exact:
 
 
 class ExactWords:
-    """The reading of exact matrices."""
+    """The namespace of exact matrices."""
 
     @staticmethod
     def mT(matrix):  # noqa: N802 - NumPy's name

@@ -17,7 +17,7 @@ from staged import said_by_git, staged
 pytestmark = pytest.mark.xdist_group("notebooks")   # one worker runs each of them once
 
 NOTEBOOKS = staged()
-NAMES = ["01_first_walk.ipynb", "02_train_a_network.ipynb"]
+NAMES = ["01_first_walk.ipynb", "02_train_a_network.ipynb", "gallery.ipynb"]
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 NOT_TEXT = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)", re.DOTALL)
 """Code, and where a link leads."""
@@ -83,6 +83,11 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture(scope="module")
 def second(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(NAMES[1], tmp_path_factory.mktemp("second"))
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return Run(NAMES[2], tmp_path_factory.mktemp("gallery"))
 
 
 @pytest.fixture(params=["first", "second"])
@@ -224,5 +229,9 @@ def test_the_walked_training_step_lowers_the_loss_and_is_kept_as_a_page(second):
 
 def test_the_parameters_of_both_networks_are_called_by_their_names(second):
     text = printed(second.book.cells)
-    for name in ("net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias", "out7"):
+    for name in ("net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias", "model.layers.1.neurons.0.w[7]"):
         assert f"  {name}: gradient" in text
+
+
+def test_every_cell_of_the_gallery_runs_and_its_walks_are_shown(gallery):
+    assert sum("data-mgp" in html for cell in gallery.book.cells for html in html_of(cell)) >= 8

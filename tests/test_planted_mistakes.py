@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.check import broken
-from micrograd_plus.op import operations
+from micrograd_plus.checks.promises import broken
+from micrograd_plus.core.define import operations
 
 
 @pytest.mark.parametrize(("name", "inputs", "rule", "reads"), [

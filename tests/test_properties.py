@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import micrograd_plus as mg
-from micrograd_plus.readings.shapes import QUANTILES
+from micrograd_plus.backends.shapes import QUANTILES
 
 few = settings(max_examples=30, deadline=None, derandomize=True, database=None)
 shares = st.floats(0, 1)

@@ -1,4 +1,4 @@
-"""What editors and type checkers are told about the public rooms is what Python finds there."""
+"""What editors and type checkers are told about the public modules is what Python finds there."""
 
 import ast
 import importlib.util
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus import check
-from micrograd_plus.samples import samples
+from micrograd_plus.checks import promises as check
+from micrograd_plus.checks.samples import samples
 
 HOUSE = Path(__file__).resolve().parent.parent
 

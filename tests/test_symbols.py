@@ -1,10 +1,10 @@
-"""The symbolic reading: formulas spelled by the code that computes."""
+"""The namespace of symbols: formulas spelled by the code that computes."""
 
 import numpy as np
 import pytest
 
-from micrograd_plus.readings import symbols
-from micrograd_plus.readings.symbols import Expression, Shape, Symbol, evaluate, same
+from micrograd_plus.formulas import symbols
+from micrograd_plus.formulas.symbols import Expression, Shape, Symbol, evaluate, same
 
 upstream, out, x, y, a, b, axis = map(Symbol, ["upstream", "out", "x", "y", "a", "b", "axis"])
 
@@ -39,7 +39,7 @@ def test_every_operator_builds_the_word_numpy_has_for_it(built, word, args):
 
 def test_every_name_of_the_module_is_a_word_and_dotted_names_are_too():
     built = symbols.linalg.solve(a, symbols.sum(b, axis=(0, 1), keepdims=True))
-    assert built.word == "linalg.solve"
+    assert built.function == "linalg.solve"
     assert dict(built.args[1].params) == {"axis": (0, 1), "keepdims": True}
     with pytest.raises(AttributeError, match="has no attribute '_hidden'"):
         symbols._hidden  # noqa: B018 - to ask is the test
@@ -85,9 +85,9 @@ def test_an_attribute_of_a_value_is_refused_with_the_way_to_ask_instead():
 
 def test_numpy_leaves_its_operators_to_the_symbol():
     built = np.float64(2.0) * x
-    assert built.word == "multiply"
+    assert built.function == "multiply"
     built = np.ones(3) + x
-    assert built.word == "add"
+    assert built.function == "add"
     with pytest.raises(TypeError, match="does not support ufuncs"):
         np.exp(x)
 

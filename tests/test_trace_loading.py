@@ -2,22 +2,26 @@
 
 import copy
 import json
+import os
 import pickle
 import sys
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 import micrograd_plus as mg
-from micrograd_plus.trace.loading import MOST_BYTES, TraceError
+from micrograd_plus.tracing.loading import MOST_BYTES, TraceError
 
 
 def recorded():
     x, w = mg.tensor([1.0, -2.0], requires_grad=True), mg.tensor([[0.5], [3.0]], requires_grad=True)
     with mg.record() as trace:
-        (mg.softmax(x * w) * x).sum().backward()
+        with mg.scope("scores"), mg.scope("weighted"):
+            product = x * w
+        (mg.softmax(product) * x).sum().backward()
     return trace.to_dict()
 
 
@@ -68,9 +72,9 @@ def test_a_loaded_value_gives_its_array(whole):
     ("{", "not JSON"), ("{}", "not a trace"), ('{"format": "other"}', "its format is 'other'"),
     ("[" * 100_000, "not a trace|No such|too deep|not JSON|name too long"),
     ('{"a":' * 100_000, "nested too deeply"),
-    ('{"format": "micrograd_plus/trace", "version": 2}', "version 2; this program reads version 1"),
+    ('{"format": "micrograd_plus/trace", "version": 3}', "version 3; this program reads versions 1 and 2"),
     ('{"format": "micrograd_plus/trace", "version": "1"}', "version '1'"),
-    ('{"format": "micrograd_plus/trace", "version": 1}', "lacks walk, nodes, steps, rules, gradients, values"),
+    ('{"format": "micrograd_plus/trace", "version": 2}', "lacks walks, error, nodes, groups, steps, rules"),
     ('{"format": NaN}', "NaN is not JSON"), ('{"format": -Infinity}', "-Infinity is not JSON"),
     ('{"format": 1, "format": 2}', "given twice"),
 ])  # fmt: skip
@@ -106,7 +110,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "large.json"
     with path.open("wb") as file:
         file.truncate(MOST_BYTES + 1)
-    with pytest.raises(TraceError, match=f"{MOST_BYTES + 1} bytes; a trace may have {MOST_BYTES}"):
+    with pytest.raises(TraceError, match=f"{MOST_BYTES + 1} bytes; {MOST_BYTES} are the most"):
         mg.load_trace(path)
 
 
@@ -138,8 +142,8 @@ def test_what_is_neither_a_path_nor_text_nor_data_is_refused(source):
 
 
 @pytest.mark.parametrize("path", [
-    (), ("walk",), ("nodes", 0), ("nodes", 2, "site"), ("nodes", 2, "inputs", 0), ("steps", 0), ("gradients", 0),
-    ("values", 0), ("values", 0, "statistics"), ("rules", "sum.x"),
+    (), ("walks", 0), ("walks", 0, "leaves", 0), ("nodes", 0), ("sites", 0), ("nodes", 2, "inputs", 0), ("steps", 0),
+    ("groups", 1), ("formulas", 0), ("gradients", 0), ("values", 0), ("values", 0, "statistics"), ("rules", "sum.x"),
 ])  # fmt: skip
 def test_a_field_more_or_less_is_named(whole, path):
     place = whole
@@ -162,10 +166,16 @@ TYPES = [None, True, 1, -1, 2.5, "x", [], {}, [[]], 10**9]
 
 @pytest.mark.parametrize("wrong", TYPES, ids=repr)
 @pytest.mark.parametrize("path", [
-    ("walk",), ("walk", "direction"), ("walk", "root"), ("walk", "seed"), ("nodes",), ("nodes", 0), ("nodes", 2, "id"),
+    ("walks",), ("walks", 0), ("walks", 0, "direction"), ("walks", 0, "root"), ("walks", 0, "seed"),
+    ("walks", 0, "first"), ("walks", 0, "steps"), ("walks", 0, "lines"), ("walks", 0, "leaves"),
+    ("walks", 0, "leaves", 0, "before"), ("walks", 0, "error"), ("error",), ("part",), ("groups",), ("groups", 1),
+    ("groups", 1, "parent"), ("groups", 1, "kind"), ("groups", 1, "line"), ("groups", 1, "rounds"),
+    ("formulas",), ("formulas", 0), ("formulas", 0, "text"), ("steps", 0, "formula"), ("steps", 0, "walk"),
+    ("steps", 0, "earlier"), ("nodes", 2, "name"), ("nodes", 2, "group"), ("nodes", 2, "failed"),
+    ("nodes",), ("nodes", 0), ("nodes", 2, "id"),
     ("nodes", 2, "kind"), ("nodes", 2, "op"), ("nodes", 2, "inputs"), ("nodes", 2, "inputs", 0, "node"),
-    ("nodes", 2, "params"), ("nodes", 2, "requires_grad"), ("nodes", 2, "value"), ("nodes", 2, "site"),
-    ("nodes", 2, "site", "line"), ("nodes", 2, "inside"), ("steps",), ("steps", 0), ("steps", 0, "index"),
+    ("nodes", 2, "params"), ("nodes", 2, "requires_grad"), ("nodes", 2, "value"), ("nodes", 2, "lines"),
+    ("sites", 0, "line"), ("nodes", 2, "inside"), ("steps",), ("steps", 0), ("steps", 0, "index"),
     ("steps", 0, "node"), ("steps", 0, "target"), ("steps", 0, "rule"), ("steps", 0, "upstream"),
     ("steps", 0, "summed_axes"), ("steps", 0, "reads"), ("steps", 0, "accumulates"), ("rules",), ("rules", "sum.x"),
     ("rules", "sum.x", "reads"), ("rules", "sum.x", "line"), ("gradients",), ("gradients", 0, "node"),
@@ -217,7 +227,9 @@ def changed_at_random(trace, data):
 
 def test_references_to_nothing_are_named(whole):
     for path, sentence in [
-        (("walk", "root"), "refers to node 999"), (("nodes", 2, "value"), "refers to value 999"),
+        (("walks", 0, "root"), "refers to node 999"), (("walks", 0, "lines"), "lines must be list"),
+        (("nodes", 2, "lines", 0), "refers to site 999"), (("nodes", 2, "group"), "refers to group 999"),
+        (("steps", 0, "formula"), "refers to formula 999"), (("nodes", 2, "value"), "refers to value 999"),
         (("nodes", 2, "inputs", 0, "node"), "refers to node 999; there are 2 before it"),
         (("steps", 0, "target"), "target refers to node 999"), (("steps", 0, "raw"), "raw refers to value 999"),
         (("gradients", 0, "node"), "refers to node 999"), (("gradients", 0, "value"), "refers to value 999"),
@@ -249,8 +261,12 @@ def test_false_sums_are_found(whole):
 
 
 def test_a_gradient_that_no_step_brought_or_that_is_given_twice_is_found(whole):
-    with pytest.raises(TraceError, match="has a gradient, and no step sends it anything"):
+    with pytest.raises(TraceError, match="walk 0 has steps 0 to 5; there are 0"):
         mg.load_trace(changed(whole, "steps", []))
+    with pytest.raises(TraceError, match="received something, and no step sends it anything"):
+        mg.load_trace(changed(changed(whole, "steps", []), "walks", 0, "steps", 0))
+    with pytest.raises(TraceError, match="has a gradient, and no step sends it anything"):
+        mg.load_trace(changed(changed(whole, "steps", []), "walks", []))
     with pytest.raises(TraceError, match="the gradient of node 1 is given twice"):
         mg.load_trace(changed(whole, "gradients", 0, "node", 1))
 
@@ -267,7 +283,7 @@ def test_a_step_that_lies_about_accumulation_is_found(whole):
 
 def test_a_shape_that_claims_more_than_is_there_costs_nothing(whole):
     for shape in ([10**12], [10**6, 10**6], [2**62, 2**62]):
-        with pytest.raises(TraceError, match="has 2 entries, its shape says"):
+        with pytest.raises(TraceError, match=r"has 2 entries, its shape says|more entries than there can be"):
             mg.load_trace(changed(whole, "values", 0, "shape", shape))
     with pytest.raises(TraceError, match="axis of length -1"):
         mg.load_trace(changed(whole, "values", 0, "shape", [-1]))
@@ -326,4 +342,59 @@ def test_a_hundred_thousand_steps_are_read_without_recursion(whole):
     for index in range(len(data["steps"]), 100_000):
         data["steps"].append(dict(template, index=index, target=1, contribution=None, before=None, after=None))
     gradient["value"] = None
+    data["walks"][0]["steps"] = 100_000
+    for leaf in data["walks"][0]["leaves"]:
+        leaf["after"] = leaf["received"] = None
     assert len(mg.load_trace(data).steps) == 100_000
+
+
+HOSTILE = {
+    "many axes": (("values", 0, "shape", [10**19] * 20_000), "at most 64 lengths"),
+    "65 axes": (("values", 0, "shape", [1] * 65), "at most 64 lengths"),
+    "an axis beyond 63 bits": (("values", 0, "shape", [0, 2**63]), "from 0 to 2"),
+    "axes that multiply to nothing": (("values", 0, "shape", [0, 2**62, 2**62]), "entries, its shape says"),
+    "digits": (("values", 0, "shape", [10**4000] * 60), "a number of 13288 bits"),
+    "a surrogate in a label": (("nodes", 0, "label", "\ud800"), "half of a pair of surrogates"),
+    "a line of 26 digits": (("sites", 0, "line", 10**25), "which is no place|no line"),
+    "NaN in plain data": (("values", 0, "data", [float("nan")]), "too large for a float|entries"),
+    "a truth for a version": (("version", True), "has version"),
+    "a fraction for an id": (("nodes", 0, "id", 0.0), "calls itself"),
+    "a fraction for an index": (("steps", 0, "index", 0.0), "calls itself"),
+    "an edge that is not there": (("steps", 0, "input", "nobody"), "which is not its input by that name"),
+    "a long unknown field": (("x" * 6000, 1), "unknown fields"),
+    "a list for a format": (("format", ["x"] * 3000), "its format is"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_a_later_step_would_choke_on_is_refused_at_once_with_the_place(whole, name):
+    path, sentence = HOSTILE[name]
+    with pytest.raises(TraceError, match=sentence) as caught:
+        mg.load_trace(changed(whole, *path))
+    assert len(str(caught.value)) < 500
+    assert isinstance(caught.value, mg.FileError)
+
+
+def test_what_is_no_text_of_a_trace_is_refused_as_such(whole, tmp_path):
+    for text in ("[1, 2]", "", '"text"', "  "):
+        with pytest.raises(TraceError):
+            mg.load_trace(text)
+    text = json.dumps(whole)
+    (tmp_path / "marked.json").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    for source in ("\ufeff" + text, tmp_path / "marked.json"):
+        assert len(mg.load_trace(source).nodes) == len(whole["nodes"])
+
+
+def test_many_brackets_take_no_memory():
+    with pytest.raises(TraceError, match="brackets"):
+        mg.load_trace("[" + "[]," * 5_000_000 + "[]]")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="devices are Unix's")
+def test_a_device_and_a_pipe_are_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")
+    for path in (Path("/dev/zero"), tmp_path / "pipe.json", tmp_path):
+        with pytest.raises(TraceError, match=r"no regular file|is a folder"):
+            mg.load_trace(path)
+    with pytest.raises(FileNotFoundError):
+        mg.load_trace(tmp_path / "nowhere.json")

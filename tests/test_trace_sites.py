@@ -7,7 +7,7 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus.engine import Value
-from micrograd_plus.trace.sites import rule_source
+from micrograd_plus.tracing.sites import rule_source
 
 
 def leaf(values, **options):
@@ -25,7 +25,8 @@ def recorded(program):
 
 
 def site_of(trace, op):
-    return next(node["site"] for node in trace["nodes"] if node["op"] == op)
+    place, *_ = next(node["lines"] for node in trace["nodes"] if node["op"] == op)
+    return trace["sites"][place]
 
 
 def test_a_site_is_the_expression_by_file_line_and_columns():
@@ -73,7 +74,7 @@ def test_an_expression_is_found_where_a_cell_stands_further_in_than_compiled(tmp
     """marimo's cells stand in functions of a file; each is compiled without that indentation, under its lines."""
     cell = "def loss(x):\n    return mg.sin(\n        x * 2\n    )\n\ny = loss(x).sum()\ny.backward()\n"
     path = tmp_path / "app.py"
-    path.write_text("@app.cell\ndef _(mg, x):\n" + textwrap.indent(cell, "    "))
+    path.write_text("@app.cell\ndef _(mg, x):\n" + textwrap.indent(cell, "    "), encoding="utf-8")
     tree = ast.increment_lineno(ast.parse(cell), 2)
     with mg.record() as trace:
         exec(compile(tree, path, "exec"), {"mg": mg, "x": leaf([1.0, 2.0])})  # noqa: S102 - our own cell
@@ -134,10 +135,10 @@ def test_a_leaf_is_called_what_the_program_calls_it():
     assert [node["label"] for node in trace["nodes"]][:2] == ["weight", "hidden"]
 
 
-def test_a_name_that_begins_with_an_underscore_is_nobodys():
+def test_a_name_that_begins_with_an_underscore_is_nobodys_and_members_of_a_list_go_by_their_place():
     _, held = (both := (leaf(2.0), leaf(5.0)))
     trace = recorded(lambda: both[0] * held)
-    assert [node["label"] for node in trace["nodes"]][:2] == [None, "held"]
+    assert [node["label"] for node in trace["nodes"]][:2] == ["both[0]", "held"]
 
 
 def test_a_label_may_be_given():

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import micrograd_plus as mg
-from micrograd_plus import check
-from micrograd_plus.differences import GradientError
-from micrograd_plus.samples import samples
+from micrograd_plus.checks import promises as check
+from micrograd_plus.checks.samples import samples
+from micrograd_plus.transforms.gradcheck import GradientError
 
 
 def close(tensor, expected, **tolerances):

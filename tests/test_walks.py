@@ -1,4 +1,4 @@
-"""Walks on several threads, orders to look at, gradients that are missing, and the graph that a gradient is."""
+"""Walks at the same time, orders to look at, gradients that are missing, and the graph that a gradient is."""
 
 import sys
 import threading
@@ -7,12 +7,8 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus import parallel
 
 RNG = np.random.default_rng(0)
-
-
-# Threads ----------------------------------------------------------------------------------------------------
 
 
 def wide_program(size):
@@ -36,77 +32,12 @@ def walked(leaves, loss, **options):
     return [each.grad.numpy().tobytes() for each in leaves]
 
 
-@pytest.mark.parametrize("workers", [2, 3, 8])
-def test_on_several_threads_the_gradients_are_the_same_to_the_byte(workers):
-    leaves, loss = wide_program(150)
-    threads = threads_used(lambda: walked(leaves, loss(), workers=workers))
-    assert threads > 1
-    expected = walked(leaves, loss())
-    for _ in range(5):
-        assert walked(leaves, loss(), workers=workers) == expected
-
-
-def threads_used(walk):
-    """On how many threads rules run."""
-    used = set()
-    before, parallel.sent = parallel.sent, lambda *given: used.add(threading.get_ident()) or before(*given)
-    try:
-        walk()
-    finally:
-        parallel.sent = before
-    return len(used)
-
-
-def test_a_small_graph_stays_on_one_thread():
+def test_a_walk_may_still_be_asked_for_on_several_threads_and_says_that_it_is_on_one():
     leaves, loss = wide_program(5)
-    assert threads_used(lambda: walked(leaves, loss(), workers=4)) == 0
-    assert walked(leaves, loss(), workers=4) == walked(leaves, loss())
-
-
-def test_a_chain_stays_on_one_thread():
-    x = mg.tensor(RNG.normal(size=100_000), requires_grad=True)
-    assert threads_used(lambda: mg.sin(mg.exp(mg.tanh(x))).sum().backward(workers=4)) == 0
-
-
-def test_checkpoints_may_be_walked_on_threads():
-    w = mg.tensor(RNG.normal(size=(150, 150)), requires_grad=True)
-    xs = [mg.tensor(RNG.normal(size=(150, 150)), requires_grad=True) for _ in range(4)]
-
-    def loss():
-        mg.random.seed(1)
-        noisy = [mg.checkpoint(lambda x: mg.tanh(x @ w) * mg.random.normal(size=150), x) for x in xs]
-        return sum((a * a for a in noisy), mg.tensor(0.0)).sum()
-
-    assert walked([w, *xs], loss(), workers=4) == walked([w, *xs], loss())
-
-
-def test_an_error_in_a_rule_on_a_thread_reaches_who_asked(own_operations):
-    @mg.op
-    def broken(xp, x):
-        return x * 2
-
-    @broken.rule("x")
-    def _(upstream, x_shape):
-        return upstream[:1]
-
-    leaves, loss = wide_program(150)
-    with pytest.raises(RuntimeError, match=r"the rule broken\.x sent shape \(1, 150\)"):
-        (loss() + broken(leaves[0]).sum()).backward(workers=3)
-    assert walked(leaves, loss(), workers=3) == walked(leaves, loss())
-
-
-def test_a_freed_graph_is_refused_on_threads_too():
-    _, loss = wide_program(150)
-    value = loss()
-    value.backward(retain_graph=False, workers=2)
-    with pytest.raises(RuntimeError, match="a second time"):
-        value.backward(workers=2)
-
-
-@pytest.mark.parametrize("workers", [0, -1, 1.5])
-def test_workers_is_a_number_of_threads(workers):
-    with pytest.raises(ValueError, match="workers is a number of threads, at least 1"):
-        mg.tensor(1.0, requires_grad=True).backward(workers=workers)
+    with pytest.warns(DeprecationWarning, match=r"workers=\.\.\.\) has no effect: walks run on one thread"):
+        loss().backward(workers=4)
+    found = [leaf.grad.numpy().tobytes() for leaf in leaves]
+    assert found == walked(leaves, loss())
 
 
 # Walks at the same time -------------------------------------------------------------------------------------
@@ -206,7 +137,7 @@ def test_three_orders_of_one_program():
     square = x * x
     late = mg.sin(square) * early
     found = mg.orders(late)
-    assert names(found.by_birth) == ["multiply", "sin", "multiply", "exp", "leaf"]
+    assert names(found.by_creation) == ["multiply", "sin", "multiply", "exp", "leaf"]
     assert names(found.depth_first) == ["multiply", "exp", "sin", "multiply", "leaf"]
     assert names(found.kahn) == ["multiply", "sin", "exp", "multiply", "leaf"]
 
@@ -214,10 +145,10 @@ def test_three_orders_of_one_program():
 def test_every_order_visits_each_node_once_and_before_what_it_was_made_from():
     leaves, loss = wide_program(3)
     found = mg.orders(loss())
-    assert {id(node) for node in found.by_birth} >= {id(leaf.node) for leaf in leaves}
+    assert {id(node) for node in found.by_creation} >= {id(leaf.node) for leaf in leaves}
     for order in found:
         place = {id(node): i for i, node in enumerate(order)}
-        assert set(place) == {id(node) for node in found.by_birth}
+        assert set(place) == {id(node) for node in found.by_creation}
         assert len(order) == len(place)
         for node in order:
             assert all(place[id(node)] < place[id(parent)] for parent in node.parents if parent is not None)
@@ -229,7 +160,7 @@ def test_a_very_deep_graph_can_be_put_in_order():
         y = y + x
     found = mg.orders(y)
     assert [len(order) for order in found] == [50_001] * 3
-    assert found.by_birth == found.depth_first == found.kahn
+    assert found.by_creation == found.depth_first == found.kahn
 
 
 def test_there_is_no_order_without_a_graph():

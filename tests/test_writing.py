@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.variable import modes
+from open_modes import open_modes
 
 
 def leaf(values, **options):
@@ -141,14 +141,14 @@ def test_a_write_is_not_lost_to_an_operation_on_another_thread():
 
 def test_an_array_that_is_kept_slows_down_only_what_uses_its_tensor_and_only_while_it_is_kept():
     x, y = leaf([1.0, 2.0]), leaf([3.0])
-    ordinary = type(x)
     kept = x.data
     x * y
-    assert type(x) is not ordinary is type(y)
-    assert not modes.special
+    assert (x.plain, y.plain) == (False, True)
+    assert type(x) is mg.Tensor
+    assert open_modes() == []
     del kept
     x * y
-    assert type(x) is ordinary
+    assert x.plain
 
 
 def test_a_network_may_be_updated_entry_by_entry_by_what_it_computes():
@@ -294,7 +294,7 @@ def test_the_array_is_handed_out_again_until_the_next_operation():
     x.data[1] = 6
     assert x.data is x.data
     assert numbers(x * 1) == [5.0, 6.0]
-    assert modes.special == 0
+    assert open_modes() == []
 
 
 def test_training_by_hand_reaches_the_minimum_by_every_idiom():

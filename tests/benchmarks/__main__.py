@@ -6,8 +6,12 @@ from pathlib import Path
 
 from . import (
     growth,
+    modes,
+    pieces,
     report,
     start_up,
+    transforms,
+    updates,
     w1_scalar_mlp,
     w2_chain,
     w3_small_mlp,
@@ -30,6 +34,10 @@ WORKLOADS = {
     "W7": w7_rnn.run,
     "W8": w8_broadcasting.run,
     "W9": w9_second_order.run,
+    "updates": updates.run,
+    "modes": modes.run,
+    "transforms": transforms.run,
+    "pieces": pieces.run,
     "growth": growth.run,
     "start": start_up.run,
 }

@@ -13,8 +13,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,6 +36,16 @@ class Contender(Protocol):
 
 
 @dataclass(frozen=True)
+class Call:
+    """A contender that is one line of code. `around` holds while it is timed, and is not timed itself."""
+
+    name: str
+    step: Callable[[], object]
+    gradients: Callable[[], list[np.ndarray]] = list
+    around: Callable[[], AbstractContextManager[object]] = nullcontext
+
+
+@dataclass(frozen=True)
 class Effort:
     """How long to measure: seconds for one sample and for one workload, and between how many rounds."""
 
@@ -50,13 +61,15 @@ QUICK = Effort(sample=0.01, workload=4.0, fewest=3, most=11, quick=True)
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of CPU time for one step: a list for each contender, with one entry for each round."""
+    """Seconds of CPU time for one step: a list for each contender, with one entry for each round; and why others are
+    missing."""
 
     rounds: dict[str, list[float]]
+    missing: dict[str, str] = field(default_factory=dict)
 
-    def taken(self, scale: float, missing: dict[str, str]) -> dict[str, float | str]:
+    def taken(self, scale: float) -> dict[str, float | str]:
         """Each contender's median, `scale` to a second; and why the missing ones are missing."""
-        return {name: statistics.median(each) * scale for name, each in self.rounds.items()} | missing
+        return {name: statistics.median(each) * scale for name, each in self.rounds.items()} | self.missing
 
     def ratio(self, above: str, below: str) -> float | None:
         """The median of the ratios within each round; None when one of the two did not run."""
@@ -81,6 +94,16 @@ def gather(kinds: Iterable[type], without: set[str], *given: object
         except ImportError:
             missing[kind.name] = "not installed"
     return found, missing
+
+
+def gather_calls(makers: dict[str, Callable[[], list[Call]]], without: set[str]) -> list[Call]:
+    """The calls of each library that is there and not left out."""
+    found = []
+    for library, make in makers.items():
+        if library not in without:
+            with suppress(ImportError):
+                found += make()
+    return found
 
 
 def agree(contenders: list[Contender], tolerance: float) -> None:
@@ -109,7 +132,7 @@ def in_fresh_process(*words: str) -> Any:
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": ""}
     command = [sys.executable, *words]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, encoding="utf-8", check=True)
     return json.loads(done.stdout)
 
 
@@ -117,7 +140,8 @@ def settle_allocator() -> None:
     """Put glibc's malloc into the state that a long program reaches by itself.
 
     Its threshold for giving memory back rises to the largest block it has seen freed (mallopt(3),
-    M_MMAP_THRESHOLD); below it, every step would fault its pages in again.
+    M_MMAP_THRESHOLD); below it, every step would fault its pages in again. In a young process that doubles W5, W6 and
+    W8, by hand as well, and leaves W4 and W7 as they are.
     """
     bytearray(31 << 20)
 
@@ -126,10 +150,19 @@ def sample(contender: Contender, repeats: int) -> float:
     """Seconds of CPU time for one step, the mean over `repeats` of them."""
     gc.collect()
     step = contender.step
-    start = time.process_time()
-    for _ in range(repeats):
-        step()
-    return (time.process_time() - start) / repeats
+    with getattr(contender, "around", nullcontext)():
+        start = time.process_time()
+        for _ in range(repeats):
+            step()
+        seconds = time.process_time() - start
+    return seconds / repeats
+
+
+def race(title: str, kinds: Iterable[type], tolerance: float, effort: Effort, without: set[str]) -> Times:
+    """Make the contenders of a workload, hold their gradients against each other, and time them in turns."""
+    contenders, missing = gather(kinds, without)
+    agree(contenders, tolerance)
+    return Times(compare(contenders, effort, title).rounds, missing)
 
 
 def compare(contenders: list[Contender], effort: Effort, title: str) -> Times:

@@ -115,3 +115,16 @@ class OnOurs:
         self.fresh_backward()
         if self.optimizer is not None:
             self.optimizer.step()
+
+
+def recorded(ours: type) -> type:
+    """The same contender of this engine with each whole step in a recording."""
+
+    class Recorded(ours):
+        name = "micrograd_plus recording"
+
+        def step(self) -> None:
+            with self.mg.record():
+                super().step()
+
+    return Recorded

@@ -1,9 +1,8 @@
-"""What it costs to begin: the time of the engine's import, its size on disk, and the first drawing of a walk."""
+"""What it costs to begin: the time of the engine's import, and the first drawing of a walk."""
 
 import importlib.util
 import os
 import statistics
-from pathlib import Path
 
 from tqdm import tqdm
 
@@ -49,15 +48,6 @@ def milliseconds_to_draw(rounds: int) -> float | None:
     return statistics.median(in_fresh_process("-c", DRAWN) * 1e3 for _ in range(rounds))
 
 
-def megabytes(module: str) -> float:
-    """The size of a package's files, without bytecode, in 1e6 bytes."""
-    found = importlib.util.find_spec(module)
-    if found is None or found.origin is None:
-        raise ImportError(f"{module} is not installed")
-    files = Path(found.origin).parent.rglob("*")
-    return sum(file.stat().st_size for file in files if file.is_file() and file.suffix != ".pyc") / 1e6
-
-
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
     """Import every library in turns, each time in a process of its own.
 
@@ -76,14 +66,12 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
             for module in modules:
                 taken[module].append(seconds_to_import(module) * 1e3)
                 bar.update()
-    beyond = size = drawn = None
+    beyond = drawn = None
     if "micrograd_plus" in modules:
         beyond = statistics.median(seconds_to_import("micrograd_plus", after="numpy") * 1e3 for _ in range(2 * rounds))
-        size = megabytes("micrograd_plus")
         drawn = milliseconds_to_draw(3 if effort.quick else 15)
     rows = [
         Row("start", "import micrograd_plus, beyond NumPy's own", beyond, "ms", at_most=10),
-        Row("start", "size of the engine on disk", size, "MB", at_most=1),
         Row("start", "first drawing of a walk of 10 steps, player included", drawn, "ms", at_most=60),
     ]
     return [Outcome("import, in a fresh process", "ms", rows,

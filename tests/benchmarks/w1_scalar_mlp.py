@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .harness import Effort, agree, compare, gather
+from .harness import Effort, race
 from .peers import ByHand
 from .report import Outcome, Row
 
@@ -240,13 +240,12 @@ class Torch:
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
     """Compare them all, and hold the goals."""
-    contenders, missing = gather((NumpyByHand, PythonByHand, Ours, OursRecorded, Micrograd, Torch), without)
-    agree(contenders, 1e-10)
-    times = compare(contenders, effort, "W1")
+    kinds = (NumpyByHand, PythonByHand, Ours, OursRecorded, Micrograd, Torch)
+    times = race("W1", kinds, 1e-10, effort, without)
     rows = [
         Row("W1", "times faster than micrograd", times.ratio(Micrograd.name, Ours.name), at_least=8),
         Row("W1", "times faster than torch's scalars", times.ratio(Torch.name, Ours.name)),
         Row("W1", "time over Python by hand", times.ratio(Ours.name, PythonByHand.name)),
         Row("W1", "recording, time over not recording", times.ratio(OursRecorded.name, Ours.name)),
     ]
-    return [Outcome("W1 micrograd's demo, one step", "ms", rows, times.taken(1e3, missing))]
+    return [Outcome("W1 micrograd's demo, one step", "ms", rows, times.taken(1e3))]

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from .harness import Effort, agree, compare, gather
-from .peers import ByHand, OnAutograd, OnOurs, OnTorch
+from .harness import Effort, race
+from .peers import ByHand, OnAutograd, OnOurs, OnTorch, recorded
 from .recording import off_again
 from .report import Outcome, Row
 
@@ -100,22 +100,13 @@ class OursApart(Ours):
         (error * error).mean().backward()
 
 
-class OursRecorded(Ours):
-    """The whole step is in a recording."""
-
-    name = "micrograd_plus recording"
-
-    def step(self) -> None:
-        with self.mg.record():
-            super().step()
+OursRecorded = recorded(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
     """Compare them all, and hold the goals."""
     kinds = (NumpyByHand, Ours, OursApart, OursRecorded, Torch, Autograd)
-    contenders, missing = gather(kinds, without)
-    agree(contenders, 1e-10)
-    times = compare(contenders, effort, "W3")
+    times = race("W3", kinds, 1e-10, effort, without)
     rows = [
         Row("W3", "time over by hand", times.ratio(Ours.name, ByHand.name), at_most=1.5),
         Row("W3", "times faster than torch", times.ratio(OnTorch.name, Ours.name), at_least=2.5),
@@ -123,6 +114,6 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("W3", "recording, time over not recording",
             times.ratio(OursRecorded.name, Ours.name), at_most=1.2),
         Row("W3", "a recording ended, time over none ever made",
-            None if Ours.name in missing else off_again("w3_small_mlp", effort), at_most=1.02),
+            None if Ours.name in times.missing else off_again("w3_small_mlp", effort), at_most=1.02),
     ]
-    return [Outcome("W3 small network, one step", "us", rows, times.taken(1e6, missing))]
+    return [Outcome("W3 small network, one step", "us", rows, times.taken(1e6))]

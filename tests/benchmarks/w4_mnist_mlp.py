@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from .harness import Effort, agree, compare, gather
-from .peers import ByHand, OnAutograd, OnOurs, OnTorch
+from .harness import Effort, race
+from .peers import ByHand, OnAutograd, OnOurs, OnTorch, recorded
 from .report import Outcome, Row
 
 SIZES, BATCH, RATE = (784, 256, 128, 10), 128, 1e-3
@@ -92,24 +92,15 @@ class Ours(OnOurs):
         functional.cross_entropy(functional.linear(h, w3, b3), self.labels).backward()
 
 
-class OursRecorded(Ours):
-    """The whole step is in a recording."""
-
-    name = "micrograd_plus recording"
-
-    def step(self) -> None:
-        with self.mg.record():
-            super().step()
+OursRecorded = recorded(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
     """Compare them all, and hold the goals."""
-    contenders, missing = gather((NumpyByHand, Ours, OursRecorded, Torch, Autograd), without)
-    agree(contenders, 1e-5)
-    times = compare(contenders, effort, "W4")
+    times = race("W4", (NumpyByHand, Ours, OursRecorded, Torch, Autograd), 1e-5, effort, without)
     rows = [
         Row("W4", "time over by hand", times.ratio(Ours.name, ByHand.name), at_most=1.04),
         Row("W4", "times faster than torch", times.ratio(OnTorch.name, Ours.name)),
         Row("W4", "recording, time over not recording", times.ratio(OursRecorded.name, Ours.name)),
     ]
-    return [Outcome("W4 network of MNIST's size, one step", "ms", rows, times.taken(1e3, missing))]
+    return [Outcome("W4 network of MNIST's size, one step", "ms", rows, times.taken(1e3))]

@@ -8,8 +8,8 @@ from itertools import product
 
 import numpy as np
 
-from .harness import Effort, agree, compare, gather
-from .peers import ByHand, OnAutograd, OnOurs, OnTorch
+from .harness import Effort, race
+from .peers import ByHand, OnAutograd, OnOurs, OnTorch, recorded
 from .report import Outcome, Row
 
 BATCH, SIDE, CHANNELS, CLASSES, RATE = 32, 28, (1, 8, 16), 10, 1e-3
@@ -160,24 +160,15 @@ class Ours(OnOurs):
         functional.cross_entropy(functional.linear(h.reshape(BATCH, -1), w3, b3), self.labels).backward()
 
 
-class OursRecorded(Ours):
-    """The whole step is in a recording."""
-
-    name = "micrograd_plus recording"
-
-    def step(self) -> None:
-        with self.mg.record():
-            super().step()
+OursRecorded = recorded(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
     """Compare them all, and hold the goals."""
-    contenders, missing = gather((NumpyByHand, Ours, OursRecorded, Torch, Autograd), without)
-    agree(contenders, 1e-4)
-    times = compare(contenders, effort, "W5")
+    times = race("W5", (NumpyByHand, Ours, OursRecorded, Torch, Autograd), 1e-4, effort, without)
     rows = [
         Row("W5", "time over by hand", times.ratio(Ours.name, ByHand.name), at_most=1.4),
         Row("W5", "times faster than torch", times.ratio(OnTorch.name, Ours.name), at_least=1.3),
         Row("W5", "recording, time over not recording", times.ratio(OursRecorded.name, Ours.name), at_most=1.5),
     ]
-    return [Outcome("W5 convolutional network, one step", "ms", rows, times.taken(1e3, missing))]
+    return [Outcome("W5 convolutional network, one step", "ms", rows, times.taken(1e3))]

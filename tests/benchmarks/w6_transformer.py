@@ -6,8 +6,8 @@ exponentials of attention and the norms; an engine must not copy what it can loo
 
 import numpy as np
 
-from .harness import Effort, agree, compare, gather
-from .peers import ByHand, OnAutograd, OnOurs, OnTorch
+from .harness import Effort, race
+from .peers import ByHand, OnAutograd, OnOurs, OnTorch, recorded
 from .report import Outcome, Row
 
 BATCH, LENGTH, WIDTH, HEADS, HIDDEN, EPS, RATE = 8, 64, 64, 4, 256, 1e-5, 1e-3
@@ -173,24 +173,15 @@ class Ours(OnOurs):
         functional.mse_loss(y + functional.linear(h, w2, b2), self.targets).backward()
 
 
-class OursRecorded(Ours):
-    """The whole step is in a recording."""
-
-    name = "micrograd_plus recording"
-
-    def step(self) -> None:
-        with self.mg.record():
-            super().step()
+OursRecorded = recorded(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
     """Compare them all, and hold the goals."""
-    contenders, missing = gather((NumpyByHand, Ours, OursRecorded, Torch, Autograd), without)
-    agree(contenders, 1e-4)
-    times = compare(contenders, effort, "W6")
+    times = race("W6", (NumpyByHand, Ours, OursRecorded, Torch, Autograd), 1e-4, effort, without)
     rows = [
         Row("W6", "time over by hand", times.ratio(Ours.name, ByHand.name), at_most=1.08),
         Row("W6", "times faster than torch", times.ratio(OnTorch.name, Ours.name), at_least=1),
         Row("W6", "recording, time over not recording", times.ratio(OursRecorded.name, Ours.name), at_most=1.2),
     ]
-    return [Outcome("W6 transformer block, one step", "ms", rows, times.taken(1e3, missing))]
+    return [Outcome("W6 transformer block, one step", "ms", rows, times.taken(1e3))]

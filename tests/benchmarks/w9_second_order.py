@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import w3_small_mlp as w3
-from .harness import Effort, agree, compare, gather
+from .harness import Effort, race
 from .peers import ByHand, OnAutograd, OnOurs, OnTorch
 from .report import Outcome, Row
 
@@ -115,11 +115,9 @@ class Ours(OnOurs):
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
     """Compare them all, and hold the goals."""
-    contenders, missing = gather((NumpyByHand, Ours, Torch, Autograd), without)
-    agree(contenders, 1e-10)
-    times = compare(contenders, effort, "W9")
+    times = race("W9", (NumpyByHand, Ours, Torch, Autograd), 1e-10, effort, without)
     rows = [
         Row("W9", "time over by hand", times.ratio(Ours.name, ByHand.name), at_most=2.6),
         Row("W9", "times faster than torch", times.ratio(OnTorch.name, Ours.name), at_least=2.4),
     ]
-    return [Outcome("W9 gradient of a gradient's norm", "us", rows, times.taken(1e6, missing))]
+    return [Outcome("W9 gradient of a gradient's norm", "us", rows, times.taken(1e6))]

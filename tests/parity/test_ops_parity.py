@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.check import given, moving, run
-from micrograd_plus.samples import Sample, samples
+from micrograd_plus.checks.promises import given, moving, run
+from micrograd_plus.checks.samples import Sample, samples
 
 from .torch_words import NONE, words
 

@@ -19,6 +19,8 @@ OTHERWISE = {
     "softmax.dim": "the same",
     "log_softmax.dim": "the same",
     "softmin.dim": "the same",
+    "Softplus.threshold": "exact without one; given PyTorch's 20, PyTorch's numbers",
+    "softplus.threshold": "the same",
     "TransformerEncoderLayer.activation": "the name of the function that is PyTorch's default",
 }
 """Defaults that differ, each with the reason."""

@@ -4,16 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 
+def solve_sylvester(torch: Any, a: Any, b: Any, q: Any) -> Any:
+    m, n = a.shape[-1], b.shape[-1]
+    one, other = torch.eye(n, dtype=a.dtype), torch.eye(m, dtype=a.dtype)
+    stack = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2], q.shape[:-2])
+    rows = torch.einsum("...ik,jl->...ijkl", a, one)
+    columns = torch.einsum("ik,...lj->...ijkl", other, b)
+    whole = (rows + columns).expand(*stack, m, n, m, n).reshape(*stack, m * n, m * n)
+    return torch.linalg.solve(whole, q.expand(*stack, m, n).reshape(*stack, m * n, 1)).reshape(*stack, m, n)
+
+
+def sqrtm(torch: Any, a: Any) -> Any:
+    values, vectors = torch.linalg.eig(a)
+    root = vectors @ torch.diag_embed(torch.sqrt(values)) @ torch.linalg.inv(vectors)
+    return root if a.is_complex() else root.real
+
+
+def convolve(torch: Any, a: Any, b: Any) -> Any:
+    lengths = [m + n - 1 for m, n in zip(a.shape, b.shape, strict=True)]
+    out = torch.fft.ifftn(torch.fft.fftn(a, lengths) * torch.fft.fftn(b, lengths))
+    return out if a.is_complex() else out.real
+
+
+def hermitian(a: Any) -> Any:
+    return (a + a.mH) / 2
+
+
 def linear_algebra_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     linalg = torch.linalg
-
-    def hermitian(a: Any) -> Any:
-        return (a + a.mH) / 2
 
     def pivots(x: Any) -> Any:
         size = x.detach().abs()
@@ -44,6 +68,11 @@ def linear_algebra_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         turns = until_pivots_are_real(u, np.linalg.svd(a.detach().numpy(), full_matrices=False)[0])
         return u * turns, s, vh * turns.mH
 
+    def eig(a: Any) -> Any:
+        values, vectors = linalg.eig(a)
+        turned = torch.sgn(pivots(vectors).sum(dim=-2, keepdim=True))
+        return values, vectors * turned
+
     def block_triangle(a: Any, b: Any) -> Any:
         upper, lower = torch.cat([a, b], -1), torch.cat([torch.zeros_like(b), a], -1)
         return torch.cat([upper, lower], -2)
@@ -54,6 +83,10 @@ def linear_algebra_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "det": linalg.det,
         "cofactors": lambda a: linalg.det(a)[..., None, None] * linalg.inv(a).mT,
         "slogdet": lambda a: tuple(linalg.slogdet(a)),
+        "eig": eig,
+        "independent": lambda x, **params: x,
+        "sqrtm": partial(sqrtm, torch),
+        "solve_sylvester": partial(solve_sylvester, torch),
         "trace": lambda x, offset=0: torch.diagonal(x, offset, -2, -1).sum(-1),
         "hermitian_part": hermitian,
         "pivots": pivots,
@@ -112,10 +145,13 @@ def wave_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     return {
         "fft": along(torch.fft.fft),
         "ifft": along(torch.fft.ifft),
+        "fftn": over_two(torch.fft.fftn),
+        "ifftn": over_two(torch.fft.ifftn),
         "fft2": over_two(torch.fft.fft2),
         "ifft2": over_two(torch.fft.ifft2),
         "rfft": along(torch.fft.rfft),
         "irfft": lambda x, n, axis=-1, norm="backward": torch.fft.irfft(x, n, dim=axis, norm=norm),
+        "convolve": partial(convolve, torch),
         "cut_or_pad": cut_or_pad,
         "frames": lambda x, length, hop: x.unfold(-1, length, hop),
         "overlap_add": overlap_add,

@@ -15,6 +15,12 @@ from .torch_linalg_words import linear_algebra_words, wave_words
 from .torch_quantised_words import quantised_words, splat_words
 
 NONE = {
+    "betainc": "PyTorch has none",
+    **dict.fromkeys(
+        ("beta", "betaln", "digamma", "gamma", "gammaln", "polygamma"),
+        "PyTorch's trigamma has nine digits; test_special_functions compares them with SciPy's",
+    ),
+    **dict.fromkeys(("j0", "j1", "y0", "y1"), "PyTorch has no gradient of them"),
     "as_images": "a reshape inside conv2d, whose own samples compare it",
     "count_mirrored": "a part of the rule of irfft, whose own samples compare it",
     "axes_from_last": "the reverse of axes_to_last",
@@ -45,6 +51,7 @@ SAME_NAME = (
     "lerp", "log", "log10", "log1p", "log2", "logaddexp", "maximum", "minimum", "moveaxis", "multiply",
     "negative", "positive", "real", "reciprocal", "remainder", "rsqrt", "sigmoid", "sin", "sinh",
     "sqrt", "square", "subtract", "tan", "tanh", "trunc", "where",
+    "deg2rad", "exp2", "fmax", "fmin", "logaddexp2", "rad2deg", "sinc",
 )  # fmt: skip
 """Functions that PyTorch has under the same name, with parameters of the same names."""
 
@@ -55,6 +62,7 @@ def words() -> dict[str, Callable[..., Any]]:
 
     table = {name: getattr(torch, name) for name in SAME_NAME}
     parts = [elementwise_words, reduction_words, scan_words, axis_words, layout_words, indexing_words]
+    parts += [special_words]
     for part in [*parts, network_words, layer_words, linear_algebra_words, wave_words, quantised_words, splat_words]:
         table.update(part(torch, torch.nn.functional))
     return table
@@ -63,6 +71,10 @@ def words() -> dict[str, Callable[..., Any]]:
 def elementwise_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     return {
         "add": torch.add,
+        "cross": lambda a, b: torch.linalg.cross(*torch.broadcast_tensors(a, b)),
+        # PyTorch's own has no rule, because its slope is 0
+        "floor_divide": lambda a, b: torch.floor(a / b),
+        "nan_to_num": torch.nan_to_num,
         "power": torch.pow,
         "affine": lambda x, scale, shift: torch.addcmul(shift, scale, x),
         "addcmul": torch.addcmul,
@@ -90,6 +102,26 @@ def elementwise_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
         "logsigmoid": F.logsigmoid,
         "softplus": F.softplus,
+    }
+
+
+def special_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
+    special = torch.special
+    return {
+        "erfinv": torch.erfinv,
+        "erfcinv": lambda x: torch.erfinv(1 - x),
+        "log_ndtr": special.log_ndtr,
+        "ndtri": special.ndtri,
+        "logit": torch.logit,
+        "xlogy": torch.xlogy,
+        "xlog1py": special.xlog1py,
+        "i0": torch.i0,
+        "i1": special.i1,
+        "i0e": special.i0e,
+        "i1e": special.i1e,
+        # PyTorch wants both in one dtype, and its own derivative has no derivative
+        "gammainc": lambda a, x: special.gammainc(a.to(x.dtype).expand_as(x), x),
+        "gammaincc": lambda a, x: special.gammaincc(a.to(x.dtype).expand_as(x), x),
     }
 
 
@@ -180,6 +212,7 @@ def scan_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "cumsum": running(torch.cumsum, 0.0),
         "cumprod": running(torch.cumprod, 1.0),
         "cummax_with_indices": lambda x, axis=-1: tuple(torch.cummax(x, axis)),
+        "logcumsumexp": lambda x, axis=-1: torch.logcumsumexp(x, axis),
         "recurrence": recurrence,
         "shift": shift,
         "sort": sort,
@@ -282,12 +315,18 @@ def indexing_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     return {
         "getitem": lambda x, index: x.flatten()[places(tuple(x.shape), index)],
         "put_add": put_add,
+        "setitem": lambda x, values, index: x.flatten().index_put(
+            (places(tuple(x.shape), index).flatten(),),
+            values.expand(places(tuple(x.shape), index).shape).flatten(),
+        ).reshape(x.shape),
         "take": lambda x, indices, axis=None: (
             torch.take(x, indices) if axis is None else torch.index_select(x, axis, indices)
         ),
         "put_take": lambda x, indices, shape, axis: x.new_zeros(shape).index_add(axis, indices, x),
         "take_along_axis": lambda x, indices, axis=-1: torch.take_along_dim(x, indices, axis),
         "put_along_axis_add": put_along_axis_add,
+        "scatter": lambda x, index, src, axis: torch.scatter(x, axis, index, src),
+        "cleared": lambda x, index, axis: torch.scatter(x, axis, index, 0.0),
         "scatter_add": lambda x, index, src, axis: torch.scatter_add(x, axis, index, src.expand_as(index)),
         "embedding": lambda indices, weight, padding_idx=None: F.embedding(indices, weight, padding_idx),
     }

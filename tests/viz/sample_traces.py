@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from small_program import OPS, Program, value
 
+from micrograd_plus_viz.source import normal
+
 
 def diamond() -> dict:
     """The diamond: a = 2, b = 3, each read more than once."""
@@ -244,7 +246,7 @@ def unrecorded() -> dict:
 def recorded() -> dict:
     """A walk recorded by the engine itself: broadcasting, a composite, several outputs, joined parts."""
     import micrograd_plus as mg
-    from micrograd_plus.trace import record
+    from micrograd_plus.tracing import record
 
     with record() as trace:
         x, w = mg.tensor(np.arange(6.0).reshape(2, 3) / 7), mg.tensor(np.ones((3, 3)) / 3, requires_grad=True)
@@ -253,14 +255,14 @@ def recorded() -> dict:
         largest, _ = mg.topk(mg.concatenate([weights, weights]), 2, -1)
         loss = -mg.log(largest).mean()
         loss.backward()
-    return trace.to_dict()
+    return normal(trace.to_dict())
 
 
 def several_outputs() -> dict:
     """A walk back through an application with two outputs, recorded by the engine."""
     import micrograd_plus as mg
     from micrograd_plus import nn
-    from micrograd_plus.trace import record
+    from micrograd_plus.tracing import record
 
     rng = np.random.default_rng(5)
     cell = nn.LSTMCell(3, 2, rng=rng)
@@ -269,7 +271,7 @@ def several_outputs() -> dict:
         hidden, kept = cell(x, (h, c))
         loss = (hidden * hidden).sum() + kept.sum()
         loss.backward()
-    return trace.to_dict()
+    return normal(trace.to_dict())
 
 
 EVERY = [

@@ -212,7 +212,7 @@ class Program:
                         self._step(node, edge["name"], edge["node"])
         gradients = [{"node": n["id"], "value": self.places[n["id"]]} for n in self.nodes
                      if n["kind"] == "leaf" and n["id"] in self.places]
-        return {"format": "micrograd_plus/trace", "version": 1, "nodes": self.nodes, "steps": self.steps,
+        return {"format": "micrograd_plus/trace", "version": 2, "nodes": self.nodes, "steps": self.steps,
                 "walk": {"direction": "backward", "root": root, "seed": seed_place}, "rules": self.rules,
                 "gradients": gradients, "values": self.values}
 

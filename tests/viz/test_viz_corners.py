@@ -25,15 +25,15 @@ def leaf(values):
 @pytest.mark.parametrize(
     ("program", "sentence"),
     [
-        (lambda: None, "Backward walk: 0 nodes, 0 steps. No walk was recorded: that takes a call of backward() inside"),
-        (lambda: leaf(2.0) * 3, "Backward walk: 3 nodes, 0 steps. No walk was recorded"),
+        (lambda: None, "Program without a walk: 0 nodes. No walk was recorded: that takes a call of backward() inside"),
+        (lambda: leaf(2.0) * 3, "Program without a walk: 3 nodes. No walk was recorded"),
         (lambda: leaf(2.0).backward(), "Backward walk: 1 node, 0 steps, 2 = 2. No rule is applied."),
     ],
 )
 def test_a_record_without_steps_opens_and_says_why_there_is_nothing_to_play(opened, program, sentence):
     page = opened(recorded(program))
     expect(page.locator(".said")).to_contain_text(sentence)
-    expect(page.locator(".icon:enabled")).to_have_count(0)
+    expect(page.locator(".bar .icon:enabled")).to_have_count(0)
     for key in ("ArrowRight", "ArrowLeft", "Home", "End", "Space", "ArrowDown", "Enter", "Escape"):
         page.keyboard.press(key)
     expect(page.locator(".counter")).to_have_text("0 / 0")
@@ -44,8 +44,8 @@ def test_between_complex_numbers_the_conjugate_is_taken_and_shown_to_be(opened):
     page = opened(recorded(lambda: (z * w).real.sum().backward()))
     page.keyboard.press("End")
     upstream, local, sent = (
-        complex(page.locator(".numbers .card").nth(k).locator("td").first.get_attribute("title")
-                .replace("−", "-").replace(" ", "").replace("i", "j"))
+        complex(page.locator(".numbers .card").nth(k).locator(".line span").first.get_attribute("title")
+                .partition(" = ")[2].replace("−", "-").replace(" ", "").replace("i", "j"))
         for k in range(3)
     )  # fmt: skip
     expect(page.locator(".numbers .sign").first).to_have_text("× conj")
@@ -152,9 +152,10 @@ def test_where_colours_are_forced_heat_maps_and_the_legend_keep_theirs(chromium,
         page.goto(path.as_uri())
         page.locator(".player").focus()
         page.keyboard.press("End")
-        for cells in (".heat span", ".legend i"):
+        ground = "backgroundColor"
+        for cells, colour in ((".picture path", "fill"), (".strip i", ground), (".legend i", ground)):
             seen = page.locator(cells).evaluate_all(
-                "cells => cells.map((cell) => getComputedStyle(cell).backgroundColor)"
+                f"cells => cells.map((cell) => getComputedStyle(cell).{colour})"
             )
             assert len(set(seen)) > 3
 
@@ -162,9 +163,9 @@ def test_where_colours_are_forced_heat_maps_and_the_legend_keep_theirs(chromium,
 @pytest.mark.parametrize(
     ("shape", "caption", "rows"),
     [
-        ((80,), "its first entries", []),
-        ((9, 9), "its first rows and columns", ["0", "1", "2", "3"]),
-        ((3, 5, 6), "the first entries along its last two axes", ["0", "1", "2", "3"]),
+        ((1080,), "its first entries", []),
+        ((39, 39), "its first rows and columns", ["0", "1", "2", "3"]),
+        ((13, 15, 6), "the first entries along its last two axes", ["0", "1", "2", "3"]),
         ((2, 2, 3), None, ["0, 0", "0, 1", "1, 0", "1, 1"]),
         ((5,), None, []),
     ],
@@ -182,8 +183,10 @@ def test_pointing_at_a_truth_tells_it_as_it_is_written(opened):
     page = opened(sample_traces.strange())
     mask = next(i for i, node in enumerate(sample_traces.strange()["nodes"]) if node["label"] == "mask")
     page.locator(f"#n{mask}").focus()
-    cells = page.locator(".node-told td[title]")
-    assert cells.all_text_contents() == cells.evaluate_all("cells => cells.map((cell) => cell.title)")
+    cells = page.locator(".node-told [title]")
+    assert [f"[{k}] = {text}" for k, text in enumerate(cells.all_text_contents())] == cells.evaluate_all(
+        "cells => cells.map((cell) => cell.title)"
+    )
 
 
 @pytest.mark.parametrize("way", ["button", "key", "slider"])

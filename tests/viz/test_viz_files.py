@@ -32,7 +32,7 @@ def shown(trace):
 
 def inside_html(text):
     """The payload that an HTML output or page carries."""
-    packed = re.search(r'<script type="application/octet-stream"[^>]*>([^<]*)</script>', text)[1]
+    packed = re.findall(r'<script type="application/octet-stream"[^>]*>([^<]*)</script>', text)[-1]
     return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
@@ -56,14 +56,13 @@ def test_equal_traces_give_equal_outputs_and_other_traces_other_ids():
     assert len(ids) == len(sample_traces.EVERY)
 
 
-@pytest.mark.parametrize(("applications", "image"), [(20, "animation"), (100, "still"), (400, None)])
-def test_the_fallback_moves_when_small_rests_when_larger_and_is_text_when_large(applications, image):
+@pytest.mark.parametrize(("applications", "image"), [(8, True), (100, False), (400, False)])
+def test_the_fallback_is_a_picture_when_small_and_text_when_large(applications, image):
     text = shown(sample_traces.random_graph(applications))["text/html"]
     found = re.search(r'<img alt="Graph of a program[^"]*"[^>]*base64,([^"]*)"', text)
-    assert (found is not None) == (image is not None)
+    assert (found is not None) == image
     if image:
-        svg = base64.b64decode(found[1]).decode()
-        assert ("@keyframes" in svg) == (image == "animation")
+        assert base64.b64decode(found[1]).decode().startswith("<svg")
     else:
         assert "save the walk as a page of its own" in text
 
@@ -71,10 +70,25 @@ def test_the_fallback_moves_when_small_rests_when_larger_and_is_text_when_large(
 def test_the_payload_holds_the_numbers_of_the_trace_and_the_walk_inside():
     trace = sample_traces.perceptron()
     data = inside_html(shown(trace)["text/html"])
-    assert data["values"] == trace["values"]
+    check_values(data, trace)
     assert len(data["steps"]) == len(trace["steps"])
     assert list(data["insides"]) == ["12"]
-    assert data["insides"]["12"]["values"] == trace["nodes"][12]["inside"]["values"]
+    check_values(data["insides"]["12"], trace["nodes"][12]["inside"])
+
+
+def check_values(data, trace):
+    """Every node and step of a page refers to the entries that the trace has, to four digits."""
+    places = [(a["value"], b["value"]) for a, b in zip(data["nodes"], trace["nodes"], strict=True)]
+    for shown_step, step in zip(data["steps"], trace["steps"], strict=True):
+        places += [(shown_step[word], step[word]) for word in ("local", "raw", "contribution", "before", "after")]
+    for mine, theirs in places:
+        assert (mine is None) == (theirs is None)
+        if mine is None or data["values"][mine]["data"] is None:
+            continue
+        kept, whole = data["values"][mine]["data"], trace["values"][theirs]["data"]
+        for x, y in zip(kept, whole, strict=True):
+            assert x == y or x == pytest.approx(y, rel=1e-3)
+            assert len(whole) > 16 or x == y
 
 
 def test_packing_leaves_out_the_time_and_names_the_payload_by_its_hash():
@@ -90,7 +104,7 @@ def test_hostile_names_never_become_markup_in_a_page_or_an_output():
     for text in (page.document(trace, title=sample_traces.HOSTILE[3]), shown(trace)["text/html"]):
         assert "<img src=x" not in text
         assert "<script>window" not in text
-        assert text.count("<script") == text.count("</script>") == 2
+        assert text.count("<script") == text.count("</script>") in (2, 3)
 
 
 @pytest.mark.skipif(shutil.which("node") is None and "CI" not in os.environ, reason="install nodejs")
@@ -102,7 +116,7 @@ def test_the_module_in_one_line_is_javascript(tmp_path, source):
     assert "\n" not in code
     (tmp_path / "player.mjs").write_text(code, encoding="utf-8")
     checked = subprocess.run(
-        ["node", "--check", tmp_path / "player.mjs"], capture_output=True, text=True, check=False
+        ["node", "--check", tmp_path / "player.mjs"], capture_output=True, encoding="utf-8", check=False
     )
     assert checked.returncode == 0, checked.stderr
 
@@ -112,7 +126,7 @@ def test_one_line_of_code_means_what_the_lines_meant():
         player.one_line("// a remark\n  const a = 'x // y';\n\n  // b\n  f(a);\n")
         == "const a = 'x // y'; f(a);"
     )
-    for room in player.ROOMS:
+    for room in player.MODULES:
         for number, line in enumerate(player.text(room).splitlines(), start=1):
             assert len(line) <= 120, f"{room}:{number} is longer than lines here are"
             assert line.count("`") % 2 == 0, f"{room}:{number} ends inside a template"
@@ -157,7 +171,7 @@ def test_every_kind_of_trace_is_saved_under_every_suffix(tmp_path, make, suffix)
     elif suffix == ".svg":
         assert ET.fromstring(content).tag.endswith("svg")  # noqa: S314 - our own picture
     elif suffix == ".html":
-        assert inside_html(content.decode())["values"] == make()["values"]
+        check_values(inside_html(content.decode()), make())
     elif suffix == ".dot":
         assert content.decode().startswith("digraph walk {")
     else:
@@ -176,7 +190,7 @@ def test_an_unknown_suffix_is_refused_with_the_known_ones(tmp_path):
 
 def test_a_film_of_too_many_steps_is_refused_with_a_way_out(tmp_path):
     with pytest.raises(
-        ValueError, match=r"a film of 500 steps is too long \(at most 400\): save the walk as .html"
+        ValueError, match=r"a film of 501 steps is too long \(at most 400\): save the walk as .html"
     ):
         viz.save(sample_traces.chain(500), tmp_path / "walk.gif")
     assert viz.save(sample_traces.chain(500), tmp_path / "walk.gif", length=3).exists()
@@ -255,8 +269,9 @@ def test_a_live_widget_carries_the_players_module_and_the_payload():
 def run(code, *paths):
     """What a fresh Python prints and complains about, with folders put first on its path."""
     path = os.pathsep.join(map(str, [*paths, Path(viz.__file__).parent.parent]))
-    command, environment = [sys.executable, "-P", "-c", code], os.environ | {"PYTHONPATH": path}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip(), done.stderr
 
@@ -264,25 +279,26 @@ def run(code, *paths):
 def test_importing_the_package_tells_the_engine_how_a_trace_is_shown(tmp_path):
     (tmp_path / "micrograd_plus").mkdir()
     (tmp_path / "micrograd_plus" / "__init__.py").touch()
-    (tmp_path / "micrograd_plus" / "trace.py").write_text(
+    (tmp_path / "micrograd_plus" / "tracing.py").write_text(
         "class Trace:\n"
         "    @classmethod\n"
         "    def shown_by(cls, mimebundle, *, marimo):\n"
-        "        cls.bundle, cls.frame = mimebundle, marimo\n"
+        "        cls.bundle, cls.frame = mimebundle, marimo\n",
+        encoding="utf-8",
     )
-    (tmp_path / "walk.json").write_text(json.dumps(sample_traces.diamond()))
+    (tmp_path / "walk.json").write_text(json.dumps(sample_traces.diamond()), encoding="utf-8")
     code = f"""import micrograd_plus_viz
-from micrograd_plus.trace import Trace
+from micrograd_plus.tracing import Trace
 trace = {str(tmp_path / "walk.json")!r}
 print(*Trace.bundle(trace), Trace.frame(trace)[0])"""
     assert run(code, tmp_path)[0] == "text/plain text/html text/html"
 
 
 def test_a_walk_recorded_by_the_engine_shows_itself():
-    from micrograd_plus.trace import load_trace
+    from micrograd_plus.tracing import load_trace
 
-    trace = load_trace(sample_traces.recorded())
-    assert trace._repr_mimebundle_() == shown(trace) == shown(sample_traces.recorded())
+    trace = load_trace(sample_traces.diamond())
+    assert trace._repr_mimebundle_() == shown(trace)
     assert trace._mime_() == viz.show(trace)._mime_()
 
 
@@ -299,7 +315,7 @@ def test_no_thread_and_no_memory_of_graphviz_is_left_to_complain_when_python_end
 def test_the_program_on_the_page_of_the_player_runs_as_it_stands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1], {})  # noqa: S102 - a program of our own
-    assert "Backward walk: 4 nodes, 4 steps, add = 8" in (tmp_path / "walk.html").read_text(encoding="utf-8")
+    assert "Backward walk: 4 nodes, 4 steps, add (y) = 8" in (tmp_path / "walk.html").read_text(encoding="utf-8")
 
 
 def test_the_calls_that_the_page_of_the_player_lists_are_all_there_are_with_those_parameters():

@@ -135,7 +135,8 @@ def test_without_the_one_that_comes_along_the_systems_own_graphviz_draws(monkeyp
     program = tmp_path / "dot"
     program.write_text(
         f"#!{sys.executable}\nimport sys\n"
-        "sys.stdout.buffer.write(b'<svg>' + ' '.join(sys.argv[1:]).encode() + sys.stdin.buffer.read() + b'</svg>')\n"
+        "sys.stdout.buffer.write(b'<svg>' + ' '.join(sys.argv[1:]).encode() + sys.stdin.buffer.read() + b'</svg>')\n",
+        encoding="utf-8",
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -174,13 +175,22 @@ def test_a_graph_without_edges_and_one_without_nodes_are_drawn():
 
 def test_a_walk_that_is_short_enough_is_shown_whole():
     trace = sample_traces.perceptron()
-    assert window(trace) == (trace, None)
+    part, note = window(trace)
+    assert note is None
+    assert [len(part[k]) for k in ("nodes", "steps", "values")] == [len(trace[k]) for k in ("nodes", "steps", "values")]
 
 
 def test_a_window_keeps_the_numbers_of_its_steps_and_says_what_is_left_out():
     trace = sample_traces.chain(50)
     part, note = window(trace, 10, 5)
-    assert note == "This shows steps 11 to 15 of 50; start=15 would show the next ones."
+    assert note == (
+        "This page has steps 11 to 15 of 50, and the 7 nodes that they touch; "
+        "viz.show(trace, start=15) has the next ones."
+    )
+    assert [words.names(part)[step["node"]] for step in part["steps"]] == [
+        words.names(trace)[step["node"]] for step in trace["steps"][10:15]
+    ], "a part calls everything as the whole does"
+    assert words.sentences(part)[0].startswith("Step 11 of 50. ")
     assert len(part["steps"]) == 5
     for kept, whole in zip(part["steps"], trace["steps"][10:15], strict=True):
         for word in ("upstream", "contribution", "after"):
@@ -218,5 +228,5 @@ def test_a_window_that_begins_behind_the_last_step_is_refused():
 def test_a_walk_of_sixty_five_thousand_steps_is_cut_to_what_a_page_can_hold():
     trace = sample_traces.chain(65_000)
     part, note = window(trace)
-    assert note.startswith("This shows steps 1 to 3000 of 65000;")
+    assert note.startswith("This page has steps 1 to 1000 of 65000,")
     assert len(layout.placed(part).boxes) == len(part["nodes"]) <= 6001

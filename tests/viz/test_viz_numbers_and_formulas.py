@@ -20,13 +20,16 @@ from micrograd_plus_viz.source import trace_data
         (-3, "−3"),
         (0.5, "0.5"),
         (1 / 3, "0.3333"),
-        (1.0625, "1.063"),
-        (-1.0625, "−1.063"),
+        (1.0625, "1.0625"),
+        (-1.0625, "−1.0625"),
+        (1.06251234, "1.063"),
         (123456, "123456"),
-        (12345.6, "12350"),
+        (12345.6, "12345.6"),
+        (12345.67, "12350"),
         (1234567.0, "1.235e6"),
         (-1e-5, "−1e−5"),
-        (9.9996e-5, "1e−4"),
+        (9.9996e-5, "9.9996e−5"),
+        (9.99961234e-5, "1e−4"),
         (1e300, "1e300"),
         (True, "True"),
         (False, "False"),
@@ -39,7 +42,7 @@ from micrograd_plus_viz.source import trace_data
         ([0, "nan"], "0 + nani"),
     ],
 )
-def test_a_number_has_four_significant_digits_and_a_true_minus(x, shown):
+def test_a_number_has_all_its_digits_or_four_and_a_true_minus(x, shown):
     assert digits.number(x) == shown
 
 
@@ -103,7 +106,7 @@ def test_every_step_is_told_in_a_sentence_with_the_numbers_of_the_trace():
 
 def test_the_first_step_of_an_application_says_what_arrived_from_its_outputs():
     told = words.sentences(sample_traces.several_outputs())
-    arrived = [", where the gradients of lstm_cell.hidden and lstm_cell.cell_after arrived," in text for text in told]
+    arrived = [", where the gradients of hidden and kept arrived," in text for text in told]
     assert arrived == [False] * 6 + [True] + [False] * 9
     told = words.sentences(sample_traces.one_of_several())
     assert "exp (v1), where the gradient of exp[0] arrived, sends" in told[1]
@@ -111,7 +114,7 @@ def test_the_first_step_of_an_application_says_what_arrived_from_its_outputs():
 
 def test_an_output_at_which_nothing_arrived_passes_nothing_on():
     trace = sample_traces.several_outputs()
-    sum_of_kept = next(step for step in trace["steps"] if words.names(trace)[step["target"]] == "lstm_cell.cell_after")
+    sum_of_kept = next(step for step in trace["steps"] if words.names(trace)[step["target"]] == "kept")
     trace["steps"].remove(sum_of_kept)
     assert max(map(len, words.passages(trace))) == 1
 
@@ -257,7 +260,7 @@ def test_a_large_array_stands_by_name_with_its_shape():
 def test_where_axes_were_summed_the_formula_gives_raw():
     trace = sample_traces.broadcast()
     step = next(s for s in trace["steps"] if s["summed_axes"] == [0])
-    assert '<mi data-name="contribution">raw</mi>' in formula.with_numbers(trace, step)
+    assert '<mi data-name="raw">raw</mi>' in formula.with_numbers(trace, step)
 
 
 def test_a_parameter_stands_as_python_prints_it():
@@ -402,10 +405,10 @@ def test_of_several_upstreams_one_that_never_arrived_is_zero_in_the_formula():
     assert '<mn data-name="upstream[1]">0</mn>' in filled
 
 
-@pytest.mark.parametrize("make", sample_traces.EVERY)
+@pytest.mark.parametrize("make", [make for make in sample_traces.EVERY[2:] if make is not sample_traces.forward])
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_the_samples_are_traces_as_the_engine_reads_them(make):
-    from micrograd_plus.trace import load_trace
+    from micrograd_plus.tracing import load_trace
 
     assert len(load_trace(make()).steps) == len(make()["steps"])
 
@@ -415,8 +418,8 @@ def test_what_is_no_trace_is_refused_with_a_sentence():
         trace_data(3)
     with pytest.raises(ValueError, match="its format is None"):
         trace_data({})
-    with pytest.raises(ValueError, match="this trace has version 2; this program reads version 1"):
-        trace_data(sample_traces.diamond() | {"version": 2})
+    with pytest.raises(ValueError, match="this trace has version 3; this program reads versions 1 and 2"):
+        trace_data(sample_traces.diamond() | {"version": 3})
 
 
 def test_a_trace_is_read_from_an_object_that_can_tell_its_data_and_from_a_file(tmp_path):
@@ -426,7 +429,7 @@ def test_a_trace_is_read_from_an_object_that_can_tell_its_data_and_from_a_file(t
 
     import json
 
-    (tmp_path / "walk.json").write_text(json.dumps(sample_traces.diamond()))
+    (tmp_path / "walk.json").write_text(json.dumps(sample_traces.diamond()), encoding="utf-8")
     assert (
         trace_data(Recorded())
         == trace_data(tmp_path / "walk.json")

@@ -16,9 +16,9 @@ def test_a_forward_without_a_walk_is_drawn(tmp_path):
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     with mg.record() as trace:
         (x * x).sum()
-    assert shown(trace).startswith("Backward walk: 3 nodes, 0 steps")
+    assert shown(trace).startswith("Program without a walk: 3 nodes")
     viz.save(trace, tmp_path / "forward.svg")
-    assert "multiply" in (tmp_path / "forward.svg").read_text()
+    assert "multiply" in (tmp_path / "forward.svg").read_text(encoding="utf-8")
 
 
 def test_a_walk_without_its_forward_is_shown_with_what_is_known_of_it():
@@ -26,7 +26,7 @@ def test_a_walk_without_its_forward_is_shown_with_what_is_known_of_it():
     y = (x * x).sum()
     with mg.record() as trace:
         y.backward()
-    assert "3 steps, sum = 5" in shown(trace)
+    assert "3 steps, sum (y) = 5" in shown(trace)
     assert [node.value is None for node in trace.nodes] == [False, True, False]  # no rule reads the squares
     assert len(trace.steps) == 3
 
@@ -34,7 +34,7 @@ def test_a_walk_without_its_forward_is_shown_with_what_is_known_of_it():
 def test_an_empty_record_is_shown_as_one():
     with mg.record() as trace:
         pass
-    assert shown(trace).startswith("Backward walk: 0 nodes, 0 steps")
+    assert shown(trace).startswith("Program without a walk: 0 nodes")
 
 
 def test_a_walk_that_broke_off_in_a_rule_is_shown_as_far_as_it_came():

@@ -1,0 +1,245 @@
+"""Ten numbers that hold the player to what it promises, measured in a real browser: `python -m benchmarks.player`.
+
+Each is printed with its bound, and the exit status says whether all were reached. Times by the clock depend on what
+else the machine does; the least of several is told, and the machine's load beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from browser import started
+from install_browser import find_browser
+from micrograd_plus import nn
+from micrograd_plus.engine import Value
+
+from . import player_programs as programs
+
+ROOT = 'const root = document.querySelector("#walk").shadowRoot;'
+TEXTS = ROOT + """
+    const scale = root.querySelector(".drawing > g").getCTM().a;
+    const size = (e) => parseFloat(getComputedStyle(e).fontSize) * (e.closest(".drawing") ? scale : 1);
+    const own = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    const seen = (e) => e.getClientRects().length && !e.closest("math");
+    return Math.min(...[...root.querySelectorAll("*")].filter((e) => own(e) && seen(e)).map(size));
+"""
+IN_VIEW = ROOT + """
+    const frame = root.querySelector(".stage").getBoundingClientRect();
+    const inside = (e) => { const b = e.getBoundingClientRect();
+      return b.x >= frame.x - 1 && b.right <= frame.right + 1 && b.y >= frame.y - 1
+        && b.bottom <= frame.bottom + 1; };
+    const any = (css) => [...root.querySelectorAll(css)].some(inside);
+    return any(".node.active") && (any(".node.receives, .node.accumulates"));
+"""
+ALL_IN_VIEW = ROOT + """
+    const frame = root.querySelector(".stage").getBoundingClientRect();
+    const parts = [...root.querySelectorAll(".drawing .node")].map((e) => e.getBoundingClientRect());
+    const inside = (b) => b.x >= frame.x - 1 && b.right <= frame.right + 1 && b.y >= frame.y - 1
+      && b.bottom <= frame.bottom + 1;
+    return [parts.filter(inside).length, parts.length];
+"""
+STEPPED = ROOT + """
+    const slider = root.querySelector(".slider");
+    const times = [];
+    for (let i = 1; i <= Math.min(40, Number(slider.max)); i += 1) {
+      let least = Infinity;
+      for (let k = 0; k < 8; k += 1) {
+        slider.value = String(i - 1);
+        slider.dispatchEvent(new Event("input"));
+        root.querySelector(".player").offsetHeight;
+        const started = performance.now();
+        slider.value = String(i);
+        slider.dispatchEvent(new Event("input"));
+        root.querySelector(".player").offsetHeight;
+        least = Math.min(least, performance.now() - started);
+      }
+      times.push(least);
+    }
+    return Math.max(...times);
+"""
+NEGATIVES = ROOT + """
+    const picture = [...root.querySelectorAll(".card")].find((c) => c.textContent.startsWith("contribution"))
+      .querySelector(".picture");
+    const rows = {};
+    for (const [, y] of picture.querySelector(".minus").getAttribute("d").matchAll(/M[^,]+,([^h]+)h/g)) {
+      rows[y] = (rows[y] ?? 0) + 1;
+    }
+    return [Math.max(...Object.values(rows)), Object.keys(rows).length];
+"""
+
+
+class Pages:
+    """The programs' pages, each made once, and a browser to look at them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.made = folder, {}
+        found = find_browser()
+        if found is None:
+            raise SystemExit("these numbers are read off a page: they need the browser of `make test`")
+        self.browser = started(found)
+
+    def trace(self, name: str) -> Any:
+        """A program's record."""
+        if name not in self.made:
+            self.made[name] = programs.PROGRAMS[name]()
+        return self.made[name]
+
+    def open(self, trace: Any, width: int = 1280, height: int = 720) -> Any:
+        """The page of a trace, in a window of its own."""
+        path = viz.save(trace, self.folder / "walk.html")
+        page = self.browser.new_page(viewport={"width": width, "height": height})
+        page.goto(path.as_uri())
+        page.locator(".player").focus()
+        return page
+
+    def at_steps(self, name: str, look: str, most: int = 40, **size: int) -> list[Any]:
+        """What is seen at some steps of a program's walk, evenly spread."""
+        page = self.open(self.trace(name), **size)
+        count = int(page.locator(".slider").get_attribute("max"))
+        seen = []
+        for i in sorted({round(k * count / most) for k in range(most + 1)}):
+            page.locator(".slider").fill(str(i))
+            seen.append(page.evaluate(f"() => {{ {look} }}"))
+        page.close()
+        return seen
+
+
+def negatives(pages: Pages) -> float:
+    """How many negative numbers each row of the digits' gradient shows; it has one."""
+    page = pages.open(pages.trace("digits"))
+    page.keyboard.press("ArrowRight")
+    most, rows = page.evaluate(f"() => {{ {NEGATIVES} }}")
+    page.close()
+    return most if rows == 32 else float("inf")
+
+
+def smallest_text(pages: Pages) -> float:
+    """The smallest text in any of the programs' pages, in pixels, in a broad window and in a narrow one."""
+    sizes = ((1280, 720), (420, 800))
+    return min(
+        min(pages.at_steps(name, TEXTS, 6, width=w, height=h)) for name in programs.PROGRAMS for w, h in sizes
+    )  # fmt: skip
+
+
+def tallest(pages: Pages) -> float:
+    """The greatest height of any page's player at 1280 by 720; where it changes while one steps, infinite."""
+    look = ROOT + 'return root.querySelector(".player").offsetHeight;'
+    heights = {name: pages.at_steps(name, look, 12) for name in programs.PROGRAMS}
+    steady = all(len(set(seen)) == 1 for seen in heights.values())
+    return max(map(max, heights.values())) if steady else float("inf")
+
+
+def in_view(pages: Pages) -> float:
+    """In how many of a hundred steps sender and receiver are both in view, in a recurrent network of 60 rounds."""
+    seen = pages.at_steps("RNN of 60", IN_VIEW, 482)[1:]
+    return 100 * sum(seen) / len(seen)
+
+
+def gpt_cell(pages: Pages) -> float:
+    """How many kilobytes a notebook's cell holds for a GPT of six layers."""
+    return len(viz.show(pages.trace("GPT"))._repr_mimebundle_()["text/html"].encode()) / 1000
+
+
+def slowest_step(pages: Pages) -> float:
+    """The slowest step over arrays, in milliseconds, layout included: of each step the best of eight."""
+    return max(_stepped(pages, name) for name in ("digits", "attention", "transformer layer", "GPT"))
+
+
+def _stepped(pages: Pages, name: str) -> float:
+    page = pages.open(pages.trace(name))
+    slowest = page.evaluate(f"() => {{ {STEPPED} }}")
+    page.close()
+    return slowest
+
+
+def moons_page(pages: Pages) -> float:
+    """How many seconds of CPU it takes from the end of the record to the page, for 65,000 nodes."""
+    trace = programs.moons()
+    begun = time.process_time()
+    viz.save(trace, pages.folder / "moons.html")
+    return time.process_time() - begun
+
+
+def first_sight(pages: Pages) -> float:
+    """How many of a hundred drawn parts of the GPT are in view at first; no more than 40 may be drawn."""
+    page = pages.open(pages.trace("GPT"))
+    seen, drawn = page.evaluate(f"() => {{ {ALL_IN_VIEW} }}")
+    page.close()
+    return 100 * seen / drawn if 5 <= drawn <= 40 else 0.0
+
+
+def unnamed(pages: Pages) -> float:
+    """How many parameters of micrograd's network, of 337, the page calls by a number."""
+    net = nn.MLP(2, [16, 16, 1])
+    with mg.record() as trace:
+        net([Value(0.5), Value(-1.2)]).backward()
+    names = {node["name"] for node in trace.to_dict()["nodes"] if node["kind"] == "leaf" and node["label"]}
+    page = pages.open(trace)
+    page.locator(".search").fill("layers.1.neurons.3.w[1]")
+    page.keyboard.press("Enter")
+    found = page.locator(".node-told .title").text_content()
+    page.close()
+    parameters = [name for name in names if "layers." in name]
+    return len(list(net.parameters())) - len(parameters) if "layers.1.neurons.3.w[1]" in found else float("inf")
+
+
+def contradictions(pages: Pages) -> float:
+    """How many sentences about a leaf say something else than its .grad."""
+    trace, a = programs.not_cleared()
+    page = pages.open(trace)
+    said = []
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+        said.append(page.locator(".said").text_content())
+    last = page.locator("#n0 .gradient").text_content()
+    page.close()
+    true = ["which held 4 from an earlier walk and now holds 7", "which held 7 from an earlier walk and now holds 9",
+            "now holds 11"]  # fmt: skip
+    wrong = sum(truth not in sentence for truth, sentence in zip(true, said, strict=True))
+    return wrong + (last != f"grad {int(a.grad.item())}")
+
+
+NUMBERS: list[tuple[str, Callable[[Pages], float], str, float]] = [
+    ("negatives in each row of the digits' picture", negatives, "is", 1),
+    ("smallest text, px", smallest_text, "at least", 11),
+    ("height at 1280 x 720, px, at every step", tallest, "at most", 680),
+    ("sender and receiver in view, RNN of 60, %", in_view, "at least", 95),
+    ("a notebook's cell for a GPT, KB", gpt_cell, "at most", 500),
+    ("slowest step over arrays, ms", slowest_step, "at most", 16),
+    ("from the record to the page, 65,000 nodes, s of CPU", moons_page, "at most", 2),
+    ("parts of the GPT in view at first, %", first_sight, "at least", 100),
+    ("parameters of nn.MLP without a name, of 337", unnamed, "is", 0),
+    ("sentences that contradict .grad", contradictions, "is", 0),
+]
+
+
+def reached(value: float, kind: str, bound: float) -> bool:
+    """Whether a number is within its bound."""
+    return {"is": value == bound, "at most": value <= bound, "at least": value >= bound}[kind]
+
+
+def main() -> int:
+    """Print the numbers; how many of them are not reached."""
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        pages = Pages(Path(folder))
+        for said, measure, kind, bound in NUMBERS:
+            value = measure(pages)
+            good = reached(value, kind, bound)
+            missed += not good
+            print(f"{said:54} {value:10.4g}   {kind} {bound:g}{'' if good else '   NOT REACHED'}", flush=True)
+    load = ", ".join(f"{x:.1f}" for x in os.getloadavg())
+    print(f"{os.cpu_count()} cores, load {load} over 1, 5 and 15 minutes")
+    return missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""The training step of W3, with the update written in every way that people write it.
+
+Beside each stands the same loop in torch.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from . import w3_small_mlp as w3
+from .harness import Call, Effort, compare, gather_calls
+from .report import Outcome, Row
+
+RATE = w3.RATE
+
+OPTIMISER, NO_GRAD = "optim.SGD", "with no_grad(): p -= lr * p.grad"
+
+
+def minus_under_no_grad(parameters: list[Any], library: Any) -> None:
+    with library.no_grad():
+        for p in parameters:
+            p -= RATE * p.grad
+
+
+def minus_in_data(parameters: list[Any], library: Any) -> None:
+    for p in parameters:
+        p.data -= RATE * p.grad
+
+
+def data_set_anew(parameters: list[Any], library: Any) -> None:
+    for p in parameters:
+        p.data = p.data - RATE * p.grad
+
+
+def data_by_data(parameters: list[Any], library: Any) -> None:
+    for p in parameters:
+        p.data -= RATE * p.grad.data
+
+
+BY_DATA: dict[str, Callable[[list[Any], Any], None]] = {
+    "p.data -= lr * p.grad": minus_in_data,
+    "p.data = p.data - lr * p.grad": data_set_anew,
+    "p.data -= lr * p.grad.data": data_by_data,
+}
+
+
+def steps(made: Any, library: Any, name: str) -> list[Call]:
+    """The step of one library in all forms; parameters move on from form to form, which costs nothing."""
+    optimiser = library.optim.SGD(made.parameters, lr=RATE)
+
+    def with_optimiser() -> None:
+        optimiser.zero_grad()
+        made.backward()
+        optimiser.step()
+
+    def by(update: Callable[[list[Any], Any], None]) -> Callable[[], None]:
+        def step() -> None:
+            made.fresh_backward()
+            update(made.parameters, library)
+
+        return step
+
+    forms = {NO_GRAD: minus_under_no_grad} | BY_DATA
+    return [Call(f"{name} {OPTIMISER}", with_optimiser),
+            *(Call(f"{name} {form}", by(update)) for form, update in forms.items())]
+
+
+def ours() -> list[Call]:
+    """This engine's."""
+    import micrograd_plus as mg
+
+    return steps(w3.Ours(), mg, "micrograd_plus")
+
+
+def torchs() -> list[Call]:
+    """torch's."""
+    made = w3.Torch()
+    return steps(made, made.torch, "torch")
+
+
+def fails(call: Call) -> str | None:
+    """The name of the error, where this way of writing the update is refused."""
+    try:
+        call.step()
+    except (TypeError, ValueError, RuntimeError) as error:
+        return f"refused: {type(error).__name__}"
+    return None
+
+
+def run(effort: Effort, without: set[str]) -> list[Outcome]:
+    """Measure, and hold the goals."""
+    calls = gather_calls({"micrograd_plus": ours, "torch": torchs}, without)
+    refused = {call.name: why for call in calls if (why := fails(call))}
+    times = compare([call for call in calls if call.name not in refused], effort, "updates")
+    over = {OPTIMISER: None, NO_GRAD: 1.2} | dict.fromkeys(BY_DATA, 1.8)
+    rows = [Row("update", f"{form}, over optim.SGD",
+                times.ratio(f"micrograd_plus {form}", f"micrograd_plus {OPTIMISER}"), at_most=at_most)
+            for form, at_most in over.items() if at_most]
+    rows += [Row("update", f"{form}, over torch's", times.ratio(f"micrograd_plus {form}", f"torch {form}"), at_most=1)
+             for form in over]
+    return [Outcome("W3, every way of the update", "us", rows, times.taken(1e6) | refused)]

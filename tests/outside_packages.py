@@ -1,0 +1,19 @@
+"""Packages that a file of tests imports and that are not installed here."""
+
+import ast
+import importlib
+from pathlib import Path
+
+
+def missing_packages(path: Path) -> list[str]:
+    """The packages that a file imports at its top, or that those import, and that are not installed."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in body if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    missing: set[str] = set()
+    for package in {name.partition(".")[0] for name in names}:
+        try:
+            importlib.import_module(package)
+        except ModuleNotFoundError as error:
+            missing.add(str(error.name).partition(".")[0])
+    return sorted(missing)

@@ -1,0 +1,395 @@
+"""Programs that both sides run as they stand: `m` is torch or mg, `F`, `nn` and `optim` theirs.
+
+Each is a function of a side and returns the numbers that a reader of its output would compare.
+"""
+
+import numpy as np
+
+WORDS = ["emma", "olivia", "ava", "isabella", "sophia", "charlotte", "mia", "amelia", "harper", "evelyn"]
+LETTERS = {letter: i for i, letter in enumerate([".", *sorted({*"".join(WORDS)})])}
+SIZE = len(LETTERS)
+
+
+def drawn(seed, *shape, scale=1.0):
+    return np.random.default_rng(seed).standard_normal(shape) * scale
+
+
+def contexts(length):
+    """Every letter of every word, with the letters before it."""
+    before, after = [], []
+    for word in WORDS:
+        window = [0] * length
+        for letter in [*(LETTERS[each] for each in word), 0]:
+            before.append(window)
+            after.append(letter)
+            window = [*window[1:], letter]
+    return np.array(before), np.array(after)
+
+
+def bigrams(side):
+    """A table of logits, one row for each letter, trained on the pairs of neighbours; then as many steps by hand."""
+    m, (before, after) = side.m, contexts(1)
+    shown = m.tensor(np.eye(SIZE)[before[:, 0]])
+    table, losses = side.leaf(drawn(0, SIZE, SIZE)), []
+    for _ in range(20):
+        counts = (shown @ table).exp()
+        probabilities = counts / counts.sum(1, **side.keep)
+        loss = -probabilities[m.arange(len(after)), after].log().mean() + 0.01 * (table**2).mean()
+        table.grad = None
+        loss.backward()
+        table.data += -10 * table.grad.data
+        losses.append(loss.item())
+    return losses
+
+
+def network_with_normalised_layers(side):
+    """Letters from three before: embedding, a hidden layer whose batch is normalised by hand, and cross entropy."""
+    m, F = side.m, side.F
+    before, after = (m.tensor(each) for each in contexts(3))
+    table, hidden = side.leaf(drawn(1, SIZE, 4)), side.leaf(drawn(2, 12, 30, scale=0.3))
+    gain, shift = side.leaf(np.ones((1, 30))), side.leaf(np.zeros((1, 30)))
+    out, bias = side.leaf(drawn(3, 30, SIZE, scale=0.1)), side.leaf(np.zeros(SIZE))
+    parameters, losses = [table, hidden, gain, shift, out, bias], []
+    running = m.zeros(30, dtype=m.float64)
+    for step in range(30):
+        batch = np.random.default_rng(step).integers(0, len(after), 16)
+        x = table[before[batch]].reshape(16, 12) @ hidden
+        mean, var = x.mean(0), ((x - x.mean(0)) ** 2).mean(0)
+        x = gain * (x - mean) / (var + 1e-5) ** 0.5 + shift
+        with m.no_grad():
+            running *= 0.9
+            running += 0.1 * mean
+        loss = F.cross_entropy(m.tanh(x) @ out + bias, after[batch])
+        for each in parameters:
+            each.grad = None
+        loss.backward()
+        with m.no_grad():
+            for each in parameters:
+                each -= 0.1 * each.grad
+        losses.append(loss.item())
+    return [*losses, *running.tolist()]
+
+
+def character_transformer(side):
+    """One block of causal attention over eight letters, with AdamW and a schedule."""
+    m, F = side.m, side.F
+    before, after = contexts(8)
+    before, after = m.tensor(before), m.tensor(after)
+    width, heads = 16, 2
+    shapes = {
+        "letters": (SIZE, width), "places": (8, width), "qkv": (width, 3 * width), "join": (width, width),
+        "up": (width, 4 * width), "down": (4 * width, width), "out": (width, SIZE),
+    }  # fmt: skip
+    p = {name: side.leaf(drawn(i, *shape, scale=0.2)) for i, (name, shape) in enumerate(shapes.items())}
+    norms = [side.leaf(np.ones(width)) for _ in range(2)]
+    optimiser = side.optim.AdamW([*p.values(), *norms], lr=3e-3, weight_decay=0.01)
+    schedule = side.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=12)
+    losses = []
+    for step in range(12):
+        batch = np.random.default_rng(step).integers(0, len(after), 8)
+        x = p["letters"][before[batch]] + p["places"]
+        y = F.layer_norm(x, (width,), norms[0])
+        parts = (y @ p["qkv"]).reshape(8, 8, 3, heads, width // heads)
+        q, k, v = (parts[:, :, i].swapaxes(1, 2) for i in range(3))
+        scores = q @ k.swapaxes(-1, -2) / (width // heads) ** 0.5
+        future = m.tensor(np.triu(np.ones((8, 8), bool), 1))
+        weights = F.softmax(m.where(future, -float("inf"), scores), dim=-1)
+        x = x + (weights @ v).swapaxes(1, 2).reshape(8, 8, width) @ p["join"]
+        x = x + F.gelu(F.layer_norm(x, (width,), norms[1]) @ p["up"]) @ p["down"]
+        loss = F.cross_entropy(x[:, -1] @ p["out"], after[batch])
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        schedule.step()
+        losses.append(loss.item())
+    return losses
+
+
+def long_short_term_memory(side):
+    """A cell written out gate by gate, over a sum of sines, with its gradients clipped."""
+    m = side.m
+    width, inputs = 12, m.tensor(np.sin(np.arange(40) * 0.3) + np.sin(np.arange(40) * 0.11))
+    w, b = side.leaf(drawn(0, width + 1, 4 * width, scale=0.3)), side.leaf(np.zeros(4 * width))
+    out = side.leaf(drawn(1, width, 1, scale=0.3))
+    optimiser, losses = side.optim.Adam([w, b, out], lr=1e-2), []
+    for _ in range(8):
+        h, c = m.zeros(1, width, dtype=m.float64), m.zeros(1, width, dtype=m.float64)
+        loss = m.tensor(0.0, dtype=m.float64)
+        for t in range(len(inputs) - 1):
+            gates = m.concatenate([inputs[t].reshape(1, 1), h], 1) @ w + b
+            i, f, o = (m.sigmoid(gates[:, k * width : (k + 1) * width]) for k in range(3))
+            c = f * c + i * m.tanh(gates[:, 3 * width :])
+            h = o * m.tanh(c)
+            loss += ((h @ out)[0, 0] - inputs[t + 1]) ** 2
+        optimiser.zero_grad()
+        loss.backward()
+        norm = side.nn.utils.clip_grad_norm_([w, b, out], 1.0)
+        optimiser.step()
+        losses += [loss.item(), float(norm)]
+    return losses
+
+
+def variational_autoencoder(side):
+    """Blobs in, a code of two numbers, blobs out."""
+    m, F = side.m, side.F
+    images = m.tensor((drawn(0, 64, 20) > 0.3) * 1.0)
+    shapes = [(20, 16), (16,), (16, 2), (2,), (16, 2), (2,), (2, 16), (16,), (16, 20), (20,)]
+    p = [side.leaf(drawn(i, *shape, scale=0.3)) for i, shape in enumerate(shapes)]
+    optimiser, losses = side.optim.Adam(p, lr=1e-2), []
+    for step in range(15):
+        h = F.relu(images @ p[0] + p[1])
+        mean, log_variance = h @ p[2] + p[3], h @ p[4] + p[5]
+        code = mean + (0.5 * log_variance).exp() * m.tensor(drawn(100 + step, 64, 2))
+        logits = F.relu(code @ p[6] + p[7]) @ p[8] + p[9]
+        loss = F.binary_cross_entropy_with_logits(logits, images, reduction="sum")
+        loss += -0.5 * (1 + log_variance - mean**2 - log_variance.exp()).sum()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    return losses
+
+
+def generative_adversarial_net(side):
+    """Two networks against each other, on points of a ring; what the first learns from does not reach the second."""
+    m, nn = side.m, side.nn
+    made = side.network([nn.Linear(2, 16), nn.LeakyReLU(0.2), nn.Linear(16, 2)], 0)
+    judge = side.network([nn.Linear(2, 16), nn.LeakyReLU(0.2), nn.Linear(16, 1)], 1)
+    steps = [side.optim.Adam(net.parameters(), lr=1e-2, betas=(0.5, 0.999)) for net in (made, judge)]
+    criterion, numbers = nn.BCEWithLogitsLoss(), []
+    for step in range(15):
+        angle = np.random.default_rng(step).uniform(0, 2 * np.pi, 32)
+        real = m.tensor(np.stack([np.cos(angle), np.sin(angle)], 1))
+        fake = made(m.tensor(drawn(100 + step, 32, 2)))
+        steps[1].zero_grad()
+        ones, zeros = m.ones(32, 1, dtype=m.float64), m.zeros(32, 1, dtype=m.float64)
+        loss = criterion(judge(real), ones) + criterion(judge(fake.detach()), zeros)
+        loss.backward()
+        steps[1].step()
+        steps[0].zero_grad()
+        fooled = criterion(judge(fake), ones)
+        fooled.backward()
+        steps[0].step()
+        numbers += [loss.item(), fooled.item()]
+    return numbers
+
+
+def convolutional_network(side):
+    """Stripes this way or that, by two convolutions; SGD with momentum."""
+    m, F = side.m, side.F
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 32)
+    images = rng.standard_normal((32, 1, 8, 8)) * 0.3
+    images[labels == 0, :, ::2] += 1
+    images[labels == 1, :, :, ::2] += 1
+    x, y = m.tensor(images), m.tensor(labels)
+    shapes = [(4, 1, 3, 3), (4,), (8, 4, 3, 3), (8,), (2, 32), (2,)]
+    p = [side.leaf(drawn(i, *shape, scale=0.3)) for i, shape in enumerate(shapes)]
+    optimiser, losses = side.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=1e-3), []
+    for _ in range(12):
+        h = F.max_pool2d(F.relu(F.conv2d(x, p[0], p[1], padding=1)), 2)
+        h = F.max_pool2d(F.relu(F.conv2d(h, p[2], p[3], padding=1)), 2)
+        logits = F.linear(h.reshape(32, -1), p[4], p[5])
+        loss = F.cross_entropy(logits, y, label_smoothing=0.1)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses += [loss.item(), (logits.argmax(1) == y).sum().item()]
+    return losses
+
+
+def learning_to_learn(side):
+    """MAML on sines: the step within a task is differentiated, so that there are second derivatives."""
+    m = side.m
+    p = [side.leaf(drawn(i, *shape, scale=0.5)) for i, shape in enumerate([(1, 10), (10,), (10, 1), (1,)])]
+    optimiser, losses = side.optim.Adam(p, lr=1e-2), []
+
+    def error(parameters, x, y):
+        w1, b1, w2, b2 = parameters
+        return ((m.tanh(x @ w1 + b1) @ w2 + b2 - y) ** 2).mean()
+
+    for step in range(6):
+        total = m.tensor(0.0, dtype=m.float64)
+        for task in range(3):
+            rng = np.random.default_rng(10 * step + task)
+            height, phase, x = rng.uniform(0.5, 2), rng.uniform(0, 3), rng.uniform(-3, 3, (10, 1))
+            x, y = m.tensor(x), m.tensor(height * np.sin(x + phase))
+            slopes = side.gradients(lambda q, x=x, y=y: error(q, x[:5], y[:5]), p)
+            total += error([each - 0.1 * slope for each, slope in zip(p, slopes, strict=True)], x[5:], y[5:])
+        optimiser.zero_grad()
+        total.backward()
+        optimiser.step()
+        losses.append(total.item())
+    return losses
+
+
+def neural_differential_equation(side):
+    """A spiral fitted by a field of slopes, through the steps of Runge and Kutta."""
+    m = side.m
+    w1, w2 = side.leaf(drawn(0, 2, 16, scale=0.3)), side.leaf(drawn(1, 16, 2, scale=0.3))
+    times = np.linspace(0, 2, 9)
+    wanted = m.tensor(np.stack([np.exp(-0.2 * times) * np.cos(times), np.exp(-0.2 * times) * np.sin(times)], 1))
+
+    def slope(y):
+        return m.tanh(y**3 @ w1) @ w2
+
+    losses = []
+    for _ in range(6):
+        y, path, h = wanted[0:1], m.zeros(9, 2, dtype=m.float64), 0.25
+        path[0] = y[0]
+        for i in range(1, 9):
+            k1 = slope(y)
+            k2 = slope(y + h / 2 * k1)
+            k3 = slope(y + h / 2 * k2)
+            y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + slope(y + h * k3))
+            path[i] = y[0]
+        loss = ((path - wanted) ** 2).mean()
+        w1.grad = w2.grad = None
+        loss.backward()
+        with m.no_grad():
+            w1 -= 0.5 * w1.grad
+            w2 -= 0.5 * w2.grad
+        losses.append(loss.item())
+    return losses
+
+
+def hamiltonian_monte_carlo(side):
+    """Draws from a banana: leaps along the gradient, accepted or not."""
+    rng, x, chain = np.random.default_rng(0), np.zeros(2), []
+
+    def potential(q):
+        return 0.5 * q[0] ** 2 + 2.0 * (q[1] - q[0] ** 2) ** 2
+
+    for _ in range(25):
+        p = rng.standard_normal(2)
+        q, energy = x, side.value_and_slope(potential, x)[0] + 0.5 * p @ p
+        for _ in range(8):
+            p = p - 0.05 * side.value_and_slope(potential, q)[1]
+            q = q + 0.1 * p
+            p = p - 0.05 * side.value_and_slope(potential, q)[1]
+        after = side.value_and_slope(potential, q)[0] + 0.5 * p @ p
+        x = q if rng.uniform() < np.exp(energy - after) else x
+        chain += [*x]
+    return chain
+
+
+def quasi_newton(side):
+    """Logistic regression by SciPy's L-BFGS, which asks for the value and the gradient."""
+    from scipy.optimize import minimize
+
+    m = side.m
+    inputs = drawn(0, 60, 4)
+    signs = np.sign(inputs @ [1.0, -2.0, 0.5, 0.0] + 0.3 * drawn(1, 60))
+    a, b = m.tensor(inputs), m.tensor(signs)
+
+    def loss(w):
+        return m.log1p(m.exp(-b * (a @ w))).mean() + 0.01 * (w**2).sum()
+
+    found = minimize(lambda w: side.value_and_slope(loss, w), np.zeros(4), jac=True, method="L-BFGS-B", tol=1e-12)
+    return [*found.x, found.fun, found.nit]
+
+
+def gaussian_process(side):
+    """The marginal likelihood of a smooth function, climbed by gradient: a Cholesky factor and its solves."""
+    m = side.m
+    x = np.linspace(0, 3, 12)
+    apart, y = m.tensor((x[:, None] - x) ** 2), m.tensor(np.sin(2 * x) + 0.1 * drawn(0, 12))
+    logs, values = side.leaf(np.array([0.0, 0.0, -2.0])), []
+    for _ in range(15):
+        scale, length, noise = logs.exp()
+        k = scale * (-0.5 * apart / length**2).exp() + noise * m.eye(12, dtype=m.float64)
+        factor = m.linalg.cholesky(k)
+        fit = m.linalg.solve(k, y)
+        loss = 0.5 * y @ fit + m.log(m.diagonal(factor)).sum()
+        logs.grad = None
+        loss.backward()
+        with m.no_grad():
+            logs -= 0.05 * logs.grad
+        values += [loss.item(), *logs.tolist()]
+    return values
+
+
+def hidden_markov_model(side):
+    """The likelihood of a sequence by the forward recursion, in logarithms."""
+    m, F = side.m, side.F
+    seen = np.random.default_rng(0).integers(0, 4, 30)
+    start, move, show = (side.leaf(drawn(i, *shape)) for i, shape in enumerate([(3,), (3, 3), (3, 4)]))
+    values = []
+    for _ in range(10):
+        moves, shows = F.log_softmax(move, dim=1), F.log_softmax(show, dim=1)
+        alpha = F.log_softmax(start, dim=0) + shows[:, seen[0]]
+        for symbol in seen[1:]:
+            alpha = m.logsumexp(alpha[:, None] + moves, 0) + shows[:, symbol]
+        loss = -m.logsumexp(alpha, 0)
+        for each in (start, move, show):
+            each.grad = None
+        loss.backward()
+        with m.no_grad():
+            for each in (start, move, show):
+                each -= 0.2 * each.grad
+        values.append(loss.item())
+    return values
+
+
+def wasserstein_critic(side):
+    """A critic whose slope at points between is held at 1: the gradient of a gradient."""
+    m = side.m
+    w1, w2 = side.leaf(drawn(0, 2, 16, scale=0.5)), side.leaf(drawn(1, 16, 1, scale=0.5))
+    losses = []
+    for step in range(8):
+        real, fake = m.tensor(drawn(10 + step, 16, 2) + 1), m.tensor(drawn(50 + step, 16, 2))
+        share = m.tensor(np.random.default_rng(step).uniform(size=(16, 1)))
+        between = share * real + (1 - share) * fake
+        (slope,) = side.gradients(lambda q, w1=w1, w2=w2: (m.tanh(q[0] @ w1) @ w2).sum(), [between])
+        penalty = (((slope**2).sum(1) + 1e-12) ** 0.5 - 1) ** 2
+        loss = (m.tanh(fake @ w1) @ w2).mean() - (m.tanh(real @ w1) @ w2).mean() + 10 * penalty.mean()
+        w1.grad = w2.grad = None
+        loss.backward()
+        with m.no_grad():
+            w1 -= 0.02 * w1.grad
+            w2 -= 0.02 * w2.grad
+        losses.append(loss.item())
+    return losses
+
+
+def policy_gradient(side):
+    """REINFORCE for a bandit with three arms, and a baseline that follows the rewards."""
+    m, F = side.m, side.F
+    rng, logits, baseline, found = np.random.default_rng(0), side.leaf(np.zeros(3)), 0.0, []
+    for _ in range(40):
+        chances = F.softmax(logits, dim=0)
+        arm = rng.choice(3, p=chances.detach().numpy())
+        reward = [0.2, 0.5, 0.9][arm] + 0.1 * rng.standard_normal()
+        loss = -m.log(chances[arm]) * (reward - baseline)
+        baseline = 0.9 * baseline + 0.1 * reward
+        logits.grad = None
+        loss.backward()
+        logits.data -= 0.3 * logits.grad.data
+        found.append(loss.item())
+    return [*found, *logits.tolist()]
+
+
+def correlations_in_a_loop(side):
+    """A convolution written with two loops into a buffer, and a kernel learned from it."""
+    m = side.m
+    image, kernel = m.tensor(drawn(0, 7, 7)), side.leaf(drawn(1, 3, 3))
+    edges, losses = m.tensor(drawn(2, 5, 5)), []
+    for _ in range(5):
+        out = m.zeros(5, 5, dtype=m.float64)
+        for i in range(5):
+            for j in range(5):
+                out[i, j] = (image[i : i + 3, j : j + 3] * kernel).sum()
+        loss = ((out - edges) ** 2).sum()
+        kernel.grad = None
+        loss.backward()
+        kernel.data -= 0.01 * kernel.grad.data
+        losses.append(loss.item())
+    return losses
+
+
+PROGRAMS = [
+    bigrams, network_with_normalised_layers, character_transformer, long_short_term_memory, variational_autoencoder,
+    generative_adversarial_net, convolutional_network, learning_to_learn, neural_differential_equation,
+    hamiltonian_monte_carlo, quasi_newton, gaussian_process, hidden_markov_model, wasserstein_critic, policy_gradient,
+    correlations_in_a_loop,
+]  # fmt: skip

@@ -1,0 +1,77 @@
+"""Where the namespace of arrays goes another way than NumPy, and comes to the same."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus.backends import arrays
+
+POINTS = np.array([-2.5, -1.0, -0.0, 0.0, 1e-3, 1.5, np.inf, -np.inf, np.nan])
+
+
+@pytest.mark.parametrize("exponent", [*range(-9, 10), 2.0, -3.0, 0.5])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_power_is_numpys_at_every_kind_of_number(exponent, dtype):
+    base = POINTS.astype(dtype)
+    with np.errstate(all="ignore"):
+        ours, expected = arrays.power(base, exponent), np.power(base, exponent)
+    assert ours.dtype == expected.dtype
+    assert ours is not base
+    np.testing.assert_allclose(ours, expected, rtol=8 * np.finfo(dtype).eps)
+    assert np.signbit(ours).tolist() == np.signbit(expected).tolist() or np.isnan(ours).any()
+
+
+def test_powers_of_whole_and_complex_numbers_are_numpys():
+    whole, spectrum = np.array([-3, 0, 2]), np.array([1 + 2j, -1j])
+    assert arrays.power(whole, 3).tolist() == [-27, 0, 8]
+    assert arrays.power(whole, 3).dtype == whole.dtype
+    with pytest.raises(ValueError, match="negative integer powers"):
+        arrays.power(whole, -1)
+    np.testing.assert_allclose(arrays.power(spectrum, 3), spectrum * spectrum * spectrum)
+    assert arrays.power(2.0, np.array([1.0, 3.0])).tolist() == [2.0, 8.0]
+
+
+@pytest.mark.parametrize(("exponent", "slope"), [(1, 1.0), (2, 0.0), (3, 0.0), (4, 0.0)])
+def test_a_power_of_zero_has_its_slope(exponent, slope):
+    x = mg.tensor([0.0, -2.0], requires_grad=True)
+    (x**exponent).sum().backward()
+    assert x.grad.tolist() == [slope, exponent * (-2.0) ** (exponent - 1)]
+
+
+SHAPES = [
+    ((4, 5, 6), (6, 3)), ((2, 4, 5, 6), (6, 3)), ((5, 6), (4, 6, 3)), ((0, 5, 6), (6, 3)), ((4, 5, 6), (4, 6, 3)),
+    ((2, 1, 5, 6), (4, 6, 3)), ((6,), (4, 6, 3)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("a", "b"), SHAPES)
+def test_the_gradients_of_many_products_are_added_up(a, b):
+    random = np.random.default_rng(0)
+    left, right = (mg.tensor(random.normal(size=shape), requires_grad=True) for shape in (a, b))
+    out = left @ right
+    upstream = random.normal(size=out.shape)
+    out.backward(upstream)
+    for given, moved in ((left, lambda x: np.matmul(x, right.numpy())), (right, lambda x: np.matmul(left.numpy(), x))):
+        for place in np.ndindex(given.shape):
+            one = np.zeros(given.shape)
+            one[place] = 1
+            np.testing.assert_allclose(given.grad.numpy()[place], (moved(one) * upstream).sum(), atol=1e-12)
+
+
+@pytest.mark.parametrize("row", [(), (3,), (4,), (2, 3), (0,)])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "complex64", "int64"])
+@pytest.mark.parametrize("places", [[0, 4, -1, 2, 2], [[0, 1], [-5, 1]], 3, np.zeros((2, 0), int)], ids=str)
+def test_rows_that_were_looked_up_are_added_where_they_came_from(row, dtype, places):
+    places = np.array(places, dtype=np.int8)
+    x = np.random.default_rng(0).integers(1, 9, size=(*places.shape, *row)).astype(dtype)
+    expected = np.zeros((5, *row), dtype)
+    np.add.at(expected, places, x)
+    for ours in (arrays.put_add(x, expected.shape, places), arrays.put_take(x, places, expected.shape, axis=0)):
+        assert ours.dtype == expected.dtype
+        assert ours.tolist() == expected.tolist()
+
+
+def test_rows_are_added_from_memory_in_any_order():
+    places, x = np.array([1, 0, 1]), np.arange(12.0).reshape(4, 3).T
+    assert arrays.put_add(x, (2, 4), places).tolist() == [x[1].tolist(), (x[0] + x[2]).tolist()]
+    assert arrays.put_add(np.broadcast_to(2.0, (3, 4)), (2, 4), places).tolist() == [[2.0] * 4, [4.0] * 4]

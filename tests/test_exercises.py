@@ -1,0 +1,666 @@
+"""Exercises: what is right passes in every form it is written in, what is wrong is caught and named, and nothing that
+is said tells the answer.
+"""
+
+# ruff: noqa: A006, PLC3002, PLW0108, T201 - rules are written as students write them; a figure is printed
+
+import os
+import re
+import subprocess
+import sys
+import time
+from types import FunctionType
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import exercises
+from micrograd_plus.checks import museum
+from micrograd_plus.core.define import operations
+from micrograd_plus.core.operation import Op
+from micrograd_plus.core.rule import Rule
+from micrograd_plus.exercises import defining, rows, student, twice
+from micrograd_plus.exercises.edges import EDGES
+from micrograd_plus.exercises.exercise import GROUPS, KINDS
+from micrograd_plus.exercises.marking import COSTS
+from micrograd_plus.exercises.replies import shown
+from micrograd_plus.exercises.rules import rule_exercise
+
+DRAWS = int(os.environ.get("MICROGRAD_PLUS_DRAWS", "5"))
+ALL = exercises.listed()
+DECLARED = [pytest.param(each, id=each.id) for each in ALL]
+
+
+def of_exhibit(exhibit):
+    """The exercise that an exhibit is a wrong answer to."""
+    served = [name for inputs in exhibit.rules for name in inputs if exhibit.op.differentiable(name)]
+    return exercises.named(f"{exhibit.op.name}.{'+'.join(served)}")
+
+
+EXHIBITS = [each for each in museum.exhibits if each.promise == museum.DIFFERENCES and each.op.name in operations]
+RULES = [f"{op.name}.{'+'.join(rule.inputs)}" for op in operations.values() for rule in op.rules]
+
+
+def result_of(exercise, thing, seed):
+    """What an answer of ours scores."""
+    return defining.tried(exercise, thing, seed)[1]
+
+
+# What comes along ----------------------------------------------------------------------------------------------------
+
+
+def test_there_are_at_least_48_in_six_groups_and_of_every_kind():
+    assert len(ALL) >= 48
+    assert {each.group for each in ALL} == set(GROUPS)
+    assert {each.kind for each in ALL} == set(KINDS)
+    assert len({each.function_name for each in ALL}) == len(ALL)
+
+
+@pytest.mark.parametrize("exercise", DECLARED)
+def test_an_exercise_holds(exercise):
+    """Its right answer is right, each known mistake is caught and named, its starter scores nothing, no text tells."""
+    defining.proof(exercise, DRAWS)
+    assert exercise.prompt
+    assert exercise.title
+    assert exercise.points == pytest.approx(10, abs=0.05)
+
+
+@pytest.mark.parametrize("exercise", DECLARED)
+def test_it_is_proved_and_answered_within_a_second(exercise):
+    began = time.process_time()
+    exercises.check(exercise, exercise.right if exercise.namespace is None else None)
+    assert time.process_time() - began < 1
+
+
+def test_any_rule_of_the_engine_is_an_exercise_by_its_name():
+    left_out, wrong = [], []
+    for name in RULES:
+        try:
+            exercise = exercises.named(name)
+        except ValueError:
+            left_out.append(name)
+            continue
+        wrong += [name for seed in range(2) if not result_of(exercise, exercise.right, seed).right]
+    assert not wrong
+    assert set(left_out) <= {"astype.x", "irfft.x"}  # they have no sample of plain real numbers
+
+
+def test_an_unknown_exercise_is_named_with_its_neighbours():
+    with pytest.raises(KeyError, match=r"no exercise 'engine\.ordr'.*did you mean 'engine\.order'"):
+        exercises.named("engine.ordr")
+    with pytest.raises(KeyError, match=r"solve has one rule for a, b: the exercise is solve\.a\+b"):
+        exercises.named("solve.a")
+    with pytest.raises(KeyError, match=r"tanh has no rule for 'y'; there are tanh\.x"):
+        exercises.named("tanh.y")
+
+
+# Mistakes are caught and named ---------------------------------------------------------------------------------------
+
+
+def test_every_known_mistake_is_caught_and_named_and_no_right_answer_is(capsys):
+    """The mutation test over the catalogue and the museum."""
+    mutants = [(exercise, mistake) for exercise in ALL for mistake in exercise.mistakes]
+    met = {exercise.id for exercise in ALL}
+    for exercise in {each.id: each for each in map(of_exhibit, EXHIBITS)}.values():
+        if exercise.id not in met:
+            mutants += [(exercise, mistake) for mistake in exercise.mistakes]
+    caught = named = alarms = 0
+    missed = []
+    for exercise, mistake in mutants:
+        result = result_of(exercise, mistake.thing, 11)
+        caught += not result.right
+        ours = result.mistake is not None and defining.same_mistake(result.mistake, mistake)
+        named += ours
+        if result.right or not ours:
+            missed.append((exercise.id, mistake.title, result.mistake))
+    for exercise in ALL:
+        alarms += sum(not result_of(exercise, exercise.right, seed).right for seed in range(100, 100 + DRAWS))
+    with capsys.disabled():
+        count = len(mutants)
+        print(
+            f"\nmistakes caught {caught}/{count}, named {named}/{count}, "
+            f"false alarms {alarms} of {DRAWS * len(ALL)} tries"
+        )
+    assert not missed
+    assert not alarms
+
+
+def test_every_row_of_the_catalogue_is_a_mistake_of_some_exercise():
+    shown_by = {mistake.row for exercise in ALL for mistake in exercise.mistakes}
+    shown_by |= {mistake.row for exhibit in EXHIBITS for mistake in of_exhibit(exhibit).mistakes}
+    assert len(rows.ROWS) == 92
+    assert rows.ROWS.keys() <= shown_by, sorted(rows.ROWS.keys() - shown_by)
+
+
+def test_every_exhibit_of_the_museum_is_a_mistake_of_some_exercise_or_of_the_second_time():
+    titles = {mistake.title for exercise in [*ALL, *map(of_exhibit, EXHIBITS)] for mistake in exercise.mistakes}
+    left = [each for each in museum.exhibits if each.name not in titles and each.promise != museum.SECOND]
+    assert not left
+
+
+@pytest.mark.parametrize("exhibit", [pytest.param(each, id=each.title) for each in EXHIBITS])
+def test_an_exhibit_handed_in_is_named_by_its_own_name(exhibit):
+    exercise = of_exhibit(exhibit)
+    mistake = next(each for each in exercise.mistakes if each.title == exhibit.name)
+    result = result_of(exercise, mistake.thing, 3)
+    assert not result.right
+    assert result.mistake.title == exhibit.name
+
+
+@pytest.mark.parametrize("exhibit", [
+    pytest.param(each, id=each.title) for each in museum.exhibits if each.promise == museum.SECOND
+])  # fmt: skip
+def test_a_rule_that_is_wrong_the_second_time_is_caught_and_named(exhibit):
+    ((inputs, wrong),) = exhibit.rules.items()
+    op = exhibit.op
+    mistake = twice.differs(op, inputs, wrong, 0)[1]
+    assert mistake.title == exhibit.name
+    right = next(rule for rule in op.rules if rule.inputs == inputs)
+    assert twice.differs(op, inputs, right.function, 0) == (None, None)
+
+
+def test_the_second_time_is_a_part_that_can_be_asked_for():
+    right = exercises.check("tanh.x", lambda out: 1 - out * out, twice=True)
+    assert right
+    assert right.result.parts[-1]["name"] == "second order"
+    frozen = exercises.check("tanh.x", lambda out: 1 - (out.numpy() if hasattr(out, "numpy") else out) ** 2, twice=True)
+    assert not frozen
+    assert frozen.result.parts[-1]["points"] == 0
+    assert [part["points"] for part in frozen.result.parts[:3]] == [1, 6, 3]
+
+
+NEW_MISTAKES = [
+    ("an entry is 0", "absolute.x", lambda xp, x: xp.where(x == 0, 5.0, xp.sign(x))),
+    ("an entry of the last input is 1", "power.base", lambda xp, base, exponent: (
+        exponent * xp.power(base, exponent - (exponent != 1)))),
+    ("three entries are 0", "prod.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.where(
+        x == 0, 0.0, xp.spread(upstream * out, x_shape, axis, keepdims) / xp.where(x == 0, 1.0, x))),
+    ("three entries tie", "max.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: (
+        lambda tie: tie * xp.spread(upstream, x_shape, axis, keepdims)
+        / xp.minimum(xp.sum(tie, axis=axis, keepdims=True), 2))(1.0 * (x == xp.spread(out, x_shape, axis, keepdims)))),
+    ("three entries tie", "sort.x", lambda xp, upstream, x, order, axis, x_shape: (
+        lambda back: xp.where(xp.sum(1.0 * (x == xp.expand_dims(xp.max(x), 0))) > 2, 2 * back, back))(
+            put_back(upstream[0] if isinstance(upstream, tuple) else upstream, order, axis, x_shape))),
+    ("the numbers are huge", "square.x", lambda xp, x: 2 * xp.clip(x, -1e3, 1e3)),
+    ("the numbers are tiny", "log.x", lambda x: 1 / (x + 1e-12)),
+    ("the numbers are near thirty", "softplus.x", lambda xp, x: xp.where(abs(x) > 20, 0.0, 1 / (1 + xp.exp(-x)))),
+    ("the numbers are near a thousand", "logsumexp.x", lambda xp, upstream, x, x_shape, axis, keepdims: xp.spread(
+        upstream, x_shape, axis, keepdims) * xp.exp(x) / xp.sum(xp.exp(x), axis=axis, keepdims=True)),
+    ("a matrix is singular", "det.a", lambda xp, upstream, a, out: (
+        upstream[..., None, None] * out[..., None, None] * np.swapaxes(np.linalg.inv(a), -1, -2))),
+    ("a row is masked throughout", "masked_softmax.x", lambda xp, upstream, x, out, axis: xp.where(
+        xp.isfinite(xp.max(x, axis=axis, keepdims=True)),
+        out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True)), upstream)),
+    ("axes are counted from the end", "softmax.x", lambda xp, upstream, out, axis: out * (upstream - xp.sum(
+        upstream * out, axis=axis if axis in (1, -1) else 0, keepdims=True))),
+    ("places are counted from the end", "take.x", lambda upstream, indices, x_shape, axis: taken(
+        upstream, indices, x_shape, axis)),
+    ("upstream is not finite", "matmul.a", lambda xp, upstream, b: xp.matmul(
+        xp.where(xp.isfinite(upstream), upstream, 0.0), xp.mT(b))),
+    ("all entries of a row are equal", "std.x", lambda xp, upstream, x, out, x_shape, axis, ddof, keepdims: (
+        lambda far, scale: xp.where(scale == 0, 7.0, xp.spread(upstream, x_shape, axis, keepdims) * far / xp.where(
+            scale == 0, 1.0, scale) / (xp.count_along(x_shape, axis) - ddof)))(
+                x - xp.mean(x, axis=axis, keepdims=True), xp.spread(out, x_shape, axis, keepdims))),
+    ("the entries are whole numbers", "floor.x", lambda xp, x: 1.0 * (x == xp.round(x))),
+    ("entries are exactly at the bounds", "hardtanh.x", lambda xp, x, low, high: xp.where(
+        (x == low) | (x == high), 3.0, 1.0 * ((x > low) & (x < high)))),
+    ("there are no axes", "negative.x", lambda x: -1.0 if x.ndim else 1.0),
+]  # fmt: skip
+"""Wrong rules that are in no list, each wrong at one edge only."""
+
+
+def put_back(upstream, order, axis, shape):
+    """What sorting moved, where it came from."""
+    flat = upstream.reshape(-1) if axis is None else upstream
+    out = np.zeros(shape).reshape(-1) if axis is None else np.zeros(shape)
+    np.put_along_axis(out, order, flat, 0 if axis is None else axis)
+    return out.reshape(shape)
+
+
+def taken(upstream, indices, shape, axis):
+    """What was looked up, put back; places from the end are left out."""
+    out = np.zeros(int(np.prod(shape))) if axis is None else np.moveaxis(np.zeros(shape), axis, 0)
+    given = upstream.reshape(-1) if axis is None else np.moveaxis(upstream, axis, 0)
+    places = np.asarray(indices).reshape(-1)
+    for place, each in zip(places, given.reshape(len(places), *out.shape[1:]), strict=True):
+        if place >= 0:
+            out[place] += each
+    return out.reshape(shape) if axis is None else np.moveaxis(out, 0, axis)
+
+
+@pytest.mark.parametrize(
+    ("edge", "name", "wrong"), [pytest.param(*each, id=f"{each[1]}: {each[0]}") for each in NEW_MISTAKES]
+)
+def test_a_rule_that_is_in_no_list_and_wrong_at_an_edge_only_is_caught_there(edge, name, wrong):
+    exercise = exercises.named(name)
+    assert edge in EDGES
+    for seed in range(4):
+        reply = exercises.check(exercise, wrong, seed=seed)
+        assert not reply.right
+        assert reply.result.first_wrong.case.part == "edges", reply
+        edges = {case.about for case in exercise.cases(seed) if case.part == "edges"}
+        assert edge in edges
+
+
+def test_every_edge_has_a_draw():
+    names = ("masked_softmax.x", "det.a", "hardtanh.x", "take.x", "sin.x")
+    drawn = {case.about for each in [*ALL, *map(exercises.named, names)] for case in each.cases(0)}
+    assert EDGES.keys() <= drawn
+
+
+# Right answers are right in every form -------------------------------------------------------------------------------
+
+RIGHT_FORMS = [
+    ("relu.x", lambda x: x >= 0), ("relu.x", lambda x: x > 0), ("relu.x", lambda xp, x: (1 + xp.sign(x)) / 2),
+    ("absolute.x", lambda x: 1.0 * (x > 0) - (x <= 0)), ("absolute.x", lambda x: 1.0 * (x >= 0) - (x < 0)),
+    ("maximum.a+b", lambda a, b: (1.0 * (a >= b), 1.0 * (b > a))), ("maximum.a+b", lambda a, b: (a > b, b >= a)),
+    ("clip.x", lambda xp, x, min, max: 1.0 * (np.clip(x, min, max) == x) * (x != min) * (x != max)),
+    ("hardtanh.x", lambda x, low, high: 1.0 * (x >= low) * (x <= high)),
+    ("leaky_relu.x", lambda xp, x, slope: xp.where(x >= 0, 1.0, slope)),
+    ("sqrt.x", lambda xp, x: xp.where(x == 0, 0.0, 0.5 / xp.sqrt(x))), ("sqrt.x", lambda x: 0.5 * x**-0.5),
+    ("norm.x", lambda xp, upstream, x, out, x_shape, axis, keepdims:
+        xp.spread(upstream / (out if out is not None else 1), x_shape, axis, keepdims) * x),
+    ("std.x", lambda xp, upstream, x, out, x_shape, axis, ddof, keepdims: xp.spread(
+        upstream / out / (xp.count_along(x_shape, axis) - ddof), x_shape, axis, keepdims)
+        * (x - xp.mean(x, axis=axis, keepdims=True))),
+    ("copysign.a", lambda xp, a, b: xp.sign(b) * xp.where(a >= 0, 1.0, -1.0)),
+    ("elu.x", lambda xp, x, alpha: xp.where(x >= 0, 1.0, alpha * xp.exp(xp.minimum(x, 0)))),
+    ("relu6.x", lambda x: 1.0 * ((x >= 0) & (x <= 6))), ("hardswish.x", lambda xp, x: xp.where(
+        x <= -3, 0.0, xp.where(x >= 3, 1.0, x / 3 + 0.5))),
+    ("min.x", lambda upstream, x, axis, keepdims: first_of(upstream, -x, axis, keepdims)),
+    ("where.a", lambda upstream, condition: upstream * condition),
+    ("where.a", lambda upstream, condition: np.where(condition, upstream, 0)),
+    ("tanh.x", lambda xp, x: 1 / xp.cosh(x) ** 2), ("tanh.x", lambda xp, x: 1 - xp.tanh(x) ** 2),
+    ("sigmoid.x", lambda out: out - out * out), ("subtract.b", lambda: -1), ("subtract.b", lambda: np.float64(-1.0)),
+    ("exp.x", lambda out: out.astype(">f8")), ("exp.x", lambda out: np.asfortranarray(out)),
+    ("exp.x", lambda out: out.tolist()),
+    ("transpose.x", lambda upstream, axes: np.transpose(upstream, None if axes is None else np.argsort(axes))),
+    ("matmul.a", lambda upstream, b: np.einsum("...ij,...kj->...ik", upstream, b)),
+    ("softmax.x", lambda xp, upstream, out, axis: (
+        out * upstream - out * xp.sum(upstream * out, axis=axis, keepdims=True))),
+    ("take.x", lambda xp, upstream, indices, x_shape, axis: one_hot_take(upstream, indices, x_shape, axis)),
+    ("max.x", lambda upstream, x, axis, keepdims: first_of(upstream, x, axis, keepdims)),
+    ("divide.b", lambda a, b: -a / b / b), ("divide.b", lambda a, b: -(a * b**-2.0)),
+    ("power.base", lambda xp, base, exponent: exponent * xp.power(base, exponent - 1.0)),
+    ("sum.x", lambda xp, upstream, x_shape, axis, keepdims: xp.broadcast_to(xp.reshape(upstream, np.sum(
+        np.ones(x_shape), axis=axis if axis is None else tuple(np.atleast_1d(axis)), keepdims=True).shape), x_shape)),
+]  # fmt: skip
+"""Rules in forms of their own, and with every convention in use."""
+
+
+def one_hot_take(upstream, indices, shape, axis):
+    """A look-up's way back as a product with ones and zeros."""
+    length = int(np.prod(shape)) if axis is None else shape[axis]
+    places = np.asarray(indices).reshape(-1) % length
+    pick = 1.0 * (places[:, None] == np.arange(length))
+    if axis is None:
+        return (upstream.reshape(-1) @ pick).reshape(shape)
+    moved = np.moveaxis(upstream, axis, 0).reshape(len(places), -1)
+    rest = [n for i, n in enumerate(shape) if i != axis % len(shape)]
+    return np.moveaxis((pick.T @ moved).reshape(length, *rest), 0, axis)
+
+
+def first_of(upstream, x, axis, keepdims):
+    """All to the first of the largest entries."""
+    axes = tuple(range(x.ndim)) if axis is None else tuple(a % x.ndim for a in np.atleast_1d(axis))
+    moved = np.moveaxis(x, axes, range(-len(axes), 0))
+    lead = moved.shape[: x.ndim - len(axes)]
+    flat = moved.reshape(*lead, -1)
+    out = np.zeros(flat.shape)
+    np.put_along_axis(out, np.argmax(flat, -1)[..., None], np.reshape(upstream, (*lead, 1)), -1)
+    return np.moveaxis(out.reshape(moved.shape), range(-len(axes), 0), axes)
+
+
+@pytest.mark.parametrize(("name", "rule"), RIGHT_FORMS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_right_rule_is_right_in_every_form_and_by_every_convention(name, rule, seed):
+    reply = exercises.check(name, rule, seed=seed)
+    assert reply.right, reply
+
+
+def test_ties_counted_twice_are_no_convention():
+    reply = exercises.check("maximum.a+b", lambda a, b: (1.0 * (a >= b), 1.0 * (b >= a)))
+    assert not reply
+    assert reply.result.mistake.row == "M26"
+    assert reply.result.points > 6, "only the tie is wrong"
+
+
+def test_a_convention_can_be_asked_for():
+    strict = rule_exercise("relu.x", id="relu.zero", asks="relu has the slope 0 at 0")
+    assert exercises.check(strict, lambda x: x > 0).right
+    assert not exercises.check(strict, lambda x: x >= 0).right
+    assert "slope 0 at 0" in strict.prompt
+
+
+# Flaws that have a name ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "rule"), [
+    ("tanh.x", lambda xp, x: (xp.tanh(x + 1e-6) - xp.tanh(x - 1e-6)) / 2e-6),
+    ("sin.x", lambda xp, x: (xp.sin(x + 1e-5) - xp.sin(x - 1e-5)) / 2e-5),
+    ("sigmoid.x", lambda xp, x: (xp.sigmoid(x + 1e-7) - xp.sigmoid(x)) / 1e-7),
+])  # fmt: skip
+def test_a_numerical_derivative_is_named_and_keeps_a_quarter(name, rule):
+    result = exercises.check(name, rule).result
+    assert result.flags == ["numerical derivative"]
+    assert result.mistake.row == "numerical derivative"
+    assert result.points <= result.of * (1 - COSTS["numerical derivative"])
+
+
+def test_single_precision_is_named():
+    result = exercises.check("tanh.x", lambda out: 1 - out.astype("f4") ** 2).result
+    assert result.flags == ["single precision"]
+    assert result.mistake.title == "numbers of single precision"
+    assert 5 < result.points < result.of
+
+
+def test_an_input_that_is_written_over_is_named():
+    def rule(out):
+        out *= out
+        return 1 - out
+
+    result = exercises.check("tanh.x", rule).result
+    assert result.flags == ["an input was written over"]
+    assert "it writes into out" in result.parts[0]["reason"]
+    assert result.points == pytest.approx(result.of * 0.75)
+
+
+# What is said --------------------------------------------------------------------------------------------------------
+
+
+def test_shapes_come_before_values():
+    reply = exercises.check("sum.x", lambda xp, upstream, x_shape: 3 * upstream)
+    assert reply.result.first_wrong.kind == "shape"
+    assert reply.result.mistake is not None
+
+
+def test_a_reply_names_the_mistake_and_gives_three_hints_one_after_the_other():
+    reply = exercises.check("softmax.x", lambda upstream, out: upstream * out * (1 - out))
+    assert "A known mistake looks like this: entry by entry" in repr(reply)
+    first, second, third = exercises.hint("softmax.x"), exercises.hint("softmax.x"), exercises.hint("softmax.x")
+    assert [first[:11], second[:11], third[:11]] == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3"]
+    assert "Raise one score" in first
+    assert exercises.hint("softmax.x") == third
+    assert "taken with those same weights" in third
+
+
+def test_where_no_mistake_fits_it_says_so_and_shows_the_first_wrong_call():
+    reply = exercises.check("tanh.x", lambda x, out: 1 - out * out + 0.01 * x**3)
+    assert "No known mistake looks like this" in repr(reply)
+    assert "where tanh is called on (2, 3)" in reply.step
+    assert exercises.hint() == "There is no hint: no known mistake looks like this."
+
+
+def test_the_walk_is_opened_with_the_students_rule_in_it():
+    def wrong(upstream, out):
+        return upstream * out * (1 - out)
+
+    trace = exercises.check("softmax.x", wrong).walk()
+    assert [step.rule for step in trace.steps] == ["softmax.x"]
+    step = trace.steps[0]
+    assert np.allclose(step.contribution, wrong(step.upstream, trace.nodes[step.node].value))
+    assert operations["softmax"].rules[0].function is not wrong
+    assert exercises.check("softmax.x", lambda upstream: 1 / 0).walk() is None
+    assert exercises.check("curves.find", 5).walk() is None
+
+
+def test_a_notebook_shows_the_text_and_the_walk_where_something_plays_walks(monkeypatch):
+    reply = exercises.check("softmax.x", lambda upstream, out: upstream * out * (1 - out))
+    monkeypatch.setattr(mg.Trace, "_mimebundle", None)
+    assert reply._repr_mimebundle_() == {"text/plain": reply.text}
+    played = staticmethod(lambda trace: {"text/html": f"{len(trace.steps)} played"})
+    monkeypatch.setattr(mg.Trace, "_mimebundle", played)
+    shown_by_it = reply._repr_mimebundle_()
+    assert shown_by_it["text/plain"] == reply.text
+    assert shown_by_it["text/html"].endswith("</pre>1 played")
+    right = exercises.check("tanh.x", lambda out: 1 - out * out)
+    assert right._repr_mimebundle_() == {"text/plain": right.text}
+
+
+def test_no_message_about_a_mistake_tells_an_entry_of_the_answer():
+    told = 0
+    for exercise in ALL:
+        for mistake in exercise.mistakes:
+            cases, result = defining.tried(exercise, mistake.thing, 23)
+            reasons = [part["reason"] for part in result.parts] + [result.first_wrong.sentence]
+            told += defining.leaked(exercise, cases, [*mistake.hints, *reasons]) is not None
+    assert not told
+
+
+def test_what_a_student_writes_is_shown_as_text():
+    def rude():
+        raise ValueError("\x1b[31mred\u202e and back\u200b\n")
+
+    text = repr(exercises.check("tanh.x", rude))
+    assert r"\u001b[31mred\u202e and back\u200b\u000a" in text
+    assert shown("plain ½") == "plain ½"
+
+
+@pytest.mark.parametrize(("thing", "sentence"), [
+    (None, "a function is asked for, got an object of type NoneType"),
+    (lambda upstream: upstream, "your function asks for 'upstream'; it may ask for out, x, x_shape, xp"),
+    (lambda x: None, "nothing was returned for x: is there a `return`?"),
+    (lambda x: "text", "an object of type str was returned for x"),
+    (lambda x: [object()], "what was returned for x is no array of numbers"),
+    (lambda x: np.ma.array(x), "an object of type MaskedArray was returned"),
+    (lambda x: x[None, :, :, None], "the shape is (1, 2, 3, 1)"),
+    (lambda x: 1j * x, "x is made of real numbers, and complex ones came"),
+    (lambda x: np.broadcast_to(1.0, (2000, 2000)), "an array of shape (2000, 2000) was returned for x"),
+    (lambda xp, x: xp.softmax(x), "xp has no word 'softmax' in this exercise"),
+    (lambda x: 1 / 0, "it stopped with ZeroDivisionError: division by zero (line "),
+    (lambda x: sys.exit(), "it stopped with SystemExit"),
+])  # fmt: skip
+def test_what_cannot_be_taken_is_refused_with_a_sentence(thing, sentence):
+    reply = exercises.check("tanh.x", thing)
+    assert not reply
+    assert sentence in reply.result.first_wrong.sentence
+
+
+def test_a_scoring_cell_ends_in_a_plain_number():
+    right = exercises.score("tanh.x", lambda out: 1 - out * out, of=4)
+    assert (type(right), right) == (float, 4.0)
+    assert exercises.score("tanh.x", None) == 0.0
+    assert 0 <= exercises.score("tanh.x", lambda x: 1 - x * x) < 5
+
+
+def test_fresh_inputs_each_time_and_the_same_for_the_same_seed():
+    exercise = exercises.named("tanh.x")
+
+    def numbers(seed):
+        return [case.request["arguments"]["x"].tobytes() for case in exercise.cases(seed)]
+
+    assert numbers(1) == numbers(1)
+    assert numbers([1, 2]) != numbers(1)
+    seen = []
+    for _ in range(2):
+        exercises.check("tanh.x", lambda x, out: seen.append(x.tobytes()) or 1 - out * out)
+    assert len(set(seen)) == len(seen) - seen.count(seen[0]) + 1
+
+
+# A walk is marked up to its first wrong step -------------------------------------------------------------------------
+
+
+def test_gradients_by_hand_are_marked_up_to_the_first_wrong_one():
+    exercise = exercises.named("diamond.gradients")
+
+    def wrong_in_the_middle(a, b, s, p):
+        return {"p": s, "s": p, "a": p, "b": p + s * a}
+
+    result = exercises.check(exercise, wrong_in_the_middle).result
+    reached = [part["points"] > 0 for part in result.parts]
+    assert [part["name"] for part in result.parts] == ["p", "s", "a", "b"]
+    assert reached == [True, True, False, False]
+    assert result.first_wrong.answer == "a"
+    assert result.mistake is None or result.mistake.row != "M1"
+    assert result.parts[3]["reason"] == "not reached: an earlier part is wrong"
+
+
+def test_gradients_that_are_there_count_although_others_are_not_there_yet():
+    result = exercises.check("diamond.gradients", lambda s, p: {"p": s, "s": p, "a": None}).result
+    assert [part["points"] for part in result.parts] == [2.5, 2.5, 0, 0]
+    assert result.parts[2]["reason"] == "there is nothing yet under 'a'"
+
+
+def test_no_hint_is_said_twice_and_none_is_the_rule_itself():
+    for exercise in ALL:
+        for mistake in exercise.mistakes:
+            assert len(set(mistake.hints)) == 3, (exercise.id, mistake.title)
+            assert all(len(each.split()) >= 4 for each in mistake.hints), (exercise.id, mistake.title)
+
+
+@pytest.mark.parametrize("exercise", [each for each in DECLARED if each.values[0].kind == "gradients"])
+def test_the_first_gradient_that_a_mistake_changes_is_the_one_named_first(exercise):
+    names = [part.name for part in exercise.parts]
+    for mistake in exercise.mistakes:
+        cases, result = defining.tried(exercise, mistake.thing, 5)
+        right = exercise.carried_out(exercise.right, cases[0].request)["values"]
+        wrong = exercise.carried_out(mistake.thing, cases[0].request)["values"]
+        first = next(name for name in names if not np.allclose(right[name], wrong[name]))
+        assert result.first_wrong.answer == first
+
+
+@pytest.mark.parametrize("exercise", [each for each in DECLARED if each.values[0].kind == "wrong rule"])
+def test_the_wrong_rule_of_a_walk_is_at_the_first_step_that_differs(exercise):
+    place = mg.tracing.compare(exercise.show_right(4), exercise.show(4)).difference.step_b
+    assert exercises.check(exercise, place + 1).right
+    assert not exercises.check(exercise, place + 2).right
+    assert not exercises.check(exercise, None).right
+    assert mg.tracing.compare(exercise.show(4), exercise.show(4)).same
+
+
+# Asking --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def trace():
+    """A walk in which w is used twice."""
+    x, w = mg.tensor(3.0, requires_grad=True), mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        y = mg.tanh(w * x * 0.1) + w
+        y.backward()
+    return trace
+
+
+def test_a_right_guess_counts_with_as_many_digits_as_are_written(trace):
+    slope = 1 - np.tanh(0.6) ** 2
+    assert exercises.ask(trace, "w", 1 + slope * 0.3)
+    assert exercises.ask(trace, "w", round(1 + slope * 0.3, 3))
+    assert not exercises.ask(trace, "w", 1.3)
+    assert exercises.ask(trace, (0, "upstream"), 1)
+
+
+@pytest.mark.parametrize(("what", "answer", "row"), [
+    ("w", lambda slope: slope * 0.3, "M1"),
+    ("w", lambda slope: 1 + (1 - 0.36) * 0.3, "M20"),
+    ((2, "contribution"), lambda slope: 1 - 0.36, "M20"),
+    (2, lambda slope: 1.0, "passed on"),
+])  # fmt: skip
+def test_a_wrong_guess_is_told_by_walking_again_with_each_mistake(trace, what, answer, row):
+    guess = exercises.ask(trace, what, answer(1 - np.tanh(0.6) ** 2))
+    assert not guess
+    assert guess.mistake.row == row
+    assert exercises.hint().startswith("Hint 1 of 3")
+
+
+def test_a_guess_that_forgets_the_order_of_the_walk_is_told_so():
+    a, b = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
+    with mg.record() as diamond:
+        c, d = a + b, a * b
+        e, f = c + d, c * d
+        y = e + f
+        y.backward()
+    assert exercises.ask(diamond, "a", 25)
+    given = mg.tracing.replay(diamond, "no order").gradients
+    wrong = next(value.item() for node, value in given.items() if diamond.nodes[node].label == "a")
+    assert wrong != 25
+    assert exercises.ask(diamond, "a", wrong).mistake.row == "M3"
+    assert exercises.ask(diamond, "a", 26).mistake is None
+
+
+def test_a_guess_about_an_array_is_told_by_the_rules_mistakes():
+    x = mg.tensor([[1.0, -2.0, 0.5]], requires_grad=True)
+    with mg.record() as trace:
+        p = mg.softmax(x)
+        y = (p * np.array([[1.0, 2.0, 4.0]])).sum()
+        y.backward()
+    weights = p.numpy()
+    guess = exercises.ask(trace, "x", np.array([[1.0, 2.0, 4.0]]) * weights * (1 - weights))
+    assert guess.mistake.row == "M54"
+
+
+def test_a_guess_of_another_shape_is_told_so(trace):
+    assert "has shape (), and your answer has shape (2,)" in repr(exercises.ask(trace, "w", [1.0, 2.0]))
+
+
+def test_what_cannot_be_asked_is_refused(trace):
+    with pytest.raises(IndexError, match="the walk has"):
+        exercises.ask(trace, 99, 1.0)
+    with pytest.raises(KeyError, match="there are w, x"):
+        exercises.ask(trace, "v", 1.0)
+    with pytest.raises(ValueError, match="a step has contribution, after"):
+        exercises.ask(trace, (0, "grade"), 1.0)
+
+
+# What a student is given leads nowhere -------------------------------------------------------------------------------
+
+
+def test_the_words_of_a_student_lead_to_no_operation_and_no_rule():
+    words = student.Words(student.ALL)
+    met, todo, found = set(), [(0, vars(words)[name]) for name in vars(words)], []
+    while todo:
+        depth, thing = todo.pop()
+        if id(thing) in met or depth > 4:
+            continue
+        met.add(id(thing))
+        if isinstance(thing, Op | Rule) or hasattr(thing, "op"):
+            found.append(thing)
+        name = getattr(thing, "__name__", "")
+        if isinstance(name, str) and name.startswith("micrograd_plus") and "exercises.student" not in name:
+            found.append(thing)
+        near = [
+            getattr(thing, "__wrapped__", None),
+            getattr(thing, "__self__", None),
+            getattr(thing, "__class__", None),
+        ]
+        if isinstance(thing, FunctionType):
+            near += [value for key, value in thing.__globals__.items() if key != "__builtins__"]
+            near += [cell.cell_contents for cell in thing.__closure__ or ()]
+        todo += [(depth + 1, each) for each in near if each is not None]
+    assert not found
+
+
+def test_what_runs_beside_a_student_needs_numpy_alone(tmp_path):
+    import shutil
+    from pathlib import Path
+
+    shutil.copytree(Path(student.__file__).parent, tmp_path / "beside", ignore=shutil.ignore_patterns("__pycache__"))
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import beside, numpy as np\n"
+        "request = {'driver': 'call', 'arguments': {'x': np.ones(2)}, 'words': ['exp'], 'answers': ['x']}\n"
+        "print(beside.carry_out(lambda xp, x: xp.exp(x), request)['values']['x'].tolist())\n"
+        "print([name for name in sys.modules if name.startswith('micrograd')])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [str([np.e, np.e]), "[]"]
+
+
+def test_a_request_holds_no_answer():
+    exercise = exercises.named("softmax.x")
+    for case in exercise.cases(0):
+        right = exercise.carried_out(exercise.right, case.request)["values"]["x"].tobytes()
+        assert case.request.keys() == {"driver", "arguments", "words", "answers"}
+        assert all(not hasattr(v, "tobytes") or v.tobytes() != right for v in case.request["arguments"].values())
+
+
+def test_no_word_is_the_answer_alone():
+    assert "flip" not in exercises.named("flip.x").words
+    assert "all but flip" in exercises.named("flip.x").prompt
+    assert "cos" in exercises.named("sin.x").words
+    for name in RULES:
+        rules = operations[name.partition(".")[0]].rules
+        spoken = [re.findall(r"\w+", " ".join(rule.function.__code__.co_names)) for rule in rules]
+        assert spoken is not None

@@ -1,0 +1,170 @@
+"""Writing exercises of one's own, starter notebooks and releases: proved when defined, and no answer is handed out."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from commands import run as run_command
+from micrograd_plus import exercises
+from micrograd_plus.exercises import notebooks
+from micrograd_plus.exercises.declared import exercises as declared
+
+pytestmark = pytest.mark.usefixtures("own_exercises")
+
+HINTS = ("How fast does 2 x grow?", "Twice as fast as x does.", "Twice what arrives is sent.")
+INPUTS = {"x": mg.samples.real(2, 3), "upstream": mg.samples.real(2, 3)}
+CANARY = "canary_7f3a9"
+
+
+def define(right, **changes):
+    """The exercise of doubling, with some of it changed."""
+    given = {"prompt": "The slope of 2 x, times upstream.", "inputs": INPUTS, **changes}
+    return exercises.define("double.x", **given)(right)
+
+
+def double(upstream):
+    """Twice what arrives."""
+    return 2 * upstream
+
+
+def test_one_cell_is_an_exercise_and_proves_it_within_a_second(capsys):
+    began = time.process_time()
+    kept = define(
+        double,
+        mistakes=[("the 2 is missing", lambda upstream: upstream, HINTS)],
+        edges={"x is 0": {"x": np.zeros((2, 3))}},
+    )
+    assert time.process_time() - began < 1
+    assert kept is double
+    assert (
+        "double.x: proved on 20 draws; 1 of 1 mistakes caught and named; the starter scores 0."
+        in capsys.readouterr().out
+    )
+    reply = exercises.check("double.x", lambda upstream: upstream)
+    assert reply.result.mistake.title == "the 2 is missing"
+    assert exercises.hint() == f"Hint 1 of 3: {HINTS[0]}"
+    assert exercises.check("double.x", lambda xp, upstream: xp.add(upstream, upstream)
+                           if "add" in exercises.named("double.x").words else upstream + upstream)  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "right", "sentence"), [
+    ({}, lambda upstream: upstream * np.random.default_rng().normal(), "gives other numbers when it is called again"),
+    ({"mistakes": [("none at all", lambda upstream: upstream + upstream, HINTS)]}, double,
+     "'none at all' is not caught"),
+    ({"mistakes": [("first", lambda upstream: upstream, HINTS), ("second", lambda upstream: upstream, HINTS)]}, double,
+     "the mistake 'second' is named 'first'"),
+    ({"mistakes": [("short", lambda upstream: upstream, HINTS[:2])]}, double, "has 2 hints; three are asked for"),
+    ({"starter": '@exercises.answer("double.x")\ndef f(upstream):\n    return 2 * upstream\n'}, double,
+     "starter scores"),
+    ({"inputs": {"upstream": np.array([0.123456, 0.7])},
+      "mistakes": [("told", lambda upstream: upstream, ("It is 0.2469 in the first place.", "b", "c"))]}, double,
+     "which tells 0.2469"),
+])  # fmt: skip
+def test_an_exercise_that_does_not_hold_is_refused_with_the_reason(changes, right, sentence):
+    with pytest.raises(exercises.NotProved, match=sentence):
+        define(right, **changes)
+    assert "double.x" not in declared
+
+
+def test_a_right_answer_that_fails_is_told_where():
+    with pytest.raises(ValueError, match="the right answer fails where x is empty"):
+        define(lambda x: x * np.max(x), edges={"x is empty": {"x": np.zeros((0,))}})
+
+
+def test_rows_of_the_catalogue_may_be_named():
+    define(double, mistakes=[("M6", lambda upstream: 2 * np.ones_like(upstream))])
+    assert exercises.check("double.x", lambda upstream: 2 * np.ones_like(upstream)).result.mistake.row == "M6"
+
+
+# Notebooks -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_starter_notebook_is_a_notebook_and_scores_nothing():
+    nbformat = pytest.importorskip("nbformat")
+    made = notebooks.starter_notebook(exercises.listed(), "All of them", scored=True)
+    nbformat.validate(nbformat.from_dict(made))
+    grade_ids = [cell["metadata"]["nbgrader"]["grade_id"] for cell in made["cells"] if cell["cell_type"] == "code"]
+    assert len(set(grade_ids)) == len(grade_ids)
+    assert not any(cell.get("outputs") for cell in made["cells"])
+
+
+def test_the_cells_of_a_starter_notebook_run_and_give_no_points(capsys):
+    chosen = [exercises.named(each) for each in ("tanh.x", "engine.value", "curves.find", "diamond.gradients")]
+    made = notebooks.starter_notebook(chosen, "Some", scored=True)
+    space, scores = {}, []
+    for cell in made["cells"]:
+        if cell["cell_type"] == "code" and "exercises.score" in cell["source"]:
+            scores.append(eval(cell["source"], space))  # noqa: S307 - our own text
+        elif cell["cell_type"] == "code":
+            exec(cell["source"], space)  # noqa: S102 - our own text
+    assert scores == [0.0] * 4
+    assert capsys.readouterr().err == ""
+
+
+@pytest.fixture
+def assignment(tmp_path):
+    """An assignment with exercises that come along, and one of the teacher's own."""
+    (tmp_path / "own.py").write_text(
+        "from micrograd_plus import exercises\n"
+        "import micrograd_plus as mg\n"
+        f"def {CANARY}(upstream):\n    return 2 * upstream  # {CANARY}\n"
+        "exercises.define('triple.x', prompt='Three times.', inputs={'upstream': mg.samples.real(3)},\n"
+        f"                 mistakes=[('{CANARY} twice', {CANARY}, ('a{CANARY}', 'b', 'c'))]\n"
+        "                 )(lambda upstream: 3 * upstream)\n",
+        encoding="utf-8",
+    )
+    path = tmp_path / "week3.toml"
+    path.write_text(
+        f'title = "Week 3"\nexercises = {json.dumps([each.id for each in exercises.listed()] + ["triple.x"])}\n'
+        f'secret = "{CANARY}-{CANARY}"\nfiles = ["own.py"]\n[points]\n"tanh.x" = 4\n',
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_a_release_holds_no_answer_no_mistake_no_hint_and_no_secret(assignment, tmp_path):
+    written = notebooks.release(assignment, tmp_path / "handout")
+    assert {path.relative_to(tmp_path / "handout").as_posix() for path in written} == {
+        "week3.ipynb", "week3.py", "nbgrader/week3/week3.ipynb", "points.csv",
+    }  # fmt: skip
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (tmp_path / "handout").rglob("*") if path.is_file())
+    assert CANARY not in text
+    assert "triple.x" in text
+    for each in exercises.listed():
+        for mistake in each.mistakes:
+            assert not any(json.dumps(hint)[1:-1] in text or hint in text for hint in mistake.hints if len(hint) > 20)
+
+
+def test_a_release_says_what_each_exercise_is_worth(assignment, tmp_path):
+    notebooks.release(assignment, tmp_path / "handout")
+    lines = (tmp_path / "handout" / "points.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "exercise,title,kind,points"
+    assert "tanh.x,the rule of tanh for x,rule,4" in lines
+
+
+def test_the_command_lists_writes_and_releases(assignment, tmp_path):
+    listed = run_command("exercises", "list", "6")
+    assert "engine.order" in listed.stdout
+    assert "softmax.x" not in listed.stdout
+    made = run_command("exercises", "new", "tanh.x, softmax.x", "-o", str(tmp_path / "two.ipynb"))
+    assert "2 exercises" in made.stdout
+    again = run_command("exercises", "new", "tanh.x", "-o", str(tmp_path / "two.ipynb"))
+    assert again.returncode == 1
+    assert "is there already" in again.stderr
+    released = run_command("exercises", "release", str(assignment), "-o", str(tmp_path / "out"))
+    assert released.returncode == 0
+    assert (tmp_path / "out" / "week3.ipynb").is_file()
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    (["new", "99"], "A lesson is a group"),
+    (["new"], "say of what"),
+    (["release", "nothing.toml"], "there is no assignment 'nothing.toml'"),
+])  # fmt: skip
+def test_the_command_says_what_is_in_the_way(arguments, sentence):
+    done = run_command("exercises", *arguments)
+    assert done.returncode == 1
+    assert sentence in done.stderr

@@ -1,0 +1,282 @@
+"""What school systems read is what they say they read; nbgrader and otter themselves run, from release to marks."""
+
+import csv
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from jsonschema import validate
+
+from graded import RIGHT, SIGN, assignment
+from micrograd_plus.__main__ import main
+from micrograd_plus.grading import formats, levels, marking, submissions
+from micrograd_plus.grading.assignment import load
+from micrograd_plus.grading.formats import gradescope, junit, otter, table
+from micrograd_plus.grading.sandbox import Sandbox
+
+SCHEMAS = Path(__file__).parent / "data" / "schools"
+NASTY = "<script>x</script> ]]> \x1b[31m \u202e \x00 =cmd|'/c calc'!A1 & \"quoted\", a;b\nnew line \ud800"
+
+
+def given(name: str, source: str) -> submissions.Submission:
+    return submissions.Submission(name, submissions.of_program(source.encode()))
+
+
+def schema(name: str) -> dict:
+    return json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def marks(tmp_path_factory):
+    """A right one, a wrong one, one that cannot be read, and one whose every text is nasty."""
+    made = load(assignment(tmp_path_factory.mktemp("formats")))
+    with Sandbox() as sandbox:
+        right, wrong = (marking.marked(given(name, source), made, sandbox)
+                        for name, source in (("ada", RIGHT), ("bob", SIGN)))  # fmt: skip
+        unread = marking.marked(submissions.Submission("eve", problem="there is no file"), made, sandbox)
+    nasty = json.loads(json.dumps(wrong)) | {"student": "=1+1", "problem": NASTY, "remarks": [NASTY]}
+    for each in nasty["exercises"]:
+        each.update(reason=NASTY, title=NASTY)
+        for part in each["parts"]:
+            part.update(reason=NASTY, points=0.0)
+    nasty["tampering"] = [{"where": NASTY, "line": 1, "what": NASTY}]
+    return {"right": right, "wrong": wrong, "unread": unread, "nasty": nasty}
+
+
+WHICH = ["right", "wrong", "unread", "nasty"]
+
+
+@pytest.mark.parametrize("which", WHICH)
+def test_gradescope_gets_its_fields_and_the_sum_is_the_score(marks, which):
+    made = json.loads(formats.written("gradescope", [marks[which]]))
+    validate(made, schema("gradescope_results"))
+    if which != "nasty":
+        assert sum(test["score"] for test in made["tests"]) == pytest.approx(made["score"])
+        assert sum(test["max_score"] for test in made["tests"]) == pytest.approx(marks[which]["max_score"])
+    assert {made[name] for name in ("output_format", "test_output_format", "test_name_format")} == {"text"}
+
+
+@pytest.mark.parametrize("which", WHICH)
+def test_prairielearn_gets_its_fields_and_what_cannot_be_read_costs_no_attempt(marks, which):
+    made = json.loads(formats.written("prairielearn", [marks[which]]))
+    validate(made, schema("prairielearn_results"))
+    assert made["gradable"] == (which != "unread")
+    assert len(json.dumps(made)) < 1 << 20
+
+
+@pytest.mark.parametrize("which", WHICH)
+def test_junit_is_xml_with_the_elements_that_are_read_everywhere(marks, which):
+    root = ET.fromstring(formats.written("junit", [marks[which], marks["right"]]).encode("utf-8"))  # noqa: S314 - made here
+    assert root.tag == "testsuites"
+    assert len(root) == 2
+    for suite in root:
+        cases = suite.findall("testcase")
+        assert {"name", "tests", "failures", "errors", "skipped", "time"} <= suite.attrib.keys()
+        assert int(suite.attrib["tests"]) == len(cases)
+        assert int(suite.attrib["failures"]) == len(suite.findall("testcase/failure"))
+        assert all({"classname", "name", "time"} <= case.attrib.keys() for case in cases)
+        assert {child.tag for child in suite} <= {"properties", "testcase", "system-out"}
+        assert all({"message", "type"} <= failure.attrib.keys() for failure in suite.iter("failure"))
+
+
+def test_a_table_has_the_columns_that_a_course_names_and_no_formulas(marks):
+    columns = {"SIS User ID": "student", "Week 3 (77)": "score", "tanh": "tanh.x", "%": "percent", "Section": "'A'"}
+    rows = list(csv.reader(io.StringIO(table.rows(marks.values(), columns))))
+    assert rows[0] == list(columns)
+    assert rows[1] == ["ada", "20", "10", "100", "A"]
+    assert rows[2][1:4] == ["11", "1", "55"]
+    assert rows[4][0] == "'=1+1"
+    assert not any(cell.startswith(("=", "+", "@")) for row in rows for cell in row)
+
+
+def test_one_submission_from_the_command_line_in_every_format(tmp_path, capsys):
+    work = tmp_path / "work.py"
+    work.write_text(SIGN, encoding="utf-8")
+    for name in formats.NAMES:
+        out = tmp_path / f"out.{name}"
+        assert (
+            main(
+                [
+                    "grade",
+                    "--one",
+                    str(work),
+                    "--assignment",
+                    str(assignment(tmp_path)),
+                    "--format",
+                    name,
+                    "-o",
+                    str(out),
+                ]
+            )
+            == 0
+        )
+        assert out.read_text(encoding="utf-8").strip()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="what Gradescope runs is a program of Unix")
+def test_gradescopes_zip_marks_a_submission_where_its_harness_would(tmp_path, capsys):
+    place = tmp_path / "autograder.zip"
+    assert main(["grade", "--pack", "gradescope", "--assignment", str(assignment(tmp_path)), "-o", str(place)]) == 0
+    root = tmp_path / "autograder"
+    with zipfile.ZipFile(place) as archive:
+        assert {"setup.sh", "run_autograder", "assignment.toml"} == set(archive.namelist())
+        assert all(archive.getinfo(name).external_attr >> 16 & stat.S_IXUSR for name in ("setup.sh", "run_autograder"))
+        archive.extractall(root / "source")
+    (root / "submission").mkdir()
+    (root / "submission" / "work.py").write_text(RIGHT, encoding="utf-8")
+    (root / "venv" / "bin").mkdir(parents=True)
+    (root / "venv" / "bin" / "python").symlink_to(sys.executable)
+    script = (root / "source" / "run_autograder").read_text(encoding="utf-8").replace("/autograder", str(root))
+    script = script.replace(str(root / "venv" / "bin" / "python"), sys.executable)
+    subprocess.run(["bash", "-n", root / "source" / "setup.sh"], check=True)
+    subprocess.run(["bash", "-c", script], check=True, cwd=tmp_path,
+                   env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})  # fmt: skip
+    made = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
+    validate(made, schema("gradescope_results"))
+    assert made["score"] == 20
+
+
+def test_where_the_grader_fails_gradescope_still_finds_results(tmp_path):
+    script = gradescope.RUN.replace("/autograder", str(tmp_path)).replace("exec ", "false # ")
+    (tmp_path / "source").mkdir()
+    subprocess.run(["bash", "-c", script], check=False)
+    made = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
+    validate(made, schema("gradescope_results"))
+    assert made["score"] == 0
+    assert "not your doing" in made["output"]
+
+
+def test_what_xml_cannot_hold_is_shown_as_escapes():
+    assert junit.clean("a\x00b\x1b]]>\ud800") == "a\\x00b\\x1b]]>\\ud800"
+
+
+# School systems themselves ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def released(tmp_path, monkeypatch):
+    """An assignment as it is handed out, and as two students hand it in."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    path = assignment(tmp_path)
+    assert main(["exercises", "release", str(path), "-o", str(tmp_path / "out")]) == 0
+    return tmp_path
+
+
+def filled(place: Path, tanh: str, exp: str) -> str:
+    """A notebook with its answers filled in, as a student would."""
+    book = json.loads(place.read_text(encoding="utf-8"))
+    for cell in book["cells"]:
+        source = "".join(cell["source"])
+        for name, body in (("tanh_x", tanh), ("exp_x", exp)):
+            if f"def {name}(" in source:
+                exercise = name.replace("_", ".")
+                cell["source"] = f'@exercises.answer("{exercise}")\ndef {name}(out):\n    return {body}\n'
+    return json.dumps(book)
+
+
+def runs(*words: object, cwd: Path) -> str:
+    """A school system's command, run as it stands beside this Python."""
+    ran = subprocess.run([sys.executable, "-m", *map(str, words)], cwd=cwd, check=False, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout + ran.stderr
+
+
+def test_released_cells_have_nbgraders_metadata(released):
+    book = json.loads((released / "out" / "nbgrader" / "week3" / "week3.ipynb").read_text(encoding="utf-8"))
+    found = [cell["metadata"]["nbgrader"] for cell in book["cells"] if "nbgrader" in cell["metadata"]]
+    for each in found:
+        validate(each, schema("nbgrader_cell"))
+    assert sum(each.get("points", 0) for each in found) == 20
+    assert len({each["grade_id"] for each in found}) == len(found)
+
+
+@pytest.mark.slow
+def test_nbgrader_from_release_to_marks(released):
+    pytest.importorskip("nbgrader")
+    from micrograd_plus.grading.formats import nbgrader
+
+    course = released / "course"
+    (course / "source" / "week3").mkdir(parents=True)
+    assert main(["grade", "--pack", "nbgrader", "--assignment", str(released / "week3.toml"),
+                 "-o", str(course / "source" / "week3" / "week3.ipynb")]) == 0  # fmt: skip
+    (course / "nbgrader_config.py").write_text(
+        'c = get_config()\nc.CourseDirectory.course_id = "course"\n', encoding="utf-8"
+    )
+    runs("nbgrader", "generate_assignment", "week3", cwd=course)
+    handed_out = course / "release" / "week3" / "week3.ipynb"
+    assert "def tanh_x(" in handed_out.read_text(encoding="utf-8"), "the starter is kept"
+    for student, tanh, exp in (("ada", "1 - out**2", "out"), ("bob", "out**2 - 1", "out"), ("eve", "1/0", "None")):
+        place = course / "submitted" / student / "week3" / "week3.ipynb"
+        place.parent.mkdir(parents=True)
+        place.write_text(filled(handed_out, tanh, exp), encoding="utf-8")
+    runs("nbgrader", "autograde", "week3", "--create", cwd=course)
+    database = f"sqlite:///{course / 'gradebook.db'}"
+    assert scores(database) == {"ada": 20.0, "bob": 11.0, "eve": 0.0}, (
+        "a partial mark is no full mark, and a zero a zero"
+    )
+
+    out = released / "marks"
+    assert main(["grade", str(course / "submitted"), "--assignment", str(released / "week3.toml"), "-o", str(out)]) == 0
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / "marks").glob("*.json"))]
+    assert [(each["student"], each["score"]) for each in found] == [("ada", 20.0), ("bob", 11.0), ("eve", 0.0)]
+    found[1]["exercises"][0]["points"] = 4.0
+    assert nbgrader.written_back([*found, {"student": "nobody", "exercises": []}], "week3", database) == ["nobody"]
+    assert scores(database) == {"ada": 20.0, "bob": 14.0, "eve": 0.0}
+
+
+def scores(database: str) -> dict[str, float]:
+    """What nbgrader's gradebook says."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(database) as book:
+        return {each.student.id: each.score for each in book.find_assignment("week3").submissions}
+
+
+@pytest.mark.slow
+def test_otter_from_assign_to_marks(released):
+    pytest.importorskip("otter")
+    made = load(released / "week3.toml")
+    (released / "master.ipynb").write_text(otter.written(made), encoding="utf-8")
+    runs("otter", "assign", "master.ipynb", "dist", cwd=released)
+    student = released / "dist" / "student" / "master.ipynb"
+    assert "NotImplementedError" in student.read_text(encoding="utf-8")
+    (released / "work.ipynb").write_text(filled(student, "1 - out**2", "7 + 0 * out"), encoding="utf-8")
+    package = next((released / "dist" / "autograder").glob("*.zip"))
+    runs("otter", "run", "-a", package, "work.ipynb", cwd=released)
+    results = json.loads((released / "results.json").read_text(encoding="utf-8"))
+    validate(results, schema("gradescope_results"))
+    points = {test["name"]: test.get("score") for test in results["tests"]}
+    assert points["tanh_x"] == 10
+    assert points["exp_x"] == 1
+
+    with Sandbox() as sandbox:
+        marks = marking.marked(submissions.read(released / "work.ipynb"), made, sandbox)
+    assert marks["score"] == 11, "the marks that count are those of `grade`"
+    rows = list(csv.DictReader(io.StringIO(otter.scores([marks]))))
+    assert rows[0] == {
+        "file": "work.ipynb",
+        "tanh.x": "10",
+        "exp.x": "1",
+        "total_points_earned": "11",
+        "percent_correct": "0.55",
+    }
+
+
+@pytest.mark.parametrize("canary", ["1 - out", "1 - y * y", "1 - out * out", "1 - out**2"])
+def test_nothing_that_is_handed_out_holds_an_answer(released, canary):
+    made = load(released / "week3.toml")
+    handed_out = [path.read_text(encoding="utf-8") for path in (released / "out").rglob("*") if path.is_file()]
+    assert handed_out
+    assert not any(canary in text for text in [*handed_out, otter.written(made)])
+
+
+def test_every_level_has_its_promise():
+    assert set(levels.PROMISES) == set(levels.LEVELS)

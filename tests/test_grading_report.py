@@ -1,0 +1,192 @@
+"""What a teacher reads: complete, as text, with nothing in it that a browser or a table program would run."""
+
+import csv
+import io
+import itertools
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from browser import chromium  # noqa: F401 - a fixture
+from graded import assignment
+from micrograd_plus import exercises
+from micrograd_plus.grading import marking, report, scan, submissions, units
+from micrograd_plus.grading.assignment import load
+from micrograd_plus.grading.sandbox import Sandbox
+from micrograd_plus.grading.sentences import SENTENCES, plain, say
+from micrograd_plus.grading.store import Store, text_of
+from micrograd_plus.tracing import load_trace
+
+NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202e \x1b[31m =1+1"
+OPEN = {"meta", "br", "img", "link", "input"}
+
+
+class Page(HTMLParser):
+    """The elements of a page, in order; each is closed where it was opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags, self.stack, self.text = [], [], ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in OPEN:
+            self.stack.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Marks of three: one right, one wrong, one whose every text is nasty."""
+    made = load(assignment(tmp_path))
+    kept = Store(tmp_path / "out")
+    walks = {}
+    sources = {
+        "ada": "def tanh_x(out):\n    return 1 - out**2\n\ndef exp_x(out):\n    return out\n",
+        "bob": "def tanh_x(out):\n    return out**2 - 1\n",
+        "eve": f"import ctypes\ndef tanh_x(out):\n    raise ValueError({NASTY!r})\n",
+    }
+    with Sandbox() as sandbox:
+        for name, source in sources.items():
+            given = submissions.Submission(name, submissions.of_program(source.encode()))
+            given.remarks.append(NASTY)
+            walks[name] = {}
+            kept.put(name, text_of(marking.marked(given, made, sandbox, walks=walks[name])))
+            kept.put_walks(name, walks[name])
+    report.write(kept, made)
+    return kept
+
+
+def test_the_page_tells_all_and_runs_nothing(store):
+    text = (store.folder / "report.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(text)
+    tags = {tag for tag, _ in page.tags}
+    assert not page.stack
+    assert not tags & {"script", "img", "iframe", "object", "link", "form"}
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
+    assert "http" not in re.sub(r"http-equiv", "", text)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert all(
+        each in page.text for each in ("ada: 20 of 20", "3 submissions", "Isolation", "uses ctypes", "<script>alert(1)")
+    )
+
+
+def test_the_page_has_its_language_title_and_headings_in_order(store):
+    page = Page()
+    page.feed((store.folder / "report.html").read_text(encoding="utf-8"))
+    assert page.tags[0] == ("html", {"lang": "en"})
+    assert ("main", {}) in page.tags
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch(r"h\d", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels))
+    assert all("scope" in attributes for tag, attributes in page.tags if tag == "th")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(store, chromium, scheme):  # noqa: F811 - the fixture
+    from axe_playwright_python.sync_playwright import Axe
+
+    with chromium.new_context(color_scheme=scheme, bypass_csp=True) as context:
+        page = context.new_page()
+        page.goto((store.folder / "report.html").as_uri())
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_the_tables_are_tables(store):
+    for name in ("marks.csv", "mistakes.csv", "tampering.csv"):
+        rows = list(csv.reader(io.StringIO((store.folder / name).read_text(encoding="utf-8"))))
+        assert len(rows) > 1
+        assert len({len(row) for row in rows}) == 1
+        assert not any(cell.startswith(("=", "+", "@")) for row in rows for cell in row)
+
+
+def test_the_first_wrong_step_is_in_the_marks_and_no_expected_value_is(store):
+    marks = store.get("bob")
+    first = marks["exercises"][0]
+    assert first["first_wrong"]["sentence"]
+    assert first["mistake"]["hints"]
+    cases = load(store.folder.parent / "week3.toml").found["tanh.x"].cases([1])
+    assert cases
+    assert "expects" not in json.dumps(marks)
+
+
+def test_the_walk_of_a_first_wrong_step_holds_what_the_student_sent_and_can_be_played(store):
+    found = sorted(path.name for path in (store.folder / "walks").iterdir())
+    assert found == ["bob--tanh.x.json"]
+    trace = load_trace(store.folder / "walks" / found[0])
+    assert trace.steps
+    assert "tanh" in trace.summary()
+    assert 'href="walks/bob--tanh.x.json"' in (store.folder / "report.html").read_text(encoding="utf-8")
+    pytest.importorskip("micrograd_plus_viz")
+    report.write(store, load(store.folder.parent / "week3.toml"), draw=True)
+    assert (store.folder / "walks" / "bob--tanh.x.html").stat().st_size > 1000
+    assert 'href="walks/bob--tanh.x.html"' in (store.folder / "report.html").read_text(encoding="utf-8")
+
+
+# Sentences ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_sentence_can_be_said_and_none_accuses():
+    for name, sentence in SENTENCES.items():
+        filled = dict.fromkeys(re.findall(r"{(\w+)}", sentence), "x")
+        assert say(name, **filled)
+        assert not re.search(r"cheat|tamper|attack|hack", sentence)
+
+
+def test_every_sentence_is_used():
+    from pathlib import Path
+
+    sources = "".join(path.read_text(encoding="utf-8") for path in Path(report.__file__).parent.rglob("*.py")
+                      if path.name != "sentences.py")  # fmt: skip
+    ends = {"time", "cpu", "disk", "crash", "left", "flood", "protocol"}
+    assert not [name for name in SENTENCES if f'"{name}"' not in sources and name not in ends]
+
+
+@pytest.mark.parametrize(("text", "shown"), [
+    ("a\x1b[31mb", "a\\x1b[31mb"), ("\u202eabc", "\\u202eabc"), ("a\u200bb", "a\\u200bb"), ("x" * 1000, "x" * 600),
+    ("\ud800", "\\ud800"), ("ünïcode ∂", "ünïcode ∂"), ("two\nlines", "two\nlines"),
+])  # fmt: skip
+def test_what_cannot_be_seen_is_shown(text, shown):
+    assert plain(text) == shown
+
+
+# Starters and what is looked at -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exercise", exercises.listed(), ids=lambda exercise: exercise.id)
+def test_a_starter_that_was_handed_in_unchanged_is_known(exercise):
+    again = exercise.starter + "\n# a comment\n"
+    assert units.same_as_starter(again, exercise.starter)
+    changed = exercise.starter.replace("None", "3").replace("raise NotImplementedError", "return 3")
+    assert not units.same_as_starter(changed.replace("# YOUR CODE HERE", "more = 1"), exercise.starter)
+    owned = units.owners([units.unit(exercise.starter)], {exercise.id: exercise.function_name})
+    assert owned == [{exercise.id}]
+
+
+@pytest.mark.parametrize(("source", "what"), [
+    ("import numpy as np\nnp.allclose = 1", "replaces np.allclose"), ("import sys\nsys._getframe()", "walks frames"),
+    ("setattr(np, 'exp', 1)\nimport numpy as np", "replaces a name of np"),
+    ("open('results.json', 'w')", "writes a file"),
+    ("class A:\n    def __eq__(self, o): ...", "the class A defines __eq__"), ("eval('1')", "calls eval"),
+    ("open('/proc/1/mem')", "names the path '/proc/1/mem'"), ("__builtins__ = {}", "replaces builtins"),
+])  # fmt: skip
+def test_what_reaches_for_more_is_seen(source, what):
+    assert what in [each["what"] for each in scan.scanned([("cell 1", 0, units.parsed(source))])]
+
+
+def test_an_ordinary_answer_is_not_on_the_list():
+    source = "import numpy as np\nfrom math import exp\nclass Value:\n    def __add__(self, other): ...\n"
+    source += "\ndef f(x):\n    x.data = 1\n"
+    assert scan.scanned([("cell 1", 0, units.parsed(source))]) == []

@@ -1,0 +1,297 @@
+"""Modes end with their blocks: whatever order these close in, however one is left, and in a forked child."""
+
+import asyncio
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from open_modes import open_modes
+
+
+def leaf(values):
+    return mg.tensor(values, requires_grad=True)
+
+
+def records(x):
+    """Whether what is computed has a graph."""
+    return (x * 2).requires_grad
+
+
+# Blocks -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (0, 2, 1)])
+def test_generators_that_hold_a_block_may_be_closed_in_any_order(order):
+    def holding(block):
+        with block():
+            yield
+
+    x = leaf([1.0])
+    held = [holding(mg.no_grad) for _ in range(3)]
+    for each in held:
+        next(each)
+    assert not records(x)
+    for place in order[:-1]:
+        held[place].close()
+        assert not records(x)
+    held[order[-1]].close()
+    assert records(x)
+    assert open_modes() == []
+
+
+def test_the_innermost_block_that_is_open_says_what_is_so():
+    def holding(block):
+        with block():
+            yield
+
+    x = leaf([1.0])
+    outer, inner = holding(mg.no_grad), holding(mg.enable_grad)
+    next(outer)
+    next(inner)
+    assert records(x)
+    outer.close()
+    assert records(x)
+    inner.close()
+    assert records(x)
+    assert open_modes() == []
+
+
+def test_one_manager_may_be_entered_again_and_inside_itself():
+    x, quiet = leaf([1.0]), mg.no_grad()
+    with quiet:
+        with quiet:
+            assert not records(x)
+        assert not records(x)
+    assert records(x)
+    with quiet:
+        assert not records(x)
+    assert open_modes() == []
+
+
+def test_a_block_that_nobody_left_ends_when_its_manager_does():
+    x = leaf([1.0])
+    block = mg.no_grad()
+    block.__enter__()
+    assert not records(x)
+    del block
+    assert records(x)
+    assert open_modes() == []
+
+
+# Decorators -------------------------------------------------------------------------------------------------
+
+
+def test_a_generator_under_the_decorator_is_in_the_block_while_it_runs_and_its_caller_is_not():
+    x = leaf([1.0])
+
+    @mg.no_grad()
+    def steps(first):
+        seen = [records(x)]
+        sent = yield first
+        seen.append((sent, records(x)))
+        try:
+            yield "again"
+        except KeyError:
+            seen.append(("caught", records(x)))
+        return seen
+
+    running = steps(1)
+    assert next(running) == 1
+    assert records(x)
+    assert running.send("hello") == "again"
+    assert records(x)
+    with pytest.raises(StopIteration) as end:
+        running.throw(KeyError("here"))
+    assert end.value.value == [False, ("hello", False), ("caught", False)]
+    assert records(x)
+    assert open_modes() == []
+
+
+def test_a_generator_under_the_decorator_may_be_closed_early():
+    seen = []
+
+    @mg.no_grad()
+    def steps(x):
+        try:
+            yield 1
+        finally:
+            seen.append(records(x))
+
+    running = steps(leaf([1.0]))
+    next(running)
+    running.close()
+    assert seen == [False]
+    assert open_modes() == []
+
+
+def test_a_coroutine_under_the_decorator_is_in_the_block_and_other_tasks_are_not():
+    x, seen = leaf([1.0]), {}
+
+    @mg.no_grad()
+    async def quiet():
+        seen["before"] = records(x)
+        await asyncio.sleep(0.01)
+        seen["after"] = records(x)
+        return "done"
+
+    async def other():
+        await asyncio.sleep(0.005)
+        seen["other"] = records(x)
+
+    async def both():
+        return await asyncio.gather(quiet(), other())
+
+    with ThreadPoolExecutor(1) as alone:  # this thread may have a loop already, where a browser was tested in it
+        assert alone.submit(asyncio.run, both()).result()[0] == "done"
+    assert seen == {"before": False, "after": False, "other": True}
+    assert open_modes() == []
+
+
+def test_an_asynchronous_generator_under_the_decorator_is_refused():
+    with pytest.raises(TypeError, match="steps is an asynchronous generator, whose caller would run in the block as"):
+
+        @mg.no_grad()
+        async def steps():
+            yield 1
+
+
+# Interrupts -------------------------------------------------------------------------------------------------
+
+
+class Network:
+    """A small training step in every mode there is."""
+
+    def __init__(self):
+        rng = np.random.default_rng(0)
+        self.x = mg.tensor(rng.normal(size=(4, 3)))
+        self.w = leaf(rng.normal(size=(3, 2)))
+
+    def gradient(self):
+        """What the walk brings, of a graph made anew."""
+        found = (mg.tanh(self.x @ self.w) ** 2).sum().gradients()
+        return found[self.w.node].tobytes()
+
+    def busy(self):
+        """Something of everything, for a signal to fall into."""
+        with mg.record():
+            loss = (mg.softmax(self.x @ self.w) ** 2).sum()
+            loss.backward()
+        with mg.no_grad():
+            self.w.grad = None
+            mg.tanh(self.x @ self.w)
+            with mg.enable_grad(), mg.unfuse():
+                mg.softmax(self.x @ self.w).sum().gradients()
+        mg.grad(lambda w: (self.x @ w).sum())(self.w.detach())
+        mg.jvp(mg.tanh, (self.x,), (self.x,))
+        mg.checkpoint(lambda w: mg.exp(w * 0.1), self.w).sum().gradients()
+
+
+def timed(function):
+    """How long a call takes, in seconds."""
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timer that sends a signal")
+def test_after_any_of_6000_interrupts_the_next_walk_is_right_and_no_mode_is_on():
+    network, choose = Network(), random.Random(0)  # noqa: S311 - moments, not secrets
+    expected = network.gradient()
+    before, met = signal.getsignal(signal.SIGALRM), 0
+    shortest = min(timed(network.busy) for _ in range(20))
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, interrupt)
+    # One that falls into another tool's callback is only told, and who keeps what was told keeps the frames.
+    hook, sys.unraisablehook = sys.unraisablehook, lambda told: None
+    try:
+        while met < 6000:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, choose.uniform(1e-5, shortest))
+                network.busy()
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                met += 1
+            network.w.grad = None
+            assert open_modes() == []
+            assert network.gradient() == expected
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        sys.unraisablehook = hook
+    assert timed(network.busy) < 20 * shortest, "and none is slower for it"
+
+
+# Children ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows starts no child by forking")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("checkpointed", [False, True])
+def test_children_forked_while_another_thread_walks_walk_as_well(checkpointed):
+    network, stop = Network(), threading.Event()
+    expected = network.gradient()
+
+    def train():
+        w = leaf(np.ones((4, 3)))
+        while not stop.is_set():
+            with mg.no_grad(), mg.enable_grad():
+                f = lambda w: mg.tanh(network.x * w).sum()  # no product: BLAS has locks of its own, lost in a fork
+                (mg.checkpoint(f, w) if checkpointed else f(w)).backward()
+            with mg.no_grad():
+                w -= 0.01 * w.grad
+            w.grad = None
+
+    thread = threading.Thread(target=train)
+    thread.start()
+    children = []
+    try:
+        for _ in range(30):
+            child = os.fork()
+            if not child:
+                status = 1
+                try:
+                    signal.alarm(20)
+                    network.busy()
+                    (network.x @ network.w).sum().backward()
+                    status = 0 if network.gradient() == expected and open_modes() == [] else 2
+                finally:
+                    os._exit(status)
+            children.append(child)
+            time.sleep(0.002)
+        codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    finally:
+        stop.set()
+        thread.join()
+    assert codes == [0] * 30
+    assert open_modes() == []
+
+
+def test_threads_see_their_own_modes_alone():
+    x, inside, done = leaf([1.0]), threading.Event(), threading.Event()
+
+    def hold():
+        with mg.no_grad():
+            inside.set()
+            done.wait(10)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    inside.wait(10)
+    assert records(x)
+    assert open_modes() == ["gradients"]
+    done.set()
+    thread.join()
+    assert open_modes() == []
+    assert sys.getrefcount(x) < 10

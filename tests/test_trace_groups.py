@@ -1,0 +1,246 @@
+"""Which module, scope, function and round of a loop an application belongs to, and the lines that led there."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import nn
+from micrograd_plus.engine import Value
+
+
+def leaf(values, **options):
+    return mg.tensor(values, requires_grad=True, **options)
+
+
+def path(trace, node):
+    """The names of the groups round a node, the outermost first."""
+    names, group = [], node.group
+    while group is not None:
+        names.insert(0, trace.groups[group].name)
+        group = trace.groups[group].parent
+    return names
+
+
+def of(trace, op):
+    return [node for node in trace.nodes if node.op == op]
+
+
+# Modules --------------------------------------------------------------------------------------------------------------
+
+
+class Block(nn.Module):
+    def __init__(self):
+        self.norm, self.inner = nn.LayerNorm(4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        return x + self.inner(self.norm(x))
+
+
+def test_an_application_belongs_to_the_module_that_was_called_by_its_path():
+    net, x = nn.Sequential(Block(), Block()), mg.tensor(np.ones((2, 4)))
+    with mg.record() as trace:
+        net(x).sum().backward()
+    norms, linears, sums = of(trace, "layer_norm"), of(trace, "linear_layer"), of(trace, "add")
+    assert [path(trace, node) for node in norms] == [["net", "0", "norm"], ["net", "1", "norm"]]
+    assert [trace.groups[node.group].path for node in linears] == ["net.0.inner", "net.1.inner"]
+    assert [trace.groups[node.group].of for node in sums] == ["Block", "Block"]
+    assert [node.name for node in linears] == ["linear_layer (net.0.inner)", "linear_layer (net.1.inner)"]
+    assert {node.label for node in trace.nodes if node.kind == "leaf"} == {
+        "x", *(f"net.{i}.{name}" for i in (0, 1) for name in
+               ("norm.weight", "norm.bias", "inner.weight", "inner.bias")),
+    }  # fmt: skip
+
+
+def test_parameters_stand_in_the_group_that_uses_them_and_groups_count_what_is_in_them():
+    net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2))
+    with mg.record() as trace:
+        net(mg.tensor(np.ones((5, 4)))).sum().backward()
+    weight = next(node for node in trace.nodes if node.label == "net.2.weight")
+    assert trace.groups[weight.group].path == "net.2"
+    whole = next(group for group in trace.groups if group.path == "net")
+    assert whole.nodes == sum(node.group is not None for node in trace.nodes)
+    inside = [step for step in trace.steps if trace.nodes[step.node].group is not None]
+    assert whole.steps == len(inside)
+    assert [group.parent for group in trace.groups] == [None, 0, 0, 0]
+
+
+def test_weights_that_are_cut_out_inside_a_layer_carry_its_name():
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)
+    with mg.record() as trace:
+        layer(mg.tensor(np.ones((1, 3, 8)))).sum().backward()
+    cut = {node.label for node in of(trace, "getitem")}
+    assert cut == {f"layer.self_attn.in_proj_{kind}[{rows}]" for kind in ("weight", "bias")
+                   for rows in ("0:8", "8:16", "16:24")}  # fmt: skip
+
+
+def test_every_number_of_a_network_of_numbers_carries_its_name():
+    net = nn.MLP(2, [16, 16, 1])
+    with mg.record() as trace:
+        net([Value(0.5), Value(-1.2)]).backward()
+    named = {node.label for node in trace.nodes if node.kind == "leaf" and (node.label or "").startswith("net.")}
+    assert len(named) == len(net.parameters()) == 337
+    assert "net.layers.0.neurons.3.w[1]" in named
+    paths = {group.path for group in trace.groups if group.kind == "module"}
+    assert {"net", "net.layers.0", "net.layers.0.neurons.3", "net.layers.2.neurons.0"} <= paths
+    assert len(paths) == 1 + 3 + 33
+
+
+def test_one_module_called_twice_is_two_groups_of_one_name():
+    shared = nn.Linear(3, 3)
+    with mg.record() as trace:
+        h = shared(mg.tensor(np.ones((2, 3))))
+        shared(h).sum().backward()
+    assert [group.path for group in trace.groups] == ["shared", "shared"]
+    weight = next(node for node in trace.nodes if node.label == "shared.weight")
+    assert weight.group is None
+
+
+# Scopes ---------------------------------------------------------------------------------------------------------------
+
+
+def test_scopes_stand_in_one_another_and_end_with_their_block():
+    x = leaf([1.0, 2.0])
+    with mg.record() as trace:
+        with mg.scope("encoder"):
+            h = mg.tanh(x)
+            with mg.scope("second"):
+                h = mg.exp(h)
+        mg.sin(h).sum().backward()
+    assert path(trace, of(trace, "tanh")[0]) == ["encoder"]
+    assert path(trace, of(trace, "exp")[0]) == ["encoder", "second"]
+    assert path(trace, of(trace, "sin")[0]) == []
+    assert [group.path for group in trace.groups] == ["encoder", "encoder.second"]
+
+
+def test_a_scope_around_a_module_and_in_one():
+    class Inner(nn.Module):
+        def forward(self, x):
+            with mg.scope("square"):
+                return x * x
+
+    inner, x = Inner(), leaf([1.0, 2.0])
+    with mg.record() as trace, mg.scope("outer"):
+        inner(x).sum().backward()
+    assert path(trace, of(trace, "multiply")[0]) == ["outer", "inner", "square"]
+
+
+def test_a_scope_may_be_a_decorator_and_is_nothing_where_nobody_records():
+    @mg.scope("loss")
+    def squares(x):
+        return (x * x).sum()
+
+    x = leaf([1.0, 2.0])
+    assert squares(x).item() == 5.0
+    with mg.record() as trace:
+        squares(x).backward()
+    assert path(trace, of(trace, "multiply")[0])[0] == "loss"
+    with pytest.raises(TypeError, match="is text, got int"):
+        mg.scope(3)
+
+
+def test_a_scope_that_an_error_leaves_is_left():
+    x = leaf(2.0)
+    with mg.record() as trace:
+        with pytest.raises(ZeroDivisionError), mg.scope("broken"):
+            raise ZeroDivisionError
+        (x * x).backward()
+    assert path(trace, of(trace, "multiply")[0]) == []
+
+
+# Functions and rounds -------------------------------------------------------------------------------------------------
+
+
+def test_a_function_of_the_users_is_a_group_with_the_line_that_called_it():
+    def attention(x):
+        return mg.softmax(x) * x
+
+    x = leaf([1.0, 2.0])
+    with mg.record() as trace:
+        attention(x).sum().backward()
+    (group,) = trace.groups
+    assert (group.kind, group.name, group.nodes) == ("function", "attention", 3)
+    assert group.line.text.strip() == "attention(x).sum().backward()"
+    node = of(trace, "softmax")[0]
+    assert next(line.function for line in node.lines) == "attention"
+    assert [line.text.strip() for line in node.lines][1] == "attention(x).sum().backward()"
+    assert node.site is node.lines[0]
+
+
+@pytest.mark.parametrize("rounds", [2, 60])
+def test_rounds_of_a_loop_are_counted_and_the_total_is_known(rounds):
+    w, h = leaf(0.5), leaf(1.0)
+    with mg.record() as trace:
+        for _ in range(rounds):
+            h = mg.tanh(h * w)
+        h.backward()
+    groups = [group for group in trace.groups if group.kind == "round"]
+    assert [(group.round, group.rounds) for group in groups] == [(i + 1, rounds) for i in range(rounds)]
+    assert groups[-1].name == f"round {rounds} of {rounds}"
+    assert {group.line.text.strip() for group in groups} == {"for _ in range(rounds):"}
+    for i, node in enumerate(of(trace, "tanh")):
+        assert path(trace, node) == [f"round {i + 1} of {rounds}"]
+
+
+def test_what_stands_before_and_behind_a_loop_is_in_no_round_and_one_round_is_none():
+    x = leaf(1.0)
+    with mg.record() as trace:
+        h = mg.exp(x)
+        for _ in range(3):
+            h = h * 2.0
+        for _ in range(1):
+            h = mg.sin(h)
+        mg.cos(h).backward()
+    assert [path(trace, of(trace, op)[0]) for op in ("exp", "sin", "cos")] == [[], [], []]
+    assert [path(trace, node) for node in of(trace, "multiply")] == [[f"round {i} of 3"] for i in (1, 2, 3)]
+
+
+def test_loops_in_one_another_are_counted_each():
+    x = leaf(1.0)
+    with mg.record() as trace:
+        total = x * 0.0
+        for _ in range(2):
+            h = mg.sin(x)
+            for _ in range(3):
+                h = h * 2.0
+            total = total + h
+        total.backward()
+    assert [path(trace, node) for node in of(trace, "sin")] == [["round 1 of 2"], ["round 2 of 2"]]
+    inner = [path(trace, node) for node in of(trace, "multiply")[1:]]
+    assert inner == [[f"round {i} of 2", f"round {j} of 3"] for i in (1, 2) for j in (1, 2, 3)]
+
+
+def test_calls_in_a_loop_and_in_a_comprehension_are_rounds():
+    layers, x = [nn.Linear(2, 2) for _ in range(3)], leaf([[1.0, 2.0]])
+    with mg.record() as trace:
+        h = x
+        for layer in layers:
+            h = layer(h)
+        total = sum(mg.tanh(each) for each in [h, h * 2.0])
+        total.sum().backward()
+    linears = of(trace, "linear_layer")
+    assert [path(trace, node)[0] for node in linears] == ["round 1 of 3", "round 2 of 3", "round 3 of 3"]
+    assert [path(trace, node)[0] for node in of(trace, "tanh")] == ["round 1 of 2", "round 2 of 2"]
+
+
+def test_several_operations_of_one_call_are_one_round():
+    x = leaf([[0.5, 1.5], [2.0, 1.0]])
+    with mg.record() as trace:
+        total = x.sum() * 0.0
+        for _ in range(2):
+            total = total + nn.functional.nll_loss(mg.log_softmax(x), mg.tensor([0, 1]))
+        total.backward()
+    assert {group.rounds for group in trace.groups if group.kind == "round"} == {2}
+
+
+def test_a_recording_on_another_stack_keeps_the_innermost_line():
+    block = mg.record()
+
+    def opened():
+        return block.__enter__()
+
+    trace = opened()
+    x = leaf(3.0)
+    (x * x).backward()
+    block.__exit__()
+    assert trace.nodes[1].site.text.strip() == "(x * x).backward()"
+    assert trace.groups[:] == []

@@ -1,0 +1,266 @@
+"""What values are called, and the formula of each step in those names."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import nn
+from micrograd_plus.checks.promises import given, moving, scalar
+from micrograd_plus.checks.samples import samples
+from micrograd_plus.engine import Value
+from micrograd_plus.formulas.simplified import simplified
+from micrograd_plus.formulas.symbols import Name, Symbol
+
+
+def leaf(values, **options):
+    return mg.tensor(values, requires_grad=True, **options)
+
+
+def formulas(trace):
+    """The formula of each step, by where it starts and where it leads."""
+    return {
+        (trace.nodes[step.node].name, step.input): step.formula and step.formula.text.removeprefix("contribution = ")
+        for step in trace.steps
+    }
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_result_is_called_what_the_program_calls_it_even_where_the_name_is_given_again():
+    x = leaf(0.5)
+    with mg.record() as trace:
+        h = x
+        for _ in range(3):
+            h = mg.tanh(h)
+        total = h * 2.0
+        total += h
+        total.backward()
+    assert [node.name for node in trace.nodes if node.op] == [
+        "tanh (h) #1", "tanh (h) #2", "tanh (h) #3", "multiply (total)", "add (total)",
+    ]  # fmt: skip
+
+
+def test_augmented_assignment_names_its_result_as_in_micrograds_front_page():
+    f = Value(3.0)
+    with mg.record() as trace:
+        g = f / 2.0
+        g += 10.0 / f
+        g.backward()
+    assert [node.name for node in trace.nodes if node.op][-1] == "add (g)"
+
+
+def test_what_a_function_returns_is_called_what_its_caller_calls_it():
+    def network(x):
+        return mg.tanh(x) * 2.0
+
+    x = leaf(0.5)
+    with mg.record() as trace:
+        for _ in range(2):
+            y = network(x)
+        y.backward()
+    assert [node.name for node in trace.nodes if node.op] == ["tanh", "multiply (y)"]
+
+
+def test_several_names_in_one_line_are_told_apart():
+    x, w, v = leaf([[1.0, 2.0]]), leaf(np.eye(2)), leaf(np.ones((2, 2)))
+    with mg.record() as trace:
+        q, k = x @ w, x @ v
+        (q * k).sum().backward()
+    assert [node.label for node in trace.nodes if node.op == "matmul"] == ["q", "k"]
+
+
+def test_the_same_tensor_that_becomes_another_result_is_two_nodes():
+    x, y = leaf(2.0), leaf(3.0)
+    with mg.record() as trace:
+        total = x * 1.0
+        for part in (x * 2.0, y * 3.0):
+            total += part
+        total.backward()
+    sums = [node for node in trace.nodes if node.op == "add"]
+    assert [node.name for node in sums] == ["add (total) #1", "add (total) #2"]
+    assert [float(node.value) for node in sums] == [6.0, 15.0]
+
+
+def test_names_are_unique_but_those_of_constants():
+    net = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 3))
+    with mg.record() as trace:
+        y = net(mg.tensor(np.ones((2, 3)))) * 2.0
+        y = (net(y) * 2.0 - 3.0).sum()
+        y.backward()
+    named = [node.name for node in trace.nodes if node.name not in ("2", "3")]
+    assert len(set(named)) == len(named)
+    assert [node.name for node in trace.nodes].count("2") == 2
+    printed = repr(trace)
+    assert all(trace.nodes[step.target].name in printed for step in trace.steps[:20])
+
+
+def test_cross_entropy_is_called_what_was_called():
+    scores, y = leaf([[1.0, 2.0, 0.5]]), mg.tensor([1])
+    with mg.record() as trace:
+        nn.functional.cross_entropy(scores, y).backward()
+    (node,) = [node for node in trace.nodes if node.op]
+    assert (node.op, node.called, node.name) == ("mean_class_cross_entropy", "cross_entropy", "cross_entropy")
+    with mg.record() as trace:
+        (scores @ scores.T).sum().backward()
+    assert [node.called for node in trace.nodes if node.op] == [None, None, None]
+
+
+# Formulas -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_formula_speaks_the_names_of_the_program_and_not_the_letters_of_the_operation():
+    a, b = leaf(2.0), leaf(3.0)
+    with mg.record() as trace:
+        c = a + b
+        d = a * b
+        (c * d).backward()
+    told = formulas(trace)
+    assert told["multiply", "a"] == "upstream · d"
+    assert told["multiply", "b"] == "upstream · c"
+    assert told["multiply (d)", "a"] == "upstream · b"
+    step = next(step for step in trace.steps if trace.nodes[step.node].label == "d" and step.input == "a")
+    assert '<mi data-name="b">b</mi>' in step.formula.mathml
+    step = next(step for step in trace.steps if trace.nodes[step.node].name == "multiply" and step.input == "a")
+    assert '<mi data-name="b">d</mi>' in step.formula.mathml, "numbers are put in by the letter, names are shown"
+
+
+def test_a_letter_that_the_program_uses_for_something_else_is_not_used():
+    a, b = leaf(2.0), leaf(3.0)
+    with mg.record() as trace:
+        (mg.sin(a) * mg.cos(b)).backward()
+    assert formulas(trace)["multiply", "a"] == "upstream · cos"
+
+
+@pytest.mark.parametrize(
+    ("program", "wanted"),
+    [
+        (lambda x: x**2, "upstream · 2 · x"),
+        (lambda x: x**3, "upstream · 3 · x²"),
+        (lambda x: x**1, "upstream"),
+        (lambda x: x**0.5, "upstream · 0.5 · x^(−0.5)"),
+        (lambda x: x * 3.0, "upstream · 3"),
+        (lambda x: x / 4.0, "upstream / 4"),
+        (lambda x: 1.0 - x, "−upstream"),
+        (lambda x: nn.functional.leaky_relu(x, 0.2), "upstream · {1 if x > 0; 0.2 otherwise}"),
+        (lambda x: mg.maximum(x, 0.0), "upstream · ([x > 0] + 0.5 · [x = 0])"),
+    ],
+)
+def test_constants_known_to_the_application_are_put_in(program, wanted):
+    x = leaf(1.5)
+    with mg.record() as trace:
+        program(x).backward()
+    step = next(step for step in trace.steps if trace.nodes[step.target].label == "x")
+    assert step.formula.text == f"contribution = {wanted}"
+
+
+def test_where_axes_are_summed_the_formula_has_the_sum():
+    x, w, c = leaf(np.ones((4, 1, 3))), leaf(np.ones((5, 1))), leaf(2.0)
+    with mg.record() as trace:
+        y = x * w
+        (y * c).sum().backward()
+    told = formulas(trace)
+    assert told["multiply (y)", "a"] == "Σ[axis 1](upstream · w)"
+    assert told["multiply (y)", "b"] == "Σ[axes 0, 2](upstream · x)"
+    assert told["multiply", "b"] == "Σ(upstream · y)"
+    assert trace.rules["multiply.a"].text == "contribution = upstream · b", "the rule itself does not sum"
+
+
+def test_what_a_sum_and_a_mean_send_back_is_said_in_numpys_words():
+    x = leaf(np.ones((2, 3)))
+    with mg.record() as trace:
+        rows = x.mean(axis=1)
+        rows.sum().backward()
+    told = formulas(trace)
+    assert told["sum", "x"] == "broadcast(upstream)"
+    assert told["mean (rows)", "x"] == "broadcast[axis 1](upstream / 3)"
+
+
+def test_the_loss_of_classes_reads_as_in_every_textbook():
+    scores = leaf(np.zeros((4, 3)))
+    with mg.record() as trace:
+        nn.functional.cross_entropy(scores * 1.0, mg.tensor([0, 1, 2, 0])).backward()
+    assert formulas(trace)["cross_entropy", "logits"] == "upstream / 4 · (softmax(z) − one_hot(y))"
+    prediction, target = leaf([1.0, 2.0, 3.0]), mg.tensor([0.0, 0.0, 1.0])
+    with mg.record() as trace:
+        nn.functional.mse_loss(prediction, target).backward()
+    assert formulas(trace)["mse_loss", "prediction"] == "upstream · 2 / 3 · (prediction − target)"
+
+
+def test_a_product_of_matrices_and_a_layer_say_what_is_transposed():
+    x, net = leaf([[1.0, 2.0]]), nn.Linear(2, 3)
+    with mg.record() as trace:
+        net(x.T.T).sum().backward()
+    told = formulas(trace)
+    assert told["linear_layer (net)", "x"] == "upstream @ net.weight"
+    assert told["linear_layer (net)", "bias"] == "Σ[axis 0](upstream)"
+    assert told["linear_layer (net)", "weight"].startswith("upstreamᵀ @ ")
+    assert told["transpose #1", "x"] == "upstreamᵀ"
+
+
+def test_a_rule_that_writes_loops_or_asks_for_a_shape_has_no_formula_and_raises_nothing():
+    def writes(upstream, x):
+        made = upstream * 1.0
+        made[...] = made * 2.0
+        return made
+
+    def loops(upstream, x):
+        return sum(part for part in [upstream * each for each in x]) * 0 + upstream
+
+    def asks(upstream, x):
+        return upstream.reshape(x.shape) * 2.0
+
+    def looks_up(upstream, x):
+        return upstream * {True: 2.0, False: 3.0}[bool(x.size > 1)]
+
+    for place, rule in enumerate((writes, loops, asks, looks_up)):
+
+        def forward(xp, x):
+            return x * 2.0
+
+        forward.__name__ = f"without_a_formula_{place}"
+        made = mg.op(forward)
+        made.op.add_rule(("x",), rule)
+        x = leaf([1.0, 2.0])
+        with mg.record() as trace:
+            made(x).sum().backward()
+        step = trace.steps[-1]
+        assert step.formula is None
+        assert trace.rules[step.rule].text is None
+        assert f"{forward.__name__} sends" in repr(trace)
+
+
+@pytest.mark.parametrize("name", samples)
+def test_each_step_of_every_sample_has_a_formula_where_its_rule_has_one(name):
+    sample = samples[name][0]
+    places = moving(sample)
+    held = [leaf(sample.inputs[i]) for i in places]
+    with mg.record() as trace:
+        scalar(sample, given(sample, places, held)).backward()
+    for step in trace.steps:
+        assert (step.formula is None) == (trace.rules[step.rule].text is None), step
+        if step.formula is not None:
+            assert step.formula.text.startswith("contribution = ")
+
+
+@pytest.mark.parametrize(
+    ("written", "simple"),
+    [
+        (lambda x: x * 1 + 0, "x"), (lambda x: 0 + 1 * x**1, "x"), (lambda x: x - 0, "x"), (lambda x: x / 1, "x"),
+        (lambda x: x**0, "1"), (lambda x: 2 * 3 + x, "6 + x"), (lambda x: x * (1 / Symbol("y")), "x / y"),
+        (lambda x: Name("where")(True, x, 5), "x"), (lambda x: x * -1, "−x"), (lambda x: x * 3 * 1, "3 · x"),
+        (lambda x: Name("log")(0) + x, "log(0) + x"), (lambda x: x * (1 / Name("sqrt")(4)), "x / 2"),
+    ],
+)  # fmt: skip
+def test_numbers_are_computed_and_what_changes_nothing_is_left_out(written, simple):
+    from micrograd_plus.formulas import notation
+
+    assert notation.text(simplified(written(Symbol("x")))) == simple
+
+
+def test_where_the_first_operation_fails_its_inputs_have_their_names_and_it_has_its_line():
+    weight, scale = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="do not broadcast"), mg.record() as trace:
+        weight * scale
+    assert [node.label for node in trace.nodes] == ["weight", "scale", None]
+    assert "weight * scale" in trace.nodes[-1].site.text

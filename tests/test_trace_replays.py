@@ -1,0 +1,265 @@
+"""Walks compared up to their first difference, and made again with a mistake."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import tracing
+from micrograd_plus.engine import Value
+
+
+def leaf(values, **options):
+    return mg.tensor(values, requires_grad=True, **options)
+
+
+def received(trace):
+    return {trace.nodes[place].name: np.asarray(tracing.comparing.kept(value)).tolist()
+            for place, value in trace.gradients.items()}  # fmt: skip
+
+
+def diamond(make):
+    """Shared values at two levels: c is read by d and e."""
+    a, b = make(2.0), make(3.0)
+    with mg.record() as trace:
+        c = a * b
+        d = c + a
+        e = c * d
+        e.backward()
+    return trace
+
+
+MAKERS = pytest.mark.parametrize("make", [leaf, Value], ids=["tensors", "numbers"])
+
+
+# Mistakes -------------------------------------------------------------------------------------------------------------
+
+
+@MAKERS
+def test_without_a_mistake_the_replay_is_the_walk(make):
+    trace = diamond(make)
+    assert received(trace) == {"a": 48.0, "b": 28.0}
+    again = tracing.replay(trace, {"multiply.a": lambda b: b})
+    assert tracing.compare(trace, again).same
+    assert received(again) == received(trace)
+
+
+@MAKERS
+def test_replacing_for_adding_keeps_what_arrived_last(make):
+    # e sends 8 and 6 to c and d; d sends 6 to c, in the place of the 8; then c sends 6·3 to a, in the place of d's 6
+    wrong = tracing.replay(diamond(make), "replace")
+    assert received(wrong) == {"a": 18.0, "b": 12.0}
+    step = next(step for step in wrong.steps if step.accumulates)
+    assert float(step.after) == float(step.contribution)
+    assert step.before is not None
+
+
+@MAKERS
+def test_without_an_order_what_arrives_late_goes_no_further(make):
+    # e reads c first: c is walked through with 8 alone, before d has sent it 6
+    wrong = tracing.replay(diamond(make), "no order")
+    assert [wrong.nodes[step.node].label for step in wrong.steps] == ["e", "e", "c", "c", "d", "d"]
+    assert received(wrong) == {"a": 8.0 * 3.0 + 6.0, "b": 8.0 * 2.0}
+
+
+@MAKERS
+def test_where_upstream_is_forgotten_local_derivatives_travel_alone(make):
+    wrong = tracing.replay(diamond(make), "upstream")
+    assert received(wrong) == {"a": 1.0 + 3.0, "b": 2.0}
+
+
+def test_a_rule_that_is_no_local_derivative_forgets_upstream_too():
+    x, w = leaf([[1.0, 2.0]]), leaf([[3.0], [4.0]])
+    with mg.record() as trace:
+        ((x @ w) * 5.0).sum().backward()
+    wrong = tracing.replay(trace, "upstream")
+    assert received(wrong) == {"x": [[3.0, 4.0]], "w": [[1.0], [2.0]]}
+
+
+def test_axes_that_are_not_summed_leave_a_gradient_of_the_wrong_shape():
+    x, b = leaf(np.arange(6.0).reshape(2, 3)), leaf([1.0, 2.0, 3.0])
+    with mg.record() as trace:
+        (x * b).sum().backward()
+    wrong = tracing.replay(trace, "axes")
+    assert received(wrong)["b"] == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+    assert received(wrong)["x"] == received(trace)["x"]
+    difference = tracing.compare(trace, wrong).difference
+    assert (difference.word, difference.a, difference.b) == ("summed_axes", (0,), ())
+
+
+def test_a_shape_that_the_next_rule_cannot_take_ends_the_walk_with_an_error():
+    w, b = leaf(np.ones((3, 4))), leaf(np.ones((1, 3)))
+    with mg.record() as trace:
+        h = b @ w
+        (h + np.ones((5, 2, 4))).sum().backward()
+    wrong = tracing.replay(trace, "axes")
+    assert wrong.walks[0].error is None or wrong.nodes[wrong.walks[0].error.node].label == "h"
+    assert not tracing.compare(trace, wrong).same
+
+
+def test_another_rule_is_applied_wherever_its_name_stands():
+    x = leaf([0.5, -1.0])
+    with mg.record() as trace:
+        mg.tanh(mg.tanh(x)).sum().backward()
+    wrong = tracing.replay(trace, {"tanh.x": lambda out: 1 - out})
+    inner = np.tanh(x.numpy())
+    assert received(wrong)["x"] == pytest.approx(((1 - np.tanh(inner)) * (1 - inner)).tolist())
+    assert wrong.rules["tanh.x"].text == "contribution = upstream · (1 − out)"
+    assert wrong.rules["tanh.x"].source == "lambda out: 1 - out"
+    assert trace.rules["tanh.x"].text == "contribution = upstream · (1 − out²)"
+    found = tracing.compare(trace, wrong)
+    assert (found.steps, found.difference.word) == (1, "local")
+
+
+def test_another_rule_may_read_what_the_right_one_did_not_and_parameters():
+    x = leaf([[1.0, 2.0], [3.0, 4.0]])
+    with mg.record() as trace:
+        mg.softmax(x, axis=-1)[0, 0].backward()
+    wrong = tracing.replay(trace, {"softmax.x": lambda xp, upstream, x, out, axis: upstream * out + 0 * x + 0 * axis})
+    assert received(wrong)["x"][0][0] == pytest.approx(float(mg.softmax(x)[0, 0]))
+
+
+def test_several_outputs_and_parts_in_a_list_are_walked_through_again():
+    x, y = leaf([3.0, 1.0, 2.0]), leaf([5.0])
+    with mg.record() as trace:
+        values, _ = mg.topk(mg.concatenate([x, y]) * 2.0, k=2)
+        (values * values).sum().backward()
+    again = tracing.replay(trace, {"sum.x": lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape)})
+    assert received(again) == received(trace)
+
+
+def test_gradients_that_the_program_did_not_clear_are_what_the_replay_has_left():
+    x = leaf(3.0)
+    with mg.record() as trace:
+        for _ in range(2):
+            y = x * x
+            y.backward()
+    wrong = tracing.replay(trace, "upstream")
+    assert [float(walk.leaves[0].after) for walk in wrong.walks] == [6.0, 12.0]
+    wrong = tracing.replay(trace, "replace")
+    assert [float(walk.leaves[0].after) for walk in wrong.walks] == [3.0, 3.0]
+    assert wrong.walks[1].leaves[0].before == 3.0
+
+
+@MAKERS
+@pytest.mark.parametrize(
+    "mistake", [*tracing.MISTAKES, {"multiply.a": lambda a: a}],
+    ids=lambda mistake: mistake if isinstance(mistake, str) else "another rule",
+)  # fmt: skip
+def test_a_record_from_a_file_is_made_again_like_the_one_it_was_written_from(make, mistake):
+    trace = diamond(make)
+    one, other = tracing.replay(trace, mistake), tracing.replay(mg.load_trace(trace.to_json()), mistake)
+    assert tracing.compare(one, other).same
+    assert received(one) == received(other)
+    assert mg.load_trace(one.to_json(), check=False).to_dict() == one.to_dict()
+
+
+def test_what_a_file_does_not_tell_is_said():
+    x, w = leaf([[1.0, 2.0]]), leaf([[3.0, 5.0], [4.0, 1.0]])
+    with mg.record() as trace:
+        y = x @ w
+        (y * y).sum().backward()
+    loaded = mg.load_trace(trace.to_json())
+    with pytest.raises(ValueError, match="record the program again"):
+        tracing.replay(loaded, {"multiply.a": lambda a, b: a * b * b})
+
+
+def test_a_mistake_that_nobody_knows_is_refused():
+    trace = diamond(leaf)
+    with pytest.raises(ValueError, match="is no mistake; there is replace, no order, upstream, axes"):
+        tracing.replay(trace, "typo")
+    with pytest.raises(ValueError, match=r"no rule 'tanh.x' was applied; there was multiply.a"):
+        tracing.replay(trace, {"tanh.x": lambda out: out})
+
+
+# Comparing ------------------------------------------------------------------------------------------------------------
+
+
+def walked(scale=1.0, extra=False):
+    a, b = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    with mg.record() as trace:
+        y = mg.tanh(a * b)
+        y = y * scale if extra else y
+        y.sum().backward()
+    return trace
+
+
+def test_walks_of_the_same_program_are_the_same_whatever_it_calls_its_values():
+    def renamed():
+        p, q = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+        with mg.record() as trace:
+            mg.tanh(p * q).sum().backward()
+        return trace
+
+    found = tracing.compare(walked(), renamed())
+    assert (found.same, found.steps, found.difference) == (True, 4, None)
+    assert repr(found) == "the same 4 steps"
+    assert tracing.compare(walked(), walked().to_json()).same
+
+
+def test_the_first_difference_is_named_with_its_step_its_word_and_its_size():
+    one, other = walked(), tracing.replay(walked(), {"tanh.x": lambda out: 1 - out})
+    found = tracing.compare(one, other)
+    assert (found.same, found.steps) == (False, 1)
+    difference = found.difference
+    assert (difference.step_a, difference.step_b, difference.word) == (1, 1, "local")
+    assert difference.largest == pytest.approx(np.abs(difference.a - difference.b).max())
+    assert repr(found).startswith("1 steps are the same, then: step 2 differs in local")
+
+
+def test_another_operation_is_a_difference():
+    found = tracing.compare(walked(), walked(extra=True))
+    assert (found.steps, found.difference.word) == (1, "node")
+    assert (found.difference.a, found.difference.b) == ("tanh (y)", "multiply (y)")
+    x, y = leaf(2.0), leaf(3.0)
+    with mg.record() as one:
+        (x * x * y).backward()
+    with mg.record() as other:
+        (x * y * y).backward()
+    difference = tracing.compare(one, other).difference
+    assert difference.word in ("upstream", "local")
+
+
+def test_only_the_longer_walk_goes_on():
+    x = leaf(2.0)
+    with mg.record() as long:
+        (x * 3.0).backward()
+        x.grad = None
+        (x * 3.0).backward()
+    short = mg.load_trace(long.to_json())
+    short.steps = short.steps[:1]
+    difference = tracing.compare(long, short).difference
+    assert (difference.word, difference.step_a, difference.step_b) == ("end", 1, None)
+    assert difference.text.startswith("only the first goes on: 2. multiply")
+
+
+def test_rounding_is_no_difference_but_gradients_say_how_far_apart_they_are():
+    one, other = walked(), walked()
+    other.steps[3].contribution = other.steps[3].contribution * (1 + 1e-9)
+    assert tracing.compare(one, other).same
+    assert not tracing.compare(one, other, rtol=1e-12, atol=0).same
+    place = next(iter(other.gradients))
+    other.gradients[place] = other.gradients[place] + 1e-12
+    told = {each.name: each for each in tracing.compare(one, other).gradients}
+    assert (told["a"].exact, told["a"].close) == (False, True)
+    assert told["a"].largest == pytest.approx(1e-12, rel=1e-3)
+    assert (told["b"].exact, told["b"].largest) == (True, 0.0)
+
+
+def test_nan_is_like_nan_and_shapes_count():
+    x = leaf([0.0, 1.0])
+    with mg.record() as one, np.errstate(all="ignore"):
+        (mg.log(x) * x).sum().backward()
+    assert tracing.compare(one, mg.load_trace(one.to_json())).same
+    wrong = mg.load_trace(one.to_json())
+    wrong.steps[-1].contribution = np.zeros((1, 2))
+    assert tracing.compare(one, wrong).difference.word == "contribution"
+
+
+def test_a_large_value_of_a_file_is_compared_by_its_picture():
+    x = leaf(np.random.default_rng(0).normal(size=(50, 60)))
+    with mg.record() as trace:
+        (x * x).sum().backward()
+    one, other = mg.load_trace(trace.to_json()), mg.load_trace(trace.to_json())
+    assert tracing.compare(one, other).same
+    other.steps[1].raw.thumbnail["data"][5] += 1.0
+    assert tracing.compare(one, other).difference.word in ("local", "raw")

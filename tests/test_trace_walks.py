@@ -1,0 +1,352 @@
+"""A record holds every walk made in its block, what was there before each, and what broke one off."""
+
+import gc
+import json
+import warnings
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus.engine import Value
+
+SCHEMA = json.loads((Path(mg.__file__).parent / "tracing" / "trace.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def leaf(values, **options):
+    return mg.tensor(values, requires_grad=True, **options)
+
+
+def sound(trace):
+    """The record, after it has been held to its schema and read back."""
+    VALIDATOR.validate(trace.to_dict())
+    assert mg.load_trace(trace.to_json()).to_json() == trace.to_json()
+    return trace
+
+
+def broken(program, kind):
+    """The record of a program that an error of this kind ends."""
+    kept = []
+
+    def run():
+        with mg.record() as trace:
+            kept.append(trace)
+            program()
+
+    with pytest.raises(kind):
+        run()
+    return sound(kept[0])
+
+
+def name_of(trace, place):
+    return None if place is None else trace.nodes[place].name
+
+
+# Several walks --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [leaf, Value], ids=["tensors", "numbers"])
+def test_each_walk_has_its_steps_and_goes_on_from_what_the_one_before_has_left(make):
+    x = make(3.0)
+    with mg.record() as trace:
+        (x * 2.0).backward()
+        (x * x).backward()
+    sound(trace)
+    assert next((walk.first, walk.steps) for walk in trace.walks) == (0, trace.walks[0].steps)
+    assert sum(walk.steps for walk in trace.walks) == len(trace.steps)
+    to_x = [step for step in trace.steps if trace.nodes[step.target].label == "x"]
+    told = [(step.walk, step.before, float(step.contribution), float(step.after), step.earlier) for step in to_x]
+    assert told == [(0, None, 2.0, 2.0, False), (1, 2.0, 3.0, 5.0, True), (1, 5.0, 3.0, 8.0, True)]
+    place = to_x[0].target
+    held = [next(each for each in walk.leaves if each.node == place) for walk in trace.walks]
+    told = [(each.before, float(each.received), float(each.after)) for each in held]
+    assert told == [(None, 2.0, 2.0), (2.0, 6.0, 8.0)]
+    assert float(trace.gradients[place]) == float(x.grad if make is Value else x.grad.item()) == 8.0
+
+
+@pytest.mark.parametrize("make", [leaf, Value], ids=["tensors", "numbers"])
+def test_what_a_leaf_held_before_the_recording_is_where_its_accumulator_starts(make):
+    a = make(2.0)
+    (a * 4.0).backward()
+    with mg.record() as trace:
+        (a * 3.0).backward()
+    step = next(step for step in sound(trace).steps if trace.nodes[step.target].label == "a")
+    told = float(step.before), float(step.contribution), float(step.after), step.accumulates, step.earlier
+    assert told == (4.0, 3.0, 7.0, True, True)
+    assert "adds 3 to a (a) to what an earlier walk left" in repr(trace)
+
+
+def test_gradients_that_were_cleared_are_not_there_before():
+    x = leaf([1.0, 2.0])
+    with mg.record() as trace:
+        for _ in range(2):
+            x.grad = None
+            (x * x).sum().backward()
+    assert [leaf.before for walk in trace.walks for leaf in walk.leaves] == [None, None]
+    assert x.grad.tolist() == trace.gradients[0].tolist()
+
+
+def test_what_the_user_does_to_gradients_afterwards_does_not_change_what_was_there_before():
+    x = leaf([1.0, 2.0])
+    x.sum().backward()
+    with mg.record() as trace:
+        x.sum().backward()
+    x.grad.data[:] = 100.0
+    assert trace.steps[0].before.tolist() == [1.0, 1.0]
+
+
+def test_in_a_training_loop_each_walk_says_what_the_leaf_held_in_it():
+    w = leaf(2.0)
+    with mg.record() as trace:
+        for _ in range(3):
+            w.grad = None
+            (w * w).backward()
+            with mg.no_grad():
+                w -= 0.25 * w.grad
+    sound(trace)
+    assert [float(walk.leaves[0].value) for walk in trace.walks] == [2.0, 1.0, 0.5]
+    assert [float(step.local) for step in trace.steps] == [2.0, 2.0, 1.0, 1.0, 0.5, 0.5]
+    assert len([node for node in trace.nodes if node.label == "w"]) == 1
+
+
+def test_a_constant_that_is_written_to_in_place_is_another_constant_afterwards():
+    x, scale = leaf(3.0), mg.tensor(2.0)
+    with mg.record() as trace:
+        first = x * scale
+        scale += 5.0
+        second = x * scale
+        (first + second).backward()
+    sound(trace)
+    products = [node for node in trace.nodes if node.op == "multiply"]
+    factors = [float(np.asarray(trace.nodes[node.inputs[1][1]].value)) for node in products]
+    assert factors == [2.0, 7.0]
+
+
+def test_numbers_of_the_whole_hold_in_every_part():
+    x = leaf(1.5)
+    with mg.record() as trace:
+        for _ in range(3):
+            h = x
+            for _ in range(20):
+                h = h * 0.9 + 0.1
+            h.backward()
+    whole = trace.to_dict()
+    part = trace.to_dict(50, 10)
+    VALIDATOR.validate(part)
+    assert [step["index"] for step in part["steps"]] == list(range(50, 60))
+    names = {node["id"]: node["name"] for node in whole["nodes"]}
+    assert all(names[node["id"]] == node["name"] for node in part["nodes"])
+    assert {step[end] for step in part["steps"] for end in ("node", "target")} <= {node["id"] for node in part["nodes"]}
+    assert (part["part"]["of_steps"], part["part"]["of_nodes"]) == (len(whole["steps"]), len(whole["nodes"]))
+    assert part["steps"][0]["walk"] == whole["steps"][50]["walk"] == 1
+    with pytest.raises(mg.tracing.TraceError, match="a part of a record"):
+        mg.load_trace(part)
+    with pytest.raises(ValueError, match="numbered 0 to"):
+        trace.to_dict(len(trace.steps), 10)
+
+
+# What was broken off --------------------------------------------------------------------------------------------------
+
+
+def test_a_loss_that_is_no_single_number_is_a_walk_that_could_not_begin():
+    x = leaf([1.0, 2.0])
+
+    def program():
+        y = x * 2
+        y.backward()
+
+    trace = broken(program, RuntimeError)
+    (walk,) = trace.walks
+    assert (walk.steps, name_of(trace, walk.root)) == (0, "multiply (y)")
+    assert walk.error.kind == "RuntimeError"
+    assert "a loss is one number" in walk.error.text
+    assert walk.error.lines[0].text.strip() == "y.backward()"
+    assert "the walk ends here at multiply (y)" in repr(trace)
+
+
+def test_a_number_that_was_written_to_is_a_walk_that_could_not_begin():
+    v = Value(2.0)
+
+    def program():
+        y = v * v
+        v.data = 5.0
+        y.backward()
+
+    trace = broken(program, RuntimeError)
+    assert "was changed" in trace.walks[0].error.text
+    assert name_of(trace, trace.walks[0].root) == "multiply (y)"
+    assert trace.walks[0].steps == 0
+
+
+def test_a_second_walk_that_cannot_begin_leaves_the_first_whole():
+    v = Value(2.0)
+
+    def program():
+        y = v * v
+        y.backward()
+        v.data = 5.0
+        y.backward()
+
+    trace = broken(program, RuntimeError)
+    assert [(walk.steps, walk.error is None) for walk in trace.walks] == [(2, True), (0, False)]
+
+
+def test_a_forward_that_fails_ends_at_the_application_with_its_inputs_and_the_line():
+    c = leaf(np.ones((2, 3)))
+
+    def program():
+        h = c * 2.0
+        out = c @ h
+        out.sum().backward()
+
+    trace = broken(program, ValueError)
+    failed = trace.nodes[trace.error.node]
+    assert (failed.op, failed.failed, failed.value, failed.label) == ("matmul", True, None, "out")
+    assert [name_of(trace, place) for _, place in failed.inputs] == ["c", "multiply (h)"]
+    assert trace.error.lines[0].text.strip() == "out = c @ h"
+    assert failed.lines[0].text.strip() == "out = c @ h"
+    assert "(2, 3)" in trace.error.text
+    assert trace.walks == []
+    assert sum(node.failed for node in trace.nodes) == 1
+
+
+def test_a_rule_that_raises_ends_the_walk_at_its_application():
+    @mg.elementwise(x=lambda xp, x: xp.matmul(x, x))
+    def odd_at_walking(xp, x):
+        return x * x
+
+    x = leaf(np.ones((2, 3)))
+
+    def program():
+        y = odd_at_walking(mg.tanh(x))
+        loss = y.sum()
+        loss.backward()
+
+    trace = broken(program, ValueError)
+    (walk,) = trace.walks
+    assert walk.steps == len(trace.steps) == 1
+    assert trace.nodes[walk.error.node].op == "odd_at_walking"
+    assert walk.error.text.startswith("backward through odd_at_walking")
+    assert trace.error is None
+
+
+def test_an_error_that_is_caught_in_the_block_is_still_told():
+    @mg.elementwise(x=lambda xp, x: xp.matmul(x, x))
+    def odd_when_caught(xp, x):
+        return x * x
+
+    with mg.record() as trace:
+        w = odd_when_caught(leaf(np.ones((2, 3)))).sum()
+        with pytest.raises(ValueError, match="backward through odd_when_caught"):
+            w.backward()
+        (leaf(2.0) * 3.0).backward()
+    sound(trace)
+    assert [walk.error is None for walk in trace.walks] == [False, True]
+
+
+def test_an_error_of_the_programs_own_is_told_with_its_line_and_no_node():
+    x = leaf(2.0)
+
+    def program():
+        y = x * 3.0
+        y.backward()
+        1 / 0  # noqa: B018 - the error is what is tried
+
+    trace = broken(program, ZeroDivisionError)
+    assert (trace.error.kind, trace.error.node) == ("ZeroDivisionError", None)
+    assert trace.error.lines[0].text.strip().startswith("1 / 0")
+    assert len(trace.steps) == 1
+
+
+def test_what_leads_to_an_error_is_told_line_by_line():
+    def layer(x):
+        return x @ x
+
+    def network(x):
+        return layer(x) + 1.0
+
+    x = leaf(np.ones((2, 3)))
+    trace = broken(lambda: network(x), ValueError)
+    assert [line.function for line in trace.error.lines][:2] == ["layer", "network"]
+
+
+# Forward mode, and silence --------------------------------------------------------------------------------------------
+
+
+def test_forward_mode_is_said_to_be_one_whose_steps_are_not_recorded():
+    with mg.record() as trace:
+        mg.jvp(lambda x: x * x, (3.0,), (1.0,))
+    assert [(walk.direction, walk.steps) for walk in sound(trace).walks] == [("forward", 0)]
+    assert "a forward walk (mg.jvp, mg.hvp), whose steps are not recorded" in repr(trace)
+
+
+def test_looking_at_a_walk_warns_of_nothing():
+    x = leaf([1.0, 0.0, -4.0])
+    with np.errstate(all="ignore"), mg.record() as trace:
+        (mg.log(x) * x / mg.sqrt(x)).sum().backward()
+    with warnings.catch_warnings(), np.errstate(all="warn"):
+        warnings.simplefilter("error")
+        assert "nan" in trace.to_json()
+        repr(trace)
+        trace.inside(0)
+    value = next(node for node in trace.to_dict()["nodes"] if node["op"] == "log")["value"]
+    stored = trace.to_dict()["values"][value]
+    assert (stored["nan"], stored["inf"]) == (1, 1)
+
+
+# A long record --------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_of_a_long_record_makes_the_steps_and_nodes_of_that_page(monkeypatch):
+    x = Value(0.5)
+    with mg.record() as trace:
+        h = x
+        for _ in range(2000):
+            h = h * 0.999 + 0.001
+        h.backward()
+    made = []
+    original = trace._source._step
+    monkeypatch.setattr(trace._source, "_step", lambda index: made.append(index) or original(index))
+    part = trace.to_dict(3000, 100)
+    assert made == list(range(3000, 3100))
+    assert len(part["nodes"]) < 400
+    assert len(trace.steps) == part["part"]["of_steps"] > 7000
+    assert len(part["groups"]) <= 400
+    listed = {group["id"] for group in part["groups"]}
+    assert {group for link in part["part"]["links"] for group in link[:2]} <= listed
+
+
+def test_a_value_or_a_formula_that_a_step_shares_with_others_is_made_once():
+    x = leaf(np.ones((3, 3)))
+    with mg.record() as trace:
+        h = x
+        for _ in range(50):
+            h = mg.tanh(h)
+        h.sum().backward()
+    assert len({id(step.formula) for step in trace.steps if step.rule == "tanh.x"}) <= 2
+    data = trace.to_dict()
+    assert len(data["formulas"]) < 10
+    assert len(data["sites"]) == 4, "tanh, sum, backward and the loop"
+
+
+def test_a_recording_in_a_loop_leaves_nothing_to_the_collector():
+    x, net = leaf([1.0, 2.0]), mg.nn.Sequential(mg.nn.Linear(2, 2), mg.nn.Tanh())
+
+    def step():
+        with mg.record() as trace, mg.scope("step"):
+            (net(x) * x).sum().backward()
+        return trace.__class__
+
+    for _ in range(3):
+        step()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(5):
+            step()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

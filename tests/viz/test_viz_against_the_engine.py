@@ -1,0 +1,312 @@
+"""The page beside the engine: what is written on it is what the program's own gradients say, and a player that is made
+to say something else is caught."""
+
+import re
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from micrograd_plus_viz import digits, page as pages, player
+
+pytestmark = pytest.mark.browser
+MINUS = digits.MINUS
+
+
+def diamond():
+    a, b = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
+    with mg.record() as trace:
+        c = a + b
+        d = a * b
+        y = c * d + mg.sin(c)
+        y.backward()
+    return trace, {"a": a, "b": b}
+
+
+def not_cleared():
+    a = mg.tensor(2.0, requires_grad=True)
+    (a * 4).backward()
+    with mg.record() as trace:
+        z = a * 3
+        z.backward()
+        y = a * a
+        y.backward()
+    return trace, {"a": a}
+
+
+def broadcasting():
+    rng = np.random.default_rng(4)
+    a, b = (mg.tensor(rng.normal(size=shape), requires_grad=True) for shape in ((4, 1, 6), (5, 1)))
+    with mg.record() as trace:
+        y = ((a * b) ** 2).sum()
+        y.backward()
+    return trace, {"a": a, "b": b}
+
+
+def classes():
+    rng = np.random.default_rng(0)
+    scores = mg.tensor(rng.normal(size=(32, 10)), requires_grad=True)
+    with mg.record() as trace:
+        loss = mg.nn.functional.cross_entropy(scores, mg.tensor(rng.integers(0, 10, 32)))
+        loss.backward()
+    return trace, {"scores": scores}
+
+
+def layer():
+    rng = np.random.default_rng(2)
+    x = mg.tensor(rng.normal(size=(6, 8)), requires_grad=True)
+    with mg.record() as trace:
+        out = mg.nn.functional.layer_norm(x, (8,))
+        loss = (out * out * out).mean()
+        loss.backward()
+    return trace, {"x": x}
+
+
+PROGRAMS = [diamond, not_cleared, broadcasting, classes, layer]
+
+
+def read(text):
+    """A number as it stands on the page."""
+    return float(text.replace(MINUS, "-"))
+
+
+def check(shown, trace, leaves):
+    """Step the walk on the page, and hold every sentence, equation and picture to the engine's numbers."""
+    steps, nodes = trace.steps, trace.nodes
+    held = {}
+    for step in steps:
+        shown.keyboard.press("ArrowRight")
+        said = shown.locator(".said").text_content()
+        target = nodes[step.target].name
+        assert f" to {target}" in said
+        first = "the first gradient to arrive there" in said
+        before = None if step.before is None else np.asarray(step.before)
+        assert first == (before is None), said
+        if np.size(step.after) == 1:
+            number = digits.number(float(np.asarray(step.after)))
+            if not first:
+                assert said.endswith(f"now holds {number}."), said
+            drawn = shown.locator(f"#n{step.target} .gradient").text_content()
+            assert drawn in ("", f"grad {number}"), drawn
+        for equation in shown.locator(".numbers > .cards").all():
+            check_equation(equation)
+        for word in ("upstream", "contribution", "after", "before"):
+            cells = shown.locator(".card", has=shown.locator(f"figcaption :text-is('{word}')")).locator(".picture")
+            for k in range(cells.count()):
+                check_cells(cells.nth(k), np.asarray(getattr(step, word)))
+        held[target] = step.after
+    for name, leaf in leaves.items():
+        gradient = np.asarray(leaf.grad.numpy())
+        assert np.allclose(np.asarray(held[name]), gradient)
+        place = next(node.id for node in nodes if node.name == name)
+        drawn = shown.locator(f"#n{place} .gradient").text_content()
+        if gradient.size == 1:
+            assert drawn == f"grad {digits.number(float(gradient))}"
+        shown.locator(f"#n{place}").click()
+        cells = shown.locator(".node-told .card").nth(1).locator("td[title], .line span")
+        if cells.count() == gradient.size:
+            assert [read(text) for text in cells.all_text_contents()] == pytest.approx(gradient.ravel(), rel=1e-3)
+        shown.keyboard.press("Escape")
+
+
+def check_equation(row):
+    """Numbers with signs between them: `=` holds as printed, `≈` to three digits."""
+    numbers = row.locator(".scalar").all_text_contents()
+    signs = row.locator(".sign").all_text_contents()
+    if len(numbers) != 3 or signs not in (["×", "="], ["×", "≈"], ["+", "="], ["+", "≈"]):
+        return
+    a, b, result = map(read, (text.replace("True", "1").replace("False", "0") for text in numbers))
+    value = a * b if signs[0] == "×" else a + b
+    assert value == pytest.approx(result, rel=1e-12 if signs[1] == "=" else 2e-3), (numbers, signs)
+
+
+def check_cells(drawn, array):
+    """A cell for each entry, in its place, blue, red or blank as the entry is positive, negative or zero."""
+    cells = drawn.evaluate("""svg => [...svg.querySelectorAll("path")].flatMap((p) =>
+        [...p.getAttribute("d").matchAll(/M([^,]+),([^hv]+)h/g)].map((m) =>
+            [p.getAttribute("class")[0], Number(m[1]), Number(m[2])]))""")
+    minus = sum(kind == "m" for kind, *_ in cells)
+    cells = sorted((y, x, kind) for kind, x, y in cells if kind != "m")
+    assert len(cells) == array.size
+    assert minus == (array < 0).sum() == sum(kind == "n" for *_, kind in cells)
+    if array.ndim == 2:
+        kinds = "".join(kind for *_, kind in cells)
+        assert kinds == "".join("n" if x < 0 else "p" if x > 0 else "h" for x in array.ravel())
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_page_says_what_the_engine_computed(opened, program):
+    trace, leaves = program()
+    check(opened(trace), trace, leaves)
+
+
+LIES = {
+    "an accumulator shows what was there before": ("graph.hold(step.to, on ? step.after : step.before)",
+                                                   "graph.hold(step.to, on ? step.before : step.after)"),
+    "signs are lost": ('return `${size < 0 ? "n" : "p"}', 'return `${size < 0 ? "p" : "p"}'),
+    "neighbours stand in each other's place": ("const [left, top] = at(k);", "const [left, top] = at(k ^ 1);"),
+    "digits are cut and the sign stays": ("x.toPrecision(6)), x) ? 6 : 4", "x.toPrecision(6)), x) ? 2 : 2"),
+    "every entry shows the first": ("make(tag, heat(x, largest), number(x))", "make(tag, heat(x, largest), number(0))"),
+    "a sentence is another step's": ("step ? step.say", "step ? data.steps[0].say"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_player_that_lies_is_caught(opened, lie, monkeypatch):
+    true, false = LIES[lie]
+    source = player.player_source()
+    assert true in source
+    monkeypatch.setattr(pages, "player_source", lambda: source.replace(true, false))
+    caught = 0
+    for program in PROGRAMS:
+        trace, leaves = program()
+        try:
+            check(opened(trace), trace, leaves)
+        except AssertionError:
+            caught += 1
+            break
+    assert caught, f"nothing noticed that {lie}"
+
+
+def test_a_walk_that_fails_ends_at_what_failed(opened):
+    a, b = mg.tensor([[1.0, 2.0]], requires_grad=True), mg.tensor(np.ones((3, 4)))
+    with pytest.raises(ValueError, match="matmul"), mg.record() as trace:
+        (a * 2) @ b
+    shown = opened(trace)
+    shown.keyboard.press("End")
+    assert "failed" in shown.locator(".said").get_attribute("class")
+    assert "The program ends here at matmul" in shown.locator(".said").text_content()
+    assert shown.locator(".node.failed").count() == 1
+    assert shown.locator(".line-told mark").text_content() == "(a * 2) @ b"
+
+
+def test_what_failed_in_a_walk_that_was_asked_for_is_told(opened):
+    loss = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    with pytest.raises(RuntimeError), mg.record() as trace:
+        (loss * 2).backward()
+    shown = opened(trace)
+    assert "No walk was recorded" not in shown.locator(".said").text_content()
+    shown.keyboard.press("ArrowRight")
+    assert "a loss is one number" in shown.locator(".said").text_content()
+
+
+def rounds():
+    rng = np.random.default_rng(3)
+    wx, wh = (mg.tensor(rng.normal(size=shape) / 3, requires_grad=True) for shape in ((4, 8), (8, 8)))
+    h, steps = mg.tensor(np.zeros((1, 8))), [mg.tensor(rng.normal(size=(1, 4))) for _ in range(30)]
+    with mg.record() as trace:
+        for x in steps:
+            h = mg.tanh(x @ wx + h @ wh)
+        loss = (h * h).sum()
+        loss.backward()
+    return trace
+
+
+def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(opened):
+    shown = opened(rounds())
+    closed = shown.locator(".node.group")
+    before = closed.count()
+    assert 3 <= shown.locator(".drawing .node").count() <= 40
+    for _ in range(12):
+        shown.keyboard.press("ArrowRight")
+    said = shown.locator(".said").text_content()
+    closed.last.click()
+    assert shown.locator(".group-heading").count() == 1
+    assert closed.count() > before, "the rounds in it"
+    assert shown.locator(".said").text_content() == said
+    assert shown.locator(".node.active").count() == 1
+    shown.locator(".group-heading").focus()
+    shown.keyboard.press("Enter")
+    assert shown.locator(".group-heading").count() == 0
+    assert closed.count() == before
+    closed.first.focus()
+    shown.keyboard.press("Enter")
+    assert shown.locator(".group-heading").count() == 1
+
+
+def test_the_walk_goes_through_closed_groups_with_the_gradients_norm_on_their_edges(opened):
+    shown = opened(rounds())
+    shown.keyboard.press("End")
+    shown.locator(".icon.larger").click()
+    told = [text for text in shown.locator(".edge .norm").all_text_contents() if text]
+    assert told
+    assert all(re.fullmatch(r"\|grad\| [\d.e−]+", text) for text in told)
+
+
+def test_the_groups_of_a_step_open_where_it_is_asked_for(opened):
+    shown = opened(rounds())
+    shown.keyboard.press("o")
+    for _ in range(20):
+        shown.keyboard.press("ArrowRight")
+        assert shown.locator(".node.active:not(.group)").count() == 1
+
+
+def test_a_node_is_found_by_its_name_and_its_numbers_stand_there(opened):
+    shown = opened(rounds())
+    shown.keyboard.press("/")
+    shown.keyboard.type("tanh")
+    shown.keyboard.press("Enter")
+    assert "tanh" in shown.locator(".node-told .title").first.text_content()
+    box = shown.locator(".node-told").bounding_box()
+    assert box["y"] < 720
+
+
+def test_a_step_has_an_address_a_box_and_keys(opened, page, tmp_path):
+    trace, _ = diamond()
+    shown = opened(trace)
+    page.evaluate("location.hash = '#step=3'")
+    page.wait_for_timeout(50)
+    assert shown.locator(".counter").text_content().startswith("3 / ")
+    shown.keyboard.press("g")
+    shown.keyboard.type("5")
+    shown.keyboard.press("Enter")
+    assert shown.locator(".counter").text_content().startswith("5 / ")
+    shown.locator(".player").focus()
+    shown.keyboard.press("Home")
+    shown.keyboard.press("a")
+    assert shown.locator(".node.accumulates").count() == 1
+    path = viz.save(trace, tmp_path / "there.html", index=4)
+    page.goto(path.as_uri())
+    assert page.locator(".counter").text_content().startswith("4 / ")
+    page.goto(path.as_uri() + "#value=1")
+    page.wait_for_timeout(50)
+    assert page.locator(".counter").text_content().startswith("value 1 of ")
+
+
+def test_values_come_first_where_it_is_asked_for(opened):
+    trace, _ = diamond()
+    shown = opened(trace)
+    shown.keyboard.press("v")
+    results = shown.locator(".node.application").count()
+    assert shown.locator(".node.unborn").count() == results
+    shown.keyboard.press("ArrowRight")
+    assert shown.locator(".node.unborn").count() == results - 1
+    assert "is computed: 5." in shown.locator(".said").text_content()
+    for _ in range(results):
+        shown.keyboard.press("ArrowRight")
+    assert shown.locator(".said").text_content().startswith("Step 1 of ")
+
+
+def test_the_first_nan_is_one_press_away(opened):
+    x = mg.tensor([1.0, 0.0, 4.0], requires_grad=True)
+    with np.errstate(all="ignore"), mg.record() as trace:
+        (mg.log(x) * x / mg.sqrt(x)).sum().backward()
+    shown = opened(trace)
+    first = next(k for k, step in enumerate(trace.steps) if not np.isfinite(np.asarray(step.contribution)).all())
+    shown.locator(".first-odd").click()
+    assert shown.locator(".counter").text_content().startswith(f"{first + 1} / ")
+    assert shown.locator(".edge.odd").count() >= 1
+
+
+def test_text_in_a_small_drawing_is_left_out_and_never_shrunk(opened):
+    shown = opened(rounds())
+    for _ in range(6):
+        shown.locator(".icon.smaller").click()
+        sizes = shown.evaluate("""() => {
+            const root = document.querySelector("#walk").shadowRoot;
+            const scale = root.querySelector(".drawing > g").getCTM().a;
+            return [...root.querySelectorAll(".drawing text")].filter((t) => t.textContent)
+                .map((t) => parseFloat(getComputedStyle(t).fontSize) * scale);
+        }""")
+        assert all(size >= 11 for size in sizes)

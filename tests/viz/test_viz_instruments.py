@@ -1,0 +1,92 @@
+"""Two walks beside each other, and a program with sliders."""
+
+import base64
+import gzip
+import json
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+
+
+def square():
+    x = mg.tensor(3.0, requires_grad=True)
+    with mg.record() as trace:
+        y = x * x
+        y.backward()
+    return trace
+
+
+@pytest.mark.browser
+def test_a_walk_and_one_with_a_mistake_open_at_the_first_difference_and_move_together(page, tmp_path):
+    right = square()
+    both = viz.compare(right, mg.tracing.replay(right, "replace"))
+    assert not both.same
+    assert "1 steps are the same" in both.said
+    page.goto(viz.save(both, tmp_path / "two.html").as_uri())
+    counters = page.locator(".counter")
+    expect(counters).to_have_text(["2 / 2", "2 / 2"])
+    said = page.locator(".said").all_text_contents()
+    assert "now holds 6." in said[0]
+    assert "now holds 6." not in said[1]
+    page.locator(".player").first.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(counters).to_have_text(["1 / 2", "1 / 2"])
+    page.locator(".icon.next").nth(1).click()
+    expect(counters).to_have_text(["2 / 2", "2 / 2"])
+
+
+def test_two_equal_walks_are_said_to_be_equal_and_show_themselves_in_one_line(tmp_path):
+    both = viz.compare(square(), square())
+    assert both.same
+    bundle = both._repr_mimebundle_()
+    assert bundle["text/plain"] == "Both walks are the same, step by step: 2."
+    assert "\n" not in bundle["text/html"]
+    with pytest.raises(ValueError, match=r"two walks beside each other are saved as \.html"):
+        viz.save(both, tmp_path / "two.gif")
+
+
+def inside(walk):
+    return json.loads(gzip.decompress(base64.b64decode(walk.payload)))
+
+
+def test_a_slider_records_the_program_anew_and_the_step_stays():
+    box = viz.explore(lambda a, b: a * b + mg.sin(a), a=(-2.0, 2.0), b=3.0)
+    box.walk.index = 2
+    box.sliders["a"].value = 1.0
+    data = inside(box.walk)
+    gradient = next(g["value"] for g in data["gradients"] if data["names"][g["node"]] == "a")
+    assert data["values"][gradient]["data"][0] == pytest.approx(3.0 + np.cos(1.0))
+    box.sliders["b"].value = 5.0
+    data = inside(box.walk)
+    gradient = next(g["value"] for g in data["gradients"] if data["names"][g["node"]] == "a")
+    assert data["values"][gradient]["data"][0] == pytest.approx(5.0 + np.cos(1.0))
+    assert box.walk.index == 2
+
+
+@pytest.mark.browser
+def test_a_player_whose_walk_is_replaced_stays_at_its_step(page):
+    from micrograd_plus_viz.player import player_source
+
+    box = viz.explore(lambda a, b: a * b + mg.sin(a), a=(-2.0, 2.0), b=3.0)
+    first = box.walk.payload
+    box.sliders["a"].value = 1.5
+    code = player_source().replace("export default", "window.shows =").replace("export ", "")
+    page.set_content("<div id=place></div>")
+    page.evaluate(f"() => {{ {code} }}")
+    page.evaluate("""async ([first]) => {
+        const heard = {}, values = { payload: first, index: 0, synced: false };
+        window.model = { get: (name) => values[name], on: (name, f) => { heard[name] = f; }, off() {},
+            set(name, value) { values[name] = value; return heard[`change:${name}`]?.(); } };
+        await window.shows.render({ model: window.model, el: document.querySelector("#place") });
+    }""", [first])
+    page.locator(".player").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#n0 .value")).to_have_text("0")
+    page.evaluate("(payload) => window.model.set('payload', payload)", box.walk.payload)
+    expect(page.locator("#n0 .value")).to_have_text("1.5")
+    expect(page.locator(".counter")).to_contain_text("2 / ")
