@@ -128,7 +128,7 @@ def in_torch(program: Program, leaves: list[np.ndarray]) -> list[np.ndarray]:
         return [outcome.detach().numpy(), *(np.zeros(each.shape) for each in leaves)]
     if program.way == "create_graph":
         slopes = torch.autograd.grad(outcome, given, create_graph=True, materialize_grads=True)
-        total = sum((each * each).sum() for each in slopes)
+        total: Any = sum((each * each).sum() for each in slopes)
         second = torch.autograd.grad(total, given, materialize_grads=True) if total.requires_grad else [
             torch.zeros_like(each) for each in given]
         return [outcome.detach().numpy(), *(each.detach().numpy(force=True) for each in (*slopes, *second))]
@@ -136,7 +136,7 @@ def in_torch(program: Program, leaves: list[np.ndarray]) -> list[np.ndarray]:
     if program.way == "twice":
         outcome.backward()
     found = [outcome.detach().numpy(), *(gradient_of(each) for each in (*given, *extra))]
-    return [found[0], sum(np.sum(g * np.cos(v)) for g, v in zip(found[1:], leaves, strict=True))
+    return [found[0], np.asarray(sum(np.sum(g * np.cos(v)) for g, v in zip(found[1:], leaves, strict=True))
             ] if program.way == "jvp" else found
 
 
@@ -191,7 +191,7 @@ def walked(program: Program, given: list[Any], outcome: Any, extra: list[Any] | 
         first = [each.numpy() for each in slopes]
         for each in given:
             each.grad = None
-        total = sum((each * each).sum() for each in slopes)
+        total: Any = sum((each * each).sum() for each in slopes)
         if total.requires_grad:
             total.backward()
         return [outcome.numpy(), *first, *(gradient_of(each) for each in given)]
