@@ -21,7 +21,7 @@ from ..core.ownership import snapshot
 from ..core.rule import Contribution
 from ..core.variable import Variable
 from .failures import Failed, failed
-from .sites import ENGINE, kind_of, of_engine, of_users
+from .sites import ENGINE, USER, kind_of, of_engine, of_users
 from .trace import Trace
 
 Told = tuple[Any, Sequence[Any], Any, Sequence[Any], dict[str, Any], Any, int, int, float, Any]
@@ -52,6 +52,11 @@ class Call(NamedTuple):
     def code(self) -> CodeType:
         """What ran."""
         return self.frame.f_code
+
+    @property
+    def runs_users(self) -> bool:
+        """Whether it runs the user's own code, whose names are the user's."""
+        return kind_of(self.frame.f_code) == USER
 
     @property
     def kind(self) -> str:
