@@ -10,7 +10,7 @@ conjugates before and after, which makes it the inverse, but for the norm.)
 from ..backends.shapes import ndim, shape
 from ..core.define import linear, wraps_op
 from ..core.errors import names_itself
-from .elementwise import stop_gradient
+from .casts import stop_gradient
 from .shape import roll
 
 # Lengths --------------------
