@@ -5,7 +5,7 @@ The operations themselves are in `ops/extras/special.py`, their numerics in `bac
 
 from __future__ import annotations
 
-from ..ops.elementwise import erf, erfc
+from ..ops.exponentials import erf, erfc
 from ..ops.extras.special import (
     beta,
     betainc,

@@ -166,7 +166,9 @@ class Work:
     def keep_walk(self, name: str, exercise: Any, cases: list[Any], outcomes: list[Any], wrong: Any) -> None:
         """The walk through the first wrong call: the values that came back take the place of the rule, so nothing of
         the student's is run for it."""
-        values = None if wrong is None else outcomes[cases.index(wrong.case)]["values"]
+        if wrong is None:
+            return
+        values = outcomes[cases.index(wrong.case)]["values"]
         if values is None:
             return
         sent = list(values.values())

@@ -10,21 +10,11 @@ from math import inf, log as ln, pi, sqrt as root
 from ...core.define import elementwise, nondifferentiable, wraps_op
 from ...core.errors import names_itself
 from ..activations import logsigmoid, sigmoid
-from ..elementwise import (
-    absolute,
-    erfc,
-    exp,
-    isnan,
-    log,
-    logical_and,
-    logical_not,
-    multiply,
-    positive,
-    reciprocal,
-    sign,
-    where,
-)
+from ..arithmetic import absolute, multiply, positive, reciprocal, where
+from ..comparisons import isnan, logical_and, logical_not
+from ..exponentials import erfc, exp, log
 from ..reductions import logsumexp as _logsumexp, sum as added_up, top
+from ..rounding import sign
 from ..shape import squeeze_axes
 
 HALF_ROOT_PI, ROOT_TWO_PI = root(pi) / 2, root(2 * pi)
