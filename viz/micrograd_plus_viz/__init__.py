@@ -19,16 +19,16 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from . import dot, film, live, notebook, page, picture, window
+from . import dot, film, live, notebook, page, picture, solution, window
 from .comparison import Beside
 from .exploring import explore as _explore
 from .figure import Figure
 from .layout import placed
-from .source import normal, trace_data, with_insides
+from .source import Trace, normal, trace_data, with_insides
 from .window import MOST_STEPS
 
 __all__ = ["Beside", "Drawing", "Figure", "Shown", "compare", "described", "draw", "explore", "save", "show", "widget"]
-SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".json", ".dot")
+SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".json", ".dot")
 
 
 class Shown:
@@ -56,7 +56,7 @@ class Drawing:
             self.svg = picture.still(trace, placed(trace), dark)
             self.alt = picture.alt(trace)
         else:
-            trace, _ = window.near(trace, index)
+            trace, _ = window.holding(trace, [index])
             self.svg, self.alt, _ = film.still(trace, index, dark=dark)
         self.dot = dot.source(trace)
 
@@ -131,6 +131,10 @@ def save(
     """
     path = Path(path)
     suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(
+            f"cannot save a walk as {path.name!r}: the suffix says what is written, one of " + ", ".join(SUFFIXES)
+        )
     if isinstance(trace, Beside):
         if suffix != ".html":
             raise ValueError(f"two walks beside each other are saved as .html, not as {path.name!r}")
@@ -142,21 +146,26 @@ def save(
         return _written(path, page.document(shown, title, note, index or 0))
     looks = {"width": width, "dark": dark}
     if suffix in (".svg", ".png") and index is not None:
-        return _written(path, film.step(window.near(trace, index)[0], index, suffix, **looks))
+        return _written(path, film.step(window.holding(trace, [index])[0], index, suffix, **looks))
     wanted = None if steps is None else list(steps)
-    shown, _ = window.shown(trace, start, length) if wanted is None else window.holding(trace, wanted, start, length)
-    if suffix == ".png":
-        return _written(path, film.graph(shown, **looks))
-    if suffix == ".svg":
-        return _written(path, film.animated(shown, steps=wanted, pace=pace, **looks))
-    if suffix in (".gif", ".webp"):
-        kind = suffix[1:].upper()
-        return _written(path, film.frames(shown, kind, steps=wanted, pace=pace, loop=loop, **looks))
+    if suffix in (".md", ".tex"):
+        shown, _ = window.holding(trace, wanted or [], start, min(length, solution.MOST_STEPS))
+        return _written(path, solution.written(shown, suffix, title, wanted))
+    shown, _ = window.holding(trace, wanted or [], start, length)
+    return _written(path, _drawn(shown, suffix, wanted, pace, loop, looks))
+
+
+def _drawn(
+    shown: Trace, suffix: str, steps: list[int] | None, pace: float, loop: bool, looks: dict[str, Any]
+) -> str | bytes:
+    """A whole walk as a picture, or as a film."""
     if suffix == ".dot":
-        return _written(path, dot.source(shown))
-    raise ValueError(
-        f"cannot save a walk as {path.name!r}: the suffix says what is written, one of " + ", ".join(SUFFIXES)
-    )
+        return dot.source(shown)
+    if suffix == ".png":
+        return film.graph(shown, **looks)
+    if suffix == ".svg":
+        return film.animated(shown, steps=steps, pace=pace, **looks)
+    return film.frames(shown, suffix[1:].upper(), steps=steps, pace=pace, loop=loop, **looks)
 
 
 def __dir__() -> list[str]:

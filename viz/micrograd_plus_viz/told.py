@@ -81,13 +81,13 @@ class Telling:
         if general:
             for markup, size in ((general, 16.0), (formula.with_numbers(self.trace, step), 13.5)):
                 if markup:
-                    box = typeset.paragraphs(markup, size, room, self._names(step, general))
+                    box = typeset.paragraphs(markup, size, room, self.names(step, general))
                     blocks.append(Block(box.width, box.up + box.down, box.drawn(0, box.up)))
         elif rule["text"]:
             blocks.append(cards.said(letters.wrapped(words.spaced(rule["text"]), 13, room), "", 13))
         return cards.stacked(blocks, gap=5)
 
-    def _names(self, step: Trace, general: str) -> dict[str, str]:
+    def names(self, step: Trace, general: str) -> dict[str, str]:
         """What the program calls what the rule has letters for, where its formula does not say that itself."""
         named = re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', general)
         if any(name != shown and name not in ("upstream", "contribution", "raw", "local") for name, shown in named):

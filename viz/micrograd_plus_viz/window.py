@@ -43,19 +43,18 @@ def window(trace: Trace, start: int = 0, length: int = MOST_STEPS) -> tuple[Trac
     return trace, note + (f"; viz.show(trace, start={stop}) has the next ones." if stop < count else ".")
 
 
-def near(trace: Any, index: int) -> tuple[Trace, str | None]:
-    """What is needed of a trace to draw the step `index`: all of a short one, of a long one the steps round it."""
-    return holding(trace, [index])
-
-
 def holding(trace: Any, steps: list[int], start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:
-    """What is needed of a trace to draw some of its steps; `start` and `length` as for `shown`, where steps are few."""
-    count = len(trace.steps) if hasattr(trace, "steps") else None
-    if count is not None and count > length and steps and min(steps) >= 0 and max(steps) <= count + 1:
-        first = min(max(start, min(steps) - MOST_TOUCHED), count - 1)
-        return shown(trace, max(0, first), min(length, max(steps) - first + MOST_TOUCHED))
-    whole = normal(trace_data(trace))
-    return (whole, None) if steps else window(whole, start, length)
+    """What is needed of a trace to draw some of its steps; without any what `shown` gives.
+
+    No more of a long record is made than the steps and what lies round them.
+    """
+    if not steps:
+        return shown(trace, start, length)
+    count = len(trace.steps) if hasattr(trace, "to_dict") else 0
+    if count <= MOST_STEPS or min(steps) < 0 or max(steps) > count + 1:
+        return normal(trace_data(trace)), None
+    first = min(max(0, min(steps) - MOST_TOUCHED), count - 1)
+    return shown(trace, first, max(steps) - first + MOST_TOUCHED)
 
 
 def stretches(trace: Trace) -> list[tuple[int, int]]:
