@@ -503,6 +503,8 @@ def _check_steps(steps: Any, arrived: dict[int, Any], earlier: set[int], where: 
         if step.target in arrived and before is None:
             arrived[step.target] = after
             continue
+        if before is not None and before.shape != contribution.shape:
+            raise TraceError(f"{here}: its contribution has another shape than what earlier steps left")
         total = contribution if before is None else before + contribution
         _must_equal(total, after, f"{here}: before and contribution do not add up to after")
         arrived[step.target] = after
