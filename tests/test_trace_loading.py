@@ -250,7 +250,7 @@ def test_a_cycle_cannot_be_written_down(whole):
 
 
 def test_a_name_of_a_rule_is_text_that_can_be_written(whole):
-    with pytest.raises(TraceError, match="rules: a name: .*holds half of a pair of surrogates"):
+    with pytest.raises(TraceError, match=r"rules: a name: .*holds half of a pair of surrogates"):
         mg.load_trace({**whole, "rules": {**whole["rules"], "\ud800": next(iter(whole["rules"].values()))}})
     with pytest.raises(TraceError, match="rules: a name must be str, got int"):
         mg.load_trace({**whole, "rules": {**whole["rules"], 7: next(iter(whole["rules"].values()))}})

@@ -128,9 +128,10 @@ def _typed(value: Any, kinds: type | tuple[type, ...], where: str) -> Any:
             refuse_surrogates(value)
         except FileError as error:
             raise TraceError(f"{where}: {error}") from None
-    for name in cast("dict[str, Any]", value) if isinstance(value, dict) else ():
-        _typed(name, str, f"{where}: a name")
-    return value
+    if isinstance(value, dict):
+        for name in cast("dict[Any, Any]", value):
+            _typed(name, str, f"{where}: a name")
+    return cast("Any", value)
 
 
 def _called(name: Any) -> str:
