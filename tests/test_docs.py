@@ -187,7 +187,7 @@ def test_everything_public_has_its_entry_in_the_reference(name):
     short = name.rpartition(".")[2]
     pages = {page for called, page in entries if called.rpartition(".")[2] in (short, PUBLIC[name].__name__)}
     assert pages
-    entry = rf"^## ([\w.]+\.)?{short}$|^The same as .*`mg\.{short}`"  # mg.abs is mg.absolute
+    entry = rf"^## ([\w.]+\.)?{short}$|^The same as .*`mg\.([\w.]+\.)?{short}`"  # mg.abs is mg.absolute
     assert any(re.search(entry, page_of_reference(page), re.MULTILINE) for page in pages)
 
 

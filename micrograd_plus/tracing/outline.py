@@ -91,7 +91,7 @@ class Outline:
                 found.append(parent)
             elif isinstance(value, (Seen, Variable)):
                 node = value.node
-                if node is not None and known is not None and getattr(node, "created", 0) > known.created:
+                if node is not None and known is not None and getattr(node, "created", 0) >= known.created:
                     node = None  # `total += y` has given a constant a node since
                 found.append(node or self._constant(getattr(value, "variable", value), array))
             elif hasattr(value, "_data"):

@@ -19,16 +19,16 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from . import dot, film, live, notebook, page, picture, window
+from . import dot, film, live, notebook, page, picture, solution, window
 from .comparison import Beside
 from .exploring import explore as _explore
 from .figure import Figure
 from .layout import placed
-from .source import normal, trace_data, with_insides
+from .source import Trace, normal, trace_data, with_insides
 from .window import MOST_STEPS
 
 __all__ = ["Beside", "Drawing", "Figure", "Shown", "compare", "described", "draw", "explore", "save", "show", "widget"]
-SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".json", ".dot")
+SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".json", ".dot")
 
 
 class Shown:
@@ -48,13 +48,17 @@ class Shown:
 
 
 class Drawing:
-    """A still picture of the graph with every value and the gradient each node ends with."""
+    """A still picture: the graph with every value and what each node received, or one step with its numbers."""
 
-    def __init__(self, trace: Any) -> None:
-        trace = normal(trace_data(trace))
+    def __init__(self, trace: Any, index: int | None = None, dark: bool = False) -> None:
+        if index is None:
+            trace = normal(trace_data(trace))
+            self.svg = picture.still(trace, placed(trace), dark)
+            self.alt = picture.alt(trace)
+        else:
+            trace, _ = window.holding(trace, [index])
+            self.svg, self.alt, _ = film.still(trace, index, dark=dark)
         self.dot = dot.source(trace)
-        self.svg = picture.still(trace, placed(trace))
-        self.alt = picture.alt(trace)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": self.alt, "text/html": notebook.image(self.svg, self.alt)}
@@ -65,9 +69,12 @@ def show(trace: Any, start: int = 0, index: int = 0) -> Shown:
     return Shown(trace, start, index)
 
 
-def draw(trace: Any) -> Drawing:
-    """The graph as a still picture, the answer to micrograd's `draw_dot`."""
-    return Drawing(trace)
+def draw(trace: Any, index: int | None = None, dark: bool = False) -> Drawing:
+    """The graph as a still picture, the answer to micrograd's `draw_dot`; with `index` the picture of that step.
+
+    A step's picture has its sentence, formula and numbers, as the player that `show(trace, index=index)` opens.
+    """
+    return Drawing(trace, index, dark)
 
 
 def described(figure: Any, description: str) -> Figure:
@@ -105,44 +112,60 @@ def save(
     title: str | None = None,
     start: int = 0,
     length: int = MOST_STEPS,
-    index: int = 0,
+    index: int | None = None,
     width: int | None = None,
     steps: Iterable[int] | None = None,
     pace: float = film.SECONDS,
+    dark: bool = False,
+    loop: bool = False,
 ) -> Path:
     """Write the walk to a file, by its suffix, and return the path.
 
     `.html` is the player on one page that needs nothing else; `.svg` a film that plays by itself; `.gif` and
-    `.webp` the same as images; `.png` the graph with what every node received; `.dot` the graph for Graphviz;
-    `.json` the trace itself. Of a walk longer than `length` steps the part from step `start` on is
-    written, but `.json` always holds all of it. A page opens after `index` steps. Pictures in pixels are `width` pixels
-    wide; films have a frame for each of `steps`, `pace` seconds long. ValueError for any other suffix.
+    `.webp` the same as images; `.png` the graph with what every node received; `.md` and `.tex` the walk worked out
+    on paper; `.dot` the graph for Graphviz; `.json` the trace itself. With `index` an `.svg` or `.png` is the picture
+    of that step, and a page opens there. Of a walk longer than `length` steps the part from step `start` on is written,
+    but `.json` always holds all of it. Pictures are `width` pixels wide, and `dark` ones are for dark pages; films have
+    a frame for each of `steps`, `pace` seconds long, and those in pixels play for ever with `loop`. ValueError for any
+    other suffix, and for a film or a picture that would be too large.
     """
     path = Path(path)
     suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(
+            f"cannot save a walk as {path.name!r}: the suffix says what is written, one of " + ", ".join(SUFFIXES)
+        )
     if isinstance(trace, Beside):
         if suffix != ".html":
             raise ValueError(f"two walks beside each other are saved as .html, not as {path.name!r}")
         return _written(path, trace.document(title))
     if suffix == ".json":
         return _written(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
-    shown, note = window.shown(trace, start, length)
     if suffix == ".html":
-        return _written(path, page.document(shown, title, note, index))
-    if suffix == ".svg":
-        return _written(path, film.animated(shown))
+        shown, note = window.shown(trace, start, length)
+        return _written(path, page.document(shown, title, note, index or 0))
+    looks = {"width": width, "dark": dark}
+    if suffix in (".svg", ".png") and index is not None:
+        return _written(path, film.step(window.holding(trace, [index])[0], index, suffix, **looks))
+    wanted = None if steps is None else list(steps)
+    if suffix in (".md", ".tex"):
+        shown, _ = window.holding(trace, wanted or [], start, min(length, solution.MOST_STEPS))
+        return _written(path, solution.written(shown, suffix, title, wanted))
+    shown, _ = window.holding(trace, wanted or [], start, length)
+    return _written(path, _drawn(shown, suffix, wanted, pace, loop, looks))
+
+
+def _drawn(
+    shown: Trace, suffix: str, steps: list[int] | None, pace: float, loop: bool, looks: dict[str, Any]
+) -> str | bytes:
+    """A whole walk as a picture, or as a film."""
     if suffix == ".dot":
-        return _written(path, dot.source(shown))
+        return dot.source(shown)
     if suffix == ".png":
-        film.too_large(shown)
-        places = placed(shown)
-        zoom = film.sharpness(places.width, places.height) if width is None else width / places.width
-        return _written(path, film.png(picture.still(shown, places), zoom))
-    if suffix in (".gif", ".webp"):
-        return _written(path, film.frames(shown, suffix[1:].upper(), width=width, steps=steps, pace=pace))
-    raise ValueError(
-        f"cannot save a walk as {path.name!r}: the suffix says what is written, one of " + ", ".join(SUFFIXES)
-    )
+        return film.graph(shown, **looks)
+    if suffix == ".svg":
+        return film.animated(shown, steps=steps, pace=pace, **looks)
+    return film.frames(shown, suffix[1:].upper(), steps=steps, pace=pace, loop=loop, **looks)
 
 
 def __dir__() -> list[str]:

@@ -69,7 +69,7 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
     if sent is None:
         return lines(tree) if _said(tree) != before else None
     result = trace["values"][sent]
-    shown = _symbol(result, "raw" if sums else "contribution", most)
+    shown = symbol(result, "raw" if sums else "contribution", most)
     filled = _said(tree)
     if shown.get("class") == "by-name":
         return lines(tree) if _numbers(filled) != _numbers(before) else None
@@ -146,7 +146,7 @@ def _fill(element: ET.Element, values: dict[str, Trace | str], most: int) -> Non
             _fill(child, values, most)
         else:
             written = isinstance(value, str)
-            shown = _leaf("mn", value.replace("-", MINUS)) if written else _symbol(value, child.text or name, most)
+            shown = _leaf("mn", value.replace("-", MINUS)) if written else symbol(value, child.text or name, most)
             shown.set("data-name", name)
             element[i] = _row(_leaf("mo", "("), shown, _leaf("mo", ")")) if _misleads(shown, element, i) else shown
 
@@ -162,8 +162,8 @@ def _misleads(shown: ET.Element, parent: ET.Element, position: int) -> bool:
     return (written.startswith(MINUS) and (base or not free)) or (several and (base or " " in written))
 
 
-def _symbol(value: Trace, name: str, most: int) -> ET.Element:
-    """A value: a number, a matrix in brackets, or its name with its shape below."""
+def symbol(value: Trace, name: str, most: int) -> ET.Element:
+    """A value as an element: a number, a matrix in brackets of so many rows, or its name with its shape below."""
     data = value["data"]
     if data is not None and len(data) == 1:
         return _number(data[0])

@@ -204,7 +204,7 @@ def sentences(trace: Trace) -> list[str]:
         back = is_back(trace, step)
         word = "gradient" if back else "tangent"
         sender = called[start] + (_arrived(called, [links[edge] for edge in passed]) if back else "")
-        summed = f", summed over {_axes(step)}," if step["summed_axes"] else ""
+        summed = f", summed over {axes(step)}," if step["summed_axes"] else ""
         held = _held(trace, step, word) if step["accumulates"] else f", the first {word} to arrive there."
         sent = in_brief(trace, step["contribution"])
         walk = f", walk {step['walk'] + 1} of {walks}" if walks > 1 else ""
@@ -234,9 +234,10 @@ def _held(trace: Trace, step: Trace, word: str) -> str:
     return f", which had {had} and now holds {in_brief(trace, step['after'])}."
 
 
-def _axes(step: Trace) -> str:
-    axes = step["summed_axes"]
-    return ("axis " if len(axes) == 1 else "axes ") + listed([str(axis) for axis in axes])
+def axes(step: Trace) -> str:
+    """The axes that a step sums, as a sentence names them."""
+    summed = step["summed_axes"]
+    return ("axis " if len(summed) == 1 else "axes ") + listed([str(axis) for axis in summed])
 
 
 def listed(texts: list[str]) -> str:
@@ -248,7 +249,7 @@ def summed(trace: Trace, step: Trace) -> str:
     """The sentence about the axes of raw that were summed."""
     raw, sent = (shape(trace["values"][step[k]]) if step[k] is not None else "unknown" for k in ("raw", "contribution"))
     return (
-        f"Broadcasting had repeated the input along {_axes(step)}, so raw, of shape {raw}, is summed there: "
+        f"Broadcasting had repeated the input along {axes(step)}, so raw, of shape {raw}, is summed there: "
         f"the contribution has shape {sent}."
     )
 
@@ -266,6 +267,13 @@ def summary(trace: Trace) -> str:
         end = f", {names(trace)[walk['root']]} = {in_brief(trace, trace['nodes'][walk['root']]['value'])}"
     kind = f"{len(walks)} walks" if len(walks) > 1 else f"{walk['direction'].capitalize()} walk"
     return f"{kind}: {nodes}, {steps}{end}"
+
+
+def broke_off(trace: Trace) -> Trace | None:
+    """What broke off the last walk that is shown, or the program; None where nothing did, or only further on."""
+    if trace["first"] + len(trace["steps"]) != trace["total"]:
+        return None
+    return (trace["walks"][-1]["error"] if trace["walks"] else None) or trace["error"]
 
 
 def counted_as(count: int, word: str) -> str:
