@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import quizzed
+import sample_traces
 from quizzed import curve, holds, layer, leaf, readable, twice
 
 import micrograd_plus as mg
@@ -259,6 +260,13 @@ def test_a_handful_is_of_several_kinds_in_the_order_of_the_walk():
     assert set(MIX) == set(KINDS)
 
 
+@pytest.mark.parametrize("make", sample_traces.EVERY)
+def test_every_kind_of_trace_is_asked_about_in_one_way_or_another(make):
+    quiz = viz.quiz(make())
+    assert 1 <= quiz.count <= 5
+    assert "<script>alert" not in quiz.document() + quiz._repr_mimebundle_()["text/html"]
+
+
 def test_a_step_of_a_long_walk_keeps_its_number():
     x = leaf(1.01, "x")
     with mg.record() as trace:
@@ -282,8 +290,8 @@ def test_a_step_of_a_long_walk_keeps_its_number():
         ({"rule": "replace"}, "a rule is planted with find='wrong rule'"),
         ({"tolerance": 2}, "tolerance is 2, but has to be a part of a number's size"),
         ({"candidates": [{"answer": 3.0}]}, "a candidate is a dictionary with an answer and a hint"),
-        ({"step": 4, "kind": "picture"}, "step 4 cannot be asked for its picture: it is no array of 6 to 1,024 cells"),
-        ({"kind": "picture"}, "there is nothing to ask: no step of this walk can be asked for its picture"),
+        ({"step": 4, "kind": "picture"}, "step 4 cannot be asked for 'picture': it is no array of 6 to 1,024 cells"),
+        ({"kind": "picture"}, "there is nothing to ask: no step of this walk can be asked for 'picture'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_with_the_reason(options, message):

@@ -307,3 +307,14 @@ def test_the_page_hashes_bins_and_reads_as_python_does(page):
 
 TYPED = ["0.5", "-1e-3", "1/3", "0,5", "−2", ".5", "", "1/2/3", "two", "1,000,000", "0x10"]
 SHAPES = ["(3, 4)", "3x4", "(5,)", "()", "[3 4]", "", "(a, 2)", "0,3"]
+
+
+def test_full_screen_and_size_outlast_an_answer(asked):
+    page = asked(viz.quiz(curve(), [5, 6], "adds"))
+    page.keyboard.press("+")
+    page.keyboard.press("f")
+    page.wait_for_function("document.fullscreenElement !== null")
+    page.locator(".quiz-show").click()
+    expect(page.locator(".quiz-told")).to_contain_text("Shown.")
+    assert page.evaluate("document.fullscreenElement?.id") == "walk"
+    assert page.locator(".player").evaluate("player => player.style.zoom") == "1.15"

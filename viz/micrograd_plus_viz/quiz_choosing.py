@@ -42,24 +42,28 @@ class Chooser:
         for kind in sorted(kinds, key=lambda kind: -self.worth(at, kind)):
             if found := self.question(at, kind):
                 return found
-        which = f"its {kinds[0]}" if len(kinds) == 1 else "anything"
-        raise ValueError(f"step {at + 1 + self.trace['first']} cannot be asked for {which}: {why_not(kinds)}")
+        which = f"for {kinds[0]!r}" if len(kinds) == 1 else "for anything"
+        raise ValueError(f"step {at + 1 + self.trace['first']} cannot be asked {which}: {why_not(kinds)}")
 
     def handful(self, count: int, kinds: Sequence[str]) -> list[Question]:
         """At most `count` questions in the order of the walk, no two about the same step."""
         steps = sorted(range(len(self.trace["steps"])), key=self._says, reverse=True)[:MOST_TRIED]
+        return self._found(steps, count, kinds) or self._found(steps, count, kinds, least=-1.0)
+
+    def _found(self, steps: list[int], count: int, kinds: Sequence[str], least: float = 0.0) -> list[Question]:
+        """Questions of the kinds in turn, of those that say more than `least`."""
         found: dict[int, Question] = {}
         fresh = list(kinds)
         while fresh and len(found) < count:
             for kind in list(fresh):
-                made = self._next(steps, kind, found)
+                made = self._next(steps, kind, found, least)
                 if made is None:
                     fresh.remove(kind)
                 elif len(found) < count:
                     found[made.at] = made
         return [found[at] for at in sorted(found)]
 
-    def _next(self, steps: list[int], kind: str, found: dict[int, Question]) -> Question | None:
+    def _next(self, steps: list[int], kind: str, found: dict[int, Question], least: float) -> Question | None:
         """The question of a kind that says most about a step without one; steps side by side tell on each other."""
         used = [at for at, made in found.items() if made.kind == kind]
 
@@ -67,7 +71,7 @@ class Chooser:
             return not any(abs(at - other) == 1 for other in found), self.worth(at, kind) - 0.4 * len(used)
 
         for at in sorted((at for at in steps if at not in found), key=rank, reverse=True):
-            if self.worth(at, kind) > 0 and (made := self.question(at, kind)) and made.kind == kind:
+            if self.worth(at, kind) > least and (made := self.question(at, kind)) and made.kind == kind:
                 return made
         return None
 

@@ -309,7 +309,7 @@ def sign(asked: Asked) -> Question | None:
     say = say[0].upper() + say[1:]
     made = Question(
         asked.at, "sign", say, "choice", [str(signs.index(found))], f"It is {truths[found]}.",
-        f"If {asked.receiver} grew a little, would the result of the program grow or shrink by this way?",
+        f"Which sign has what arrived at {asked.sender}, and does its rule turn it?",
         choices=[{"text": text} for text in truths.values()],
     )
     upstream = sign_of(asked.value("upstream"))
@@ -324,7 +324,7 @@ def adds(asked: Asked) -> Question | None:
     step, target = asked.step, asked.ways[asked.at][2]
     if step["contribution"] is None:
         return None
-    if not step["accumulates"] and asked.rng.random() < 0.5:
+    if not step["accumulates"] and words.is_back(asked.trace, step) and asked.rng.random() < 0.5:
         counted = _counted(asked, target)
         if counted:
             return counted
@@ -336,7 +336,7 @@ def adds(asked: Asked) -> Question | None:
         {"0": "Nothing was there: it is the first to arrive.", "1": "It is added to what earlier steps have sent.",
          "2": "It is added to what an earlier walk has left there: nobody had cleared it."}[right],
         f"Go back and look at {asked.receiver}: does it hold a {asked.word} already?",
-        choices=[{"text": f"Nothing: this is the first {asked.word} to arrive"},
+        choices=[{"text": f"Nothing was there: this is the first {asked.word} to arrive"},
                  {"text": "It stays, and this is added: earlier steps of this walk have sent it"},
                  {"text": "It stays, and this is added: an earlier walk has left it"},
                  {"text": "It is replaced"}],

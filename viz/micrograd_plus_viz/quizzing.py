@@ -130,7 +130,7 @@ def quiz(
     if not made:
         raise ValueError(
             "there is nothing to ask: no step of this walk " + (
-                f"can be asked for its {kinds[0]}" if len(kinds) == 1 and trace["steps"] else "was recorded")
+                f"can be asked for {kinds[0]!r}" if len(kinds) == 1 and trace["steps"] else "was recorded")
         )  # fmt: skip
     return _asking(trace, note, made, show_me)
 

@@ -26,7 +26,7 @@ export function mount(host, data, opts = {}) {
     onNode, onGroups: () => { if (ready) restore(); }, search, values: () => valuesFirst(least === 0),
     along: () => { along = !along; player.querySelector(".along")?.setAttribute("aria-pressed", String(along)); seek(
       index); },
-    full: () => (document.fullscreenElement ? document.exitFullscreen() : player.requestFullscreen?.()),
+    full: () => (document.fullscreenElement ? document.exitFullscreen() : (opts.frame ?? player).requestFullscreen?.()),
   };
   const graph = drawGraph(data, act);
   const controlled = controls(data, count, act);
@@ -58,7 +58,7 @@ export function mount(host, data, opts = {}) {
   function seek(wanted, moving = false) {
     const target = Math.min(count, Math.max(least, wanted));
     graph.stopBeads();
-    if (along && data.steps[target - 1]) for (const i of concernedIn(data, data.steps[target - 1])) graph.openTo(i);
+    if (along && litAt(target)) for (const i of concernedIn(data, litAt(target))) graph.openTo(i);
     graph.light(litAt(index), false);
     while (index < target) { apply(index, true); index += 1; }
     while (index > target) { index -= 1; apply(index, false); }

@@ -39,6 +39,7 @@ export function mountQuiz(host, given, opts = {}) {
   }
 
   function show(index) {
+    const kept = player && keptOfView(host);
     if (player && data.groups) data.groups.open = data.groups.names.map((_, g) => g).filter(player.isOpen);
     player?.destroy();
     player = null;
@@ -46,7 +47,8 @@ export function mountQuiz(host, given, opts = {}) {
     const known = form && knownColumn(data, question);
     const ask = form && { say: question.say, lit: question.lit, panel: [form.panel, known].filter(Boolean),
       onNode: form.onNode };
-    player = mount(host, data, { index, strip: strip.element, ask, keys, onIndex });
+    player = mount(host, data, { index, strip: strip.element, ask, keys, onIndex, frame: host });
+    kept?.(host);
     onIndex();
   }
 
@@ -127,6 +129,19 @@ function scoreText({ at_once, later, shown, of }) {
   const told = [[at_once, "right at once"], [later, "right later"], [shown, "shown"]].filter(([count]) => count)
     .map(([count, word]) => `${count} ${word}`);
   return of > 1 || told.length ? `${told.join(", ") || "none answered"}, of ${of}` : "";
+}
+
+// How large the player was made, whether its numbers are hidden and groups open by themselves: the next one has it too.
+function keptOfView(host) {
+  const { style, classList } = host.shadowRoot.querySelector(".player");
+  const [zoom, hushed] = [style.zoom, classList.contains("hushed")];
+  const along = host.shadowRoot.querySelector(".along")?.getAttribute("aria-pressed") === "true";
+  return () => {
+    const next = host.shadowRoot.querySelector(".player");
+    next.style.zoom = zoom;
+    next.classList.toggle("hushed", hushed);
+    if (along) host.shadowRoot.querySelector(".along").click();
+  };
 }
 
 // What an answer opened, added to what is there.
