@@ -147,7 +147,7 @@ def save(
     looks = {"width": width, "dark": dark}
     if suffix in (".svg", ".png") and index is not None:
         return _written(path, film.step(window.holding(trace, [index])[0], index, suffix, **looks))
-    wanted = None if steps is None else list(steps)
+    wanted = [index] if steps is None and index is not None else None if steps is None else list(steps)
     if suffix in (".md", ".tex"):
         shown, _ = window.holding(trace, wanted or [], start, min(length, solution.MOST_STEPS))
         return _written(path, solution.written(shown, suffix, title, wanted))
