@@ -146,7 +146,8 @@ class Value:
         """
         earlier: list[tuple[Value, Any]] = []
         order = self._order(earlier)
-        observers = [on_step for each in recorders() if (on_step := each.begin_walk(self, 1.0, False))]
+        begun = [each.begin_walk(self, 1.0, can_replay=False, held=dict(earlier)) for each in recorders()]
+        observers = [on_step for on_step in begun if on_step is not None]
         value: Any = self
         fresh: set[Any] = {self}
         try:

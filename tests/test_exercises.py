@@ -21,6 +21,7 @@ from micrograd_plus.core.define import operations
 from micrograd_plus.core.operation import Op
 from micrograd_plus.core.rule import Rule
 from micrograd_plus.exercises import defining, rows, student, twice
+from micrograd_plus.exercises.adapting import adapted
 from micrograd_plus.exercises.edges import EDGES
 from micrograd_plus.exercises.exercise import GROUPS, KINDS
 from micrograd_plus.exercises.marking import COSTS
@@ -206,6 +207,7 @@ NEW_MISTAKES = [
     ("entries are exactly at the bounds", "hardtanh.x", lambda xp, x, low, high: xp.where(
         (x == low) | (x == high), 3.0, 1.0 * ((x > low) & (x < high)))),
     ("there are no axes", "negative.x", lambda x: -1.0 if x.ndim else 1.0),
+    ("an entry is no number", "fmax.a", lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (a > b))),
 ]  # fmt: skip
 """Wrong rules that are in no list, each wrong at one edge only."""
 
@@ -243,8 +245,23 @@ def test_a_rule_that_is_in_no_list_and_wrong_at_an_edge_only_is_caught_there(edg
         assert edge in edges
 
 
+def test_a_quantised_rule_that_lets_pass_what_was_cut_off_is_caught_beyond_the_bounds():
+    op = operations["quantized_conv2d"]
+    through = next(rule.function for rule in operations["conv2d"].rules if rule.inputs == ("weight",))
+
+    def without_the_mask(
+        xp, upstream, x, x_scale, x_zero_point, weight_shape, stride, padding, dilation, groups, low, high
+    ):
+        image = xp.fake_quantize(x, x_scale, x_zero_point, low=low, high=high)
+        return through(xp, upstream, image, weight_shape, stride, padding, dilation, groups)
+
+    exercise = exercises.named("quantized_conv2d.weight")
+    result = result_of(exercise, adapted(op, ("weight",), [(("weight",), without_the_mask)]), 0)
+    assert result.first_wrong.case.about == "entries lie far beyond the bounds"
+
+
 def test_every_edge_has_a_draw():
-    names = ("masked_softmax.x", "det.a", "hardtanh.x", "take.x", "sin.x")
+    names = ("masked_softmax.x", "det.a", "hardtanh.x", "take.x", "sin.x", "fmin.b", "quantized_conv2d.weight")
     drawn = {case.about for each in [*ALL, *map(exercises.named, names)] for case in each.cases(0)}
     assert EDGES.keys() <= drawn
 

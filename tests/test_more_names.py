@@ -157,3 +157,24 @@ def test_the_layers_of_volumes_are_there():
     assert nn.ConvTranspose3d(4, 2, 2, stride=2)(mg.ones(1, 4, 3, 2, 2)).shape == (1, 2, 6, 4, 4)
     with pytest.raises(ValueError, match="max_pool3d: input has shape"):
         F.max_pool3d(mg.ones(2, 3), 2)
+
+
+def test_the_solution_of_a_differential_equation_has_slopes_by_its_start_its_times_and_its_parameters():
+    def swing(y, t, stiffness, push):
+        return mg.stack([y[1], push * mg.sin(t) - stiffness * y[0]])
+
+    def path(y0, t, stiffness, push):
+        return mg.numpy.integrate.odeint(swing, y0, t, (stiffness, push))
+
+    given = np.array([1.0, -0.3]), np.array([0.0, 0.4, 1.1, 0.9]), np.array(2.0), np.array(0.5)
+    for place in range(4):
+        def alone(x, place=place):
+            return path(*given[:place], x, *given[place + 1:])
+
+        has_the_right_gradients(alone, given[place])
+    free = mg.numpy.integrate.odeint(lambda y, t: -y, np.array([1.0]), np.array([0.0, 1.0]))
+    assert type(free) is np.ndarray
+    np.testing.assert_allclose(free[:, 0], [1, np.exp(-1)], rtol=1e-9)
+    with pytest.raises(RuntimeError, match="odeint: 5 steps were not enough between two times; is the equation stiff"):
+        mg.numpy.integrate.odeint(lambda y, t: -1e6 * y, np.array([1.0]), np.array([0.0, 1.0]), most=5)
+    assert {"integrate", "stats", "tools"} <= {*dir(mg.numpy)}

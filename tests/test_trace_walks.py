@@ -213,6 +213,14 @@ def test_a_forward_that_fails_ends_at_the_application_with_its_inputs_and_the_li
     assert sum(node.failed for node in trace.nodes) == 1
 
 
+def test_a_list_of_parts_that_cannot_be_joined_is_told_part_by_part():
+    a, b = leaf(np.ones((2, 3))), leaf(np.ones((1, 2)))
+    trace = broken(lambda: mg.concatenate([a, b]), ValueError)
+    failed = trace.nodes[trace.error.node]
+    assert (failed.op, failed.failed) == ("concatenate", True)
+    assert [np.shape(trace.nodes[place].value) for _, place in failed.inputs] == [(2, 3), (1, 2)]
+
+
 def test_a_rule_that_raises_ends_the_walk_at_its_application():
     @mg.elementwise(x=lambda xp, x: xp.matmul(x, x))
     def odd_at_walking(xp, x):

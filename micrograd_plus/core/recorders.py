@@ -22,9 +22,12 @@ class Recorder:
     def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
         """An operation was applied to `inputs`, whose arrays were `data`."""
 
-    def begin_walk(self, root: Any, upstream: Gradient, can_replay: bool) -> OnStep | None:
+    def begin_walk(
+        self, root: Any, upstream: Gradient, can_replay: bool, held: dict[Any, Any] | None = None
+    ) -> OnStep | None:
         """A walk begins. Who wants its steps now returns a function that is called with each; `can_replay` says that
-        the same walk can also be had later, from what the nodes saved."""
+        the same walk can also be had later, from what the nodes saved. `held` is what the ends of the walk had before,
+        where it is not there to be seen while the walk goes on."""
         return None
 
     def broke_off(self) -> None:

@@ -51,7 +51,10 @@ def marked(submission: Submission, assignment: Assignment, sandbox: Sandbox, att
         made["tampering"] = submission.tampering
         return made
     work = Work(submission, assignment, sandbox, attempt, limits or limits_of)
-    made["exercises"] = [work.whatever(name) for name in assignment.exercises]
+    try:
+        made["exercises"] = [work.whatever(name) for name in assignment.exercises]
+    finally:
+        sandbox.leave()
     if walks is not None:
         walks.update(work.walks)
     made["score"] = round(sum(each["points"] for each in made["exercises"]), 6)
@@ -166,10 +169,9 @@ class Work:
     def keep_walk(self, name: str, exercise: Any, cases: list[Any], outcomes: list[Any], wrong: Any) -> None:
         """The walk through the first wrong call: the values that came back take the place of the rule, so nothing of
         the student's is run for it."""
-        values = None if wrong is None else outcomes[cases.index(wrong.case)]["values"]
-        if values is None:
+        if wrong is None or outcomes[cases.index(wrong.case)]["values"] is None:
             return
-        sent = list(values.values())
+        sent = list(outcomes[cases.index(wrong.case)]["values"].values())
 
         def handed_in() -> Any:
             return sent[0] if len(sent) == 1 else tuple(sent)

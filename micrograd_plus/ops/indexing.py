@@ -3,7 +3,9 @@
 from ..backends.shapes import corner, ndim, shape
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
 from ..core.errors import names_itself
-from .elementwise import equal, isfinite, maximum, stop_gradient, where
+from .arithmetic import maximum, where
+from .casts import stop_gradient
+from .comparisons import equal, isfinite
 from .shape import broadcast_to, getitem
 
 

@@ -6,7 +6,9 @@ from math import log as ln, pi
 from ..backends.shapes import ndim, shape
 from ..core.define import elementwise, mask, nondifferentiable, real_only
 from ..core.errors import names_itself
-from .elementwise import absolute, equal, imag, isclose, multiply, real, where
+from .arithmetic import absolute, multiply, where
+from .comparisons import equal, isclose
+from .complexes import imag, real
 from .indexing import take_along_axis
 from .reductions import all as every
 from .shape import ravel, unstack

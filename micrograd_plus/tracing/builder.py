@@ -30,7 +30,7 @@ from .outline import Application, Constant, Number, Outline
 from .recorder import Inside, Recorder, Seen, Told, Walk as Walked
 from .sites import ENGINE, Site, is_marking, kind_of, rule_source, site_at
 from .trace import Failure, Formula, Group, Held, Listed, Rule, Step, Trace, TraceNode, Walk
-from .values import bare, one_by_one, spelled
+from .values import bare, first_of, of_outputs, one_by_one, spelled
 
 OWN_NAMES = ("forward", "call", "apply", "by_name", "power", "inside", "awaited")
 """Functions of the engine that no program calls by their name."""
@@ -113,7 +113,8 @@ class Builder:
     @cached_property
     def walks(self) -> list[Walk]:
         """The walks, one after the other; of forward ones that there were."""
-        made, first = [], 0
+        made: list[Walk] = []
+        first = 0
         for number, walk in enumerate(self._walked):
             error = None if walk.failed is None else self._failure(walk.failed)
             made.append(
@@ -136,7 +137,8 @@ class Builder:
     @cached_property
     def _leaves(self) -> list[dict[int, Held]]:
         """What each leaf held before and after each walk, by its number."""
-        places, found = self.outline.places, []
+        places = self.outline.places
+        found: list[dict[int, Held]] = []
         for walk in self._walked:
             leaves: dict[int, Held] = {}
             for node, contribution, _, _, after in walk.steps:
@@ -193,7 +195,7 @@ class Builder:
         return TraceNode(
             id=place,
             kind=kind,
-            op=op.name if applied else None,
+            op=op.name if op is not None and applied else None,
             called=self._called(place) if applied else None,
             name=self.every_name[place],
             label=self.labels[place],
@@ -247,7 +249,8 @@ class Builder:
     @cached_property
     def every_name(self) -> list[str]:
         """What each node is called, in every part of the record."""
-        plain, constants = [], []
+        plain: list[str] = []
+        constants: list[bool] = []
         for place, (key, label) in enumerate(zip(self.outline.keys, self.labels, strict=True)):
             told = self.outline.made_by(key)
             op = told[0] if told else getattr(key, "op", None)
@@ -321,7 +324,7 @@ class Builder:
 
     def _list(self, group: Made | None, order: dict[int, Made]) -> None:
         """Add a group, behind those around it."""
-        chain = []
+        chain: list[Made] = []
         while group is not None and id(group) not in order:
             chain.append(group)
             group = self._calls.around(group)
@@ -338,7 +341,7 @@ class Builder:
         return common[0] if common else None
 
     def _up(self, group: Made | None) -> list[Made]:
-        chain = []
+        chain: list[Made] = []
         while group is not None:
             chain.append(group)
             group = self._calls.around(group)
@@ -424,7 +427,7 @@ class Builder:
             places, key = self.outline.places, _parent(node, contribution)
             target, known = places[id(key)], self._known(node, contribution)
             arrived, reads = bare(upstream), {name: bare(value) for name, value in one_by_one(known).items()}
-            if isinstance(upstream, list):
+            if of_outputs(upstream):
                 parts = {f"upstream[{i}]": bare(part) for i, part in enumerate(upstream) if part is not None}
                 arrived, reads = next(iter(parts.values())), {**reads, **parts}
             before, after = bare(before), bare(after)
@@ -463,14 +466,11 @@ class Builder:
     def _upstream_of(self, node: Any, upstream: Any) -> Any:
         """What stands for upstream in a formula: of several outputs as many as there were, or are known to have
         mattered."""
-        if not isinstance(upstream, list):
-            arrived = upstream
-        else:
-            arrived = next(part for part in upstream if part is not None)
+        arrived = first_of(upstream)
         if not node.op.outputs:
             return arrived
         told = self.outline.made_by(node)
-        count = len(told[5]) if told is not None else len(upstream) if isinstance(upstream, list) else 1
+        count = len(told[5]) if told is not None else len(upstream) if of_outputs(upstream) else 1
         return [arrived] * count
 
     # Rules and formulas -----------------------------------
@@ -482,7 +482,7 @@ class Builder:
         names: dict[Any, str] = {}
         rules: dict[str, Rule] = {}
         plain: dict[Any, bool] = {}
-        every = []
+        every: list[str] = []
         for node, contribution, upstream, _, _ in self._told_steps:
             rule = contribution.rule
             if rule not in plain:
@@ -558,24 +558,22 @@ class Builder:
     def _shown(self, node: Any, contribution: Contribution) -> tuple[dict[str, str], dict[str, Any]]:
         """How an application's formula spells what its rule read: by the user's names; the operation's own letter where
         there is none, if no value of the user's goes by it; and plain numbers as they are."""
-        shown, constants = {}, {}
+        shown: dict[str, str] = {}
+        constants: dict[str, Any] = {}
         for name, parent in self.outline.inputs(node):
             if isinstance(parent, Number):
                 constants[name] = parent._data
                 continue
             place = self.outline.places.get(id(parent))
-            if place is None:
-                continue
-            if self.labels[place]:
-                shown[name] = self.labels[place]
-            elif name in self._labels_in_use:
-                shown[name] = self.every_name[place]
-        place = self.outline.places[id(node)]
-        if self.labels[place]:
-            shown["out"] = self.labels[place]
-        elif "out" in self._labels_in_use:
-            shown["out"] = self.every_name[place]
+            if place is not None and (spelled_as := self._spelled_as(name, place)):
+                shown[name] = spelled_as
+        if spelled_as := self._spelled_as("out", self.outline.places[id(node)]):
+            shown["out"] = spelled_as
         return shown, constants
+
+    def _spelled_as(self, letter: str, place: int) -> str | None:
+        """What a node is called in a formula; None where the operation's own letter will do."""
+        return self.labels[place] or (self.every_name[place] if letter in self._labels_in_use else None)
 
 
 def inside(told: Told, upstream: Any) -> Callable[[], Trace | None] | None:
@@ -607,7 +605,7 @@ def inside(told: Told, upstream: Any) -> Callable[[], Trace | None] | None:
 
 def end_to_end(out: Any, upstream: Any) -> tuple[Any, Any]:
     """Where the walk inside begins, and with what: several outputs are laid end to end, and their gradients too."""
-    if not isinstance(upstream, list):
+    if not of_outputs(upstream):
         return out, upstream
     places = [place for place, part in enumerate(upstream) if part is not None]
     if len(places) == 1:

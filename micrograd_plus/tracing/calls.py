@@ -64,7 +64,7 @@ class Place:
 
     def __init__(self, number: int, call: Call, group: Made | None):
         self.number, self.call, self.group, self.code = number, call, group, call.frame.f_code
-        self.last = (-1, -1.0)
+        self.last: tuple[int, float] = (-1, -1.0)
         self.active: list[tuple[Loop, Made]] = []
 
 
@@ -132,7 +132,7 @@ class Calls:
         """The group of a call; that of its caller where it has none of its own."""
         code = call.frame.f_code
         if call.scope is not None:
-            return Made("scope", getattr(call.scope, "name", call.scope), parent, call)
+            return Made("scope", call.scope if isinstance(call.scope, str) else call.scope.name, parent, call)
         if outer is None:
             return parent
         if call.kind == ENTERS:

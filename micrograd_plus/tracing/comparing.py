@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..backends.shapes import is_sequence
 from .loading import load_trace
 from .trace import Step, Trace
 from .values import Fields, Stored, bare, np
@@ -199,7 +200,9 @@ def _brief(value: Any) -> str:
     """What stands in a sentence for a value."""
     if value is None:
         return "nothing"
-    if isinstance(value, (str, tuple)):
+    if isinstance(value, str):
+        return value
+    if is_sequence(value):
         return str(value)
     array = kept(value)
     return str(array.item()) if array.shape == () else f"an array of shape {tuple(getattr(value, 'shape', ()))}"

@@ -6,6 +6,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from ..core.operation import Op
+from ..core.values import parts_of
 from .sites import ENGINE, kind_of
 
 
@@ -69,7 +70,7 @@ def _look_for_application(frame: FrameType, found: Failed) -> None:
     if isinstance(written, Op) and code.co_name == written.name:
         found.op = written
         given = [held.get(name) for name in written.inputs]
-        found.inputs = written.parts_of(given[0]) if written.kind == "variadic" else given
+        found.inputs = parts_of(written, given[0]) if written.kind == "variadic" else given
         found.params = {name: held[name] for name in written.params if name in held}
     elif code.co_name == "apply" and isinstance(op := held.get("self"), Op):
         found.op = op

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from ..backends import arrays
 from ..backends.shapes import is_sequence
@@ -161,8 +161,8 @@ def signature(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> t
 
 def _kind(value: Any, rule: Rule | None = None, name: str = "") -> Any:
     """What of a value can be seen in a formula."""
-    if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in cast("list[Any]", value)):
-        return type(value), len(cast("list[Any]", value))
+    if is_sequence(value) and any(hasattr(part, "shape") for part in value):
+        return type(value), len(value)
     if hasattr(value, "shape"):
         return is_complex(value) if rule is None or name in rule.op.inputs else (is_complex(value), id(value))
     if isinstance(value, float) or (rule is not None and name in rule.op.inputs and value is not None):

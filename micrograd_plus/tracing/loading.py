@@ -218,11 +218,12 @@ class _Reader:
 
     def lines(self, data: Any, where: str) -> list[Site]:
         """Places in the user's program, the innermost first."""
-        found = []
+        found: list[Site] = []
         for each in _typed(data, list, f"{where}: lines"):
-            if not 0 <= _typed(each, int, f"{where}: lines") < len(self.sites):
-                raise TraceError(f"{where} refers to site {each}; there are {len(self.sites)}")
-            found.append(self.sites[each])
+            place: int = _typed(each, int, f"{where}: lines")
+            if not 0 <= place < len(self.sites):
+                raise TraceError(f"{where} refers to site {place}; there are {len(self.sites)}")
+            found.append(self.sites[place])
         return found
 
     def error(self, data: Any, where: str) -> Failure | None:
@@ -276,7 +277,7 @@ class _Reader:
         fields["seed"] = self.value(fields["seed"], where)
         fields["lines"] = self.lines(fields["lines"], where)
         fields["error"] = self.error(fields["error"], f"{where}: error")
-        leaves = []
+        leaves: list[Held] = []
         for each in _typed(fields["leaves"], list, f"{where}: leaves"):
             held = dict(_fields(each, f"{where}: a leaf", ("node", "value", "before", "received", "after")))
             node = self.place_of_node(held.pop("node"), f"{where}: a leaf")
@@ -361,13 +362,11 @@ class _Reader:
         fields = dict(_fields(data, where, Step.__slots__))
         if type(fields["index"]) is not int or fields["index"] != place:
             raise TraceError(f"{where} calls itself {shortened(fields['index'])}")
-        for name in ("node", "target"):
-            self.place_of_node(fields[name], f"{where}: {name}")
+        node, target = (self.place_of_node(fields[name], f"{where}: {name}") for name in ("node", "target"))
         if _typed(fields["rule"], str, f"{where}: rule") not in self.trace.rules:
             raise TraceError(f"{where} applies the rule {shortened(fields['rule'])}, which is not described")
         _typed(fields["input"], str, f"{where}: input")
-        if (fields["input"], fields["target"]) not in self.trace.nodes[fields["node"]].inputs:
-            node, target = fields["node"], fields["target"]
+        if (fields["input"], target) not in self.trace.nodes[node].inputs:
             raise TraceError(f"{where} goes from node {node} to node {target}, which is not its input by that name")
         for name in ("accumulates", "earlier"):
             _typed(fields[name], bool, f"{where}: {name}")

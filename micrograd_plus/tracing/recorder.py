@@ -21,7 +21,7 @@ from ..core.ownership import snapshot
 from ..core.rule import Contribution
 from ..core.variable import Variable
 from .failures import Failed, failed
-from .sites import ENGINE, kind_of, of_engine, of_users
+from .sites import ENGINE, USER, kind_of, of_engine, of_users
 from .trace import Trace
 
 Told = tuple[Any, Sequence[Any], Any, Sequence[Any], dict[str, Any], Any, int, int, float, Any]
@@ -52,6 +52,11 @@ class Call(NamedTuple):
     def code(self) -> CodeType:
         """What ran."""
         return self.frame.f_code
+
+    @property
+    def runs_users(self) -> bool:
+        """Whether it runs the user's own code, whose names are the user's."""
+        return kind_of(self.frame.f_code) == USER
 
     @property
     def kind(self) -> str:
@@ -207,7 +212,7 @@ class Recorder(recorders.Recorder):
                 parent = id(named)
         return parent
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool) -> Walk | None:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> Walk | None:
         """Note a walk, who asked for it, and what leaves hold; it is watched now only where it could not be had
         again."""
         frame = self._of_the_user(frame_at(1))
@@ -215,7 +220,7 @@ class Recorder(recorders.Recorder):
             self._enter(frame)
         instruction = -1 if frame is None else frame.f_lasti
         begun = Walk(seen(root), upstream.copy() if can_replay else upstream, can_replay, id(frame), instruction)
-        begun.held = put_aside(frame_at(1)) if begun.key is root else held_before(begun.key)
+        begun.held = held_before(begun.key) if held is None else held
         begun.place = len(self.applications)
         self.walks.append(begun)
         return None if can_replay else begun
@@ -284,7 +289,7 @@ class Inside(Recorder):
         inputs, result = [*map(seen, inputs)], tuple(map(seen, result)) if op.outputs else seen(result)
         self.applications.append((op, inputs, known, data, params, result, id(frame), instruction, 0.0, None))
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool) -> Walk | None:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> Walk | None:
         """Note a walk; who looks inside has asked for it, and no line of the program."""
         begun = Walk(seen(root), upstream.copy() if can_replay else upstream, can_replay, 0, -1)
         begun.place = len(self.applications)
@@ -307,10 +312,3 @@ def held_before(root: Any) -> dict[Any, Any]:
                 met.add(parent)
                 todo.append(parent)
     return found
-
-
-def put_aside(frame: FrameType | None) -> dict[Any, Any]:
-    """What numbers held when a walk over them began: the walk has put that aside, to add it again when it ends."""
-    while frame is not None and "earlier" not in frame.f_locals:
-        frame = frame.f_back
-    return {} if frame is None else dict(frame.f_locals["earlier"])
