@@ -103,6 +103,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     walk_parser.add_argument("--pace", type=float, metavar="SECONDS", help="how long a film shows each step")
     walk_parser.add_argument("--dark", action="store_true", help="pictures for dark pages")
     walk_parser.add_argument("--loop", action="store_true", help="a film that plays for ever")
+    walk_parser.add_argument("--motion", action="store_true", help="a film in which gradients roll along their edges")
     ops_parser = command("ops", show_operations, "list the operations, or tell all about one",
                          "micrograd-plus ops\nmicrograd-plus ops softmax")  # fmt: skip
     ops_parser.add_argument("name", nargs="?", help="the operation to tell about")
@@ -176,7 +177,9 @@ def options(chosen: argparse.Namespace, script: Path) -> dict[str, Any]:
     """How a walk is to be written, as far as the command says it."""
     said = {"index": chosen.step, "steps": chosen.steps, "width": chosen.width, "pace": chosen.pace}
     told = {name: value for name, value in said.items() if value is not None}
-    return told | {"title": chosen.title or script.name, "dark": chosen.dark, "loop": chosen.loop}
+    return told | {"title": chosen.title or script.name, "dark": chosen.dark} | {
+        "loop": chosen.loop, "motion": chosen.motion,
+    }  # fmt: skip
 
 
 def walk(chosen: argparse.Namespace, rest: list[str]) -> int:

@@ -199,7 +199,8 @@ def test_a_file_of_data_can_be_written_where_nothing_that_draws_is_installed(tmp
 
 @pytest.mark.needs("graphviz")
 def test_a_step_a_film_and_a_solution_are_written_as_the_command_says(tmp_path):
-    ran = run(*["walk", "--example", "neuron", "-o", "step.svg", "--step", "4", "--dark", "--width", "700"], folder=tmp_path)
+    told = ("-o", "step.svg", "--step", "4", "--dark", "--width", "700")
+    ran = run("walk", "--example", "neuron", *told, folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
     drawn = (tmp_path / "step.svg").read_text(encoding="utf-8")
     assert re.search(r'<svg [^>]*width="700"', drawn)
