@@ -19,7 +19,7 @@ MOST_SECONDS = 20.0
 """A case that takes longer hangs."""
 
 MOST_SHOWN = 20
-SAME, SAID, TIE = "the same", "refused by a sentence", "at a kink or a tie"
+SAME, SAID, TIE = "the same", "refused by a sentence", "at a kink, a tie, or where rounding decides"
 """What may come of a case; whatever else does is a finding."""
 
 
