@@ -473,8 +473,9 @@ def picture(asked: Asked) -> Question | None:
 
 
 def _same_shape(asked: Asked, after: Trace) -> list[Trace]:
-    """What other steps leave elsewhere, of the same shape."""
-    places = dict.fromkeys(step["after"] for step in asked.trace["steps"] if step["after"] is not None)
+    """What earlier steps have left elsewhere, of the same shape; later ones may be asked about themselves."""
+    earlier = asked.trace["steps"][: asked.at]
+    places = dict.fromkeys(step["after"] for step in reversed(earlier) if step["after"] is not None)
     found = [asked.trace["values"][place] for place in list(places)[:200] if place != asked.step["after"]]
     return [cells.one(value) for value in found if value["shape"] == after["shape"]][:8]
 
