@@ -16,7 +16,7 @@ from .words import ALONG, ENTRIES, MATRICES, PAIRS, Side
 SHAPES = [(), (3,), (4,), (3, 4), (4, 4), (1, 4), (3, 1), (2, 3, 4), (2, 1, 4)]
 MOST_ENTRIES, MOST_SIZE = 200, 20.0
 SEVERAL = 7
-"""Of the programs that are recorded, one in so many is written as JSON and read back: that takes longer than all else."""
+"""Of the programs that are recorded, one in so many is written as JSON and read back, which takes longest."""
 WAYS = (
     "plain", "plain", "twice", "freed", "create_graph", "hooks", "retained", "checkpoint", "recorded", "unfused",
     "grad", "jvp", "float32",
@@ -69,7 +69,8 @@ def made(case: int) -> Program:
     """The program of a case."""
     rng = dice("programs", case)
     way = WAYS[rng.integers(len(WAYS))]
-    program = Program(case, way, [rng.normal(size=SHAPES[rng.integers(len(SHAPES))]) for _ in range(rng.integers(1, 4))])
+    leaves = [rng.normal(size=SHAPES[rng.integers(len(SHAPES))]) for _ in range(rng.integers(1, 4))]
+    program = Program(case, way, leaves)
     theirs = sides("float64")[0]
     pool = [theirs.tensor(values) for values in program.leaves]
     for _ in range(rng.integers(3, 13)):

@@ -157,6 +157,7 @@ def save(
     pace: float = film.SECONDS,
     dark: bool = False,
     loop: bool = False,
+    motion: bool = False,
 ) -> Path:
     """Write the walk to a file, by its suffix, and return the path.
 
@@ -165,8 +166,8 @@ def save(
     on paper; `.dot` the graph for Graphviz; `.json` the trace itself. With `index` an `.svg` or `.png` is the picture
     of that step, and a page opens there. Of a walk longer than `length` steps the part from step `start` on is written,
     but `.json` always holds all of it. Pictures are `width` pixels wide, and `dark` ones are for dark pages; films have
-    a frame for each of `steps`, `pace` seconds long, and those in pixels play for ever with `loop`. ValueError for any
-    other suffix, and for a film or a picture that would be too large.
+    a frame for each of `steps`, `pace` seconds long; those in pixels play for ever with `loop`, and with `motion` a
+    bead rolls along each edge. ValueError for any other suffix, and for a film or a picture that would be too large.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -188,25 +189,24 @@ def save(
     looks = {"width": width, "dark": dark}
     if suffix in (".svg", ".png") and index is not None:
         return _written(path, film.step(window.holding(trace, [index])[0], index, suffix, **looks))
-    wanted = None if steps is None else list(steps)
+    wanted = [index] if steps is None and index is not None else None if steps is None else list(steps)
     if suffix in (".md", ".tex"):
         shown, _ = window.holding(trace, wanted or [], start, min(length, solution.MOST_STEPS))
         return _written(path, solution.written(shown, suffix, title, wanted))
     shown, _ = window.holding(trace, wanted or [], start, length)
-    return _written(path, _drawn(shown, suffix, wanted, pace, loop, looks))
+    film_of = {"steps": wanted, "pace": pace, "loop": loop, "motion": motion} | looks
+    return _written(path, _drawn(shown, suffix, film_of, looks))
 
 
-def _drawn(
-    shown: Trace, suffix: str, steps: list[int] | None, pace: float, loop: bool, looks: dict[str, Any]
-) -> str | bytes:
+def _drawn(shown: Trace, suffix: str, film_of: dict[str, Any], looks: dict[str, Any]) -> str | bytes:
     """A whole walk as a picture, or as a film."""
     if suffix == ".dot":
         return dot.source(shown)
     if suffix == ".png":
         return film.graph(shown, **looks)
     if suffix == ".svg":
-        return film.animated(shown, steps=steps, pace=pace, **looks)
-    return film.frames(shown, suffix[1:].upper(), steps=steps, pace=pace, loop=loop, **looks)
+        return film.animated(shown, steps=film_of["steps"], pace=film_of["pace"], **looks)
+    return film.frames(shown, suffix[1:].upper(), **film_of)
 
 
 def __dir__() -> list[str]:
