@@ -465,7 +465,7 @@ def picture(asked: Asked) -> Question | None:
         "choice", [str(right)], f"It is picture {right + 1}.",
         "Look at what arrived, and at what the rule does with it: to the sign of each entry, and to its place.",
         choices=[{"picture": each} for each in shown],
-        note="Blue is positive, red with a minus negative, blank zero; the darker the larger.",
+        note="Blue is positive, red with a minus negative, blank zero; the stronger the larger.",
     )
     for k, text in hints.items():
         made.hint([str(k)], text)
