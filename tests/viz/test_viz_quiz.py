@@ -62,6 +62,25 @@ def test_a_page_its_picture_and_its_words_hold_nothing_of_the_answer(step, kind)
     assert holds(str(trace.steps[step - 1].contribution), trace.steps[step - 1].contribution)
 
 
+@pytest.mark.parametrize("kind", ["gradient", "shape", "sign", "adds", "formula", "picture"])
+def test_no_entry_of_an_array_that_is_asked_about_stands_in_the_page(kind):
+    trace = layer()
+    at = next(step.index for step in trace.steps if step.rule.startswith("tanh")) + 1
+    told = quizzed.numbers_in(readable(viz.quiz(trace, at, kind)))
+    earlier = trace.steps[: at - 1]
+    assert entries(earlier[-1].after) <= told
+    values = [node.value for node in trace.nodes if node.value is not None]
+    public = entries(*values, *(value for each in earlier for value in (each.contribution, each.after, each.local)))
+    asked = entries(*(each.contribution for each in trace.steps[at - 1 :])) - public
+    assert len(asked) > 20
+    assert asked & told == set()
+
+
+def entries(*values):
+    """All entries of some arrays, as `numbers_in` has them."""
+    return {f"{abs(x):.4g}" for value in values if value is not None for x in np.ravel(value)}
+
+
 def test_a_payload_that_goes_one_step_too_far_is_seen_to_leak(monkeypatch):
     trace = curve()
     right = quiz_parts._part
@@ -287,7 +306,9 @@ def test_a_step_of_a_long_walk_keeps_its_number():
         ({"step": 99}, "there is no step 99 to ask for: the steps are 1 to 9"),
         ({"kind": "colour"}, "what can be asked of a step is gradient, shape, sign, order, adds, formula, picture"),
         ({"find": "treasure"}, "what can be found is 'wrong rule', not 'treasure'"),
+        ({"find": "wrong rule", "step": 3}, "with find='wrong rule' the whole walk is shown: neither step nor kind"),
         ({"rule": "replace"}, "a rule is planted with find='wrong rule'"),
+        ({"questions": 0}, "questions is 0, but a quiz has at least one"),
         ({"tolerance": 2}, "tolerance is 2, but has to be a part of a number's size"),
         ({"candidates": [{"answer": 3.0}]}, "a candidate is a dictionary with an answer and a hint"),
         ({"step": 4, "kind": "picture"}, "step 4 cannot be asked for 'picture': it is no array of 6 to 1,024 cells"),

@@ -465,7 +465,7 @@ def picture(asked: Asked) -> Question | None:
         "choice", [str(right)], f"It is picture {right + 1}.",
         "Look at what arrived, and at what the rule does with it: to the sign of each entry, and to its place.",
         choices=[{"picture": each} for each in shown],
-        note="Blue is positive, red with a minus negative, blank zero; the darker the larger.",
+        note="Blue is positive, red with a minus negative, blank zero; the stronger the larger.",
     )
     for k, text in hints.items():
         made.hint([str(k)], text)
@@ -473,8 +473,9 @@ def picture(asked: Asked) -> Question | None:
 
 
 def _same_shape(asked: Asked, after: Trace) -> list[Trace]:
-    """What other steps leave elsewhere, of the same shape."""
-    places = dict.fromkeys(step["after"] for step in asked.trace["steps"] if step["after"] is not None)
+    """What earlier steps have left elsewhere, of the same shape; later ones may be asked about themselves."""
+    earlier = asked.trace["steps"][: asked.at]
+    places = dict.fromkeys(step["after"] for step in reversed(earlier) if step["after"] is not None)
     found = [asked.trace["values"][place] for place in list(places)[:200] if place != asked.step["after"]]
     return [cells.one(value) for value in found if value["shape"] == after["shape"]][:8]
 

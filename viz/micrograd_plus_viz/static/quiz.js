@@ -214,7 +214,7 @@ function answerForm(question, names, answer) {
     buttons.forEach((button, k) => {
       if (text(k) !== given || button.getAttribute("aria-disabled")) return;
       button.setAttribute("aria-disabled", "true");
-      button.prepend(make("span", "wrong-mark", "\u2717 "));
+      button.querySelector("kbd").prepend("\u2717 ");
     });
     if (types) box.select();
   }
