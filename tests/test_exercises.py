@@ -481,6 +481,18 @@ def test_a_scoring_cell_ends_in_a_plain_number():
     assert 0 <= exercises.score("tanh.x", lambda x: 1 - x * x) < 5
 
 
+def test_a_teachers_own_exercise_is_answered_without_an_error_where_it_is_not_known(capsys):
+    @exercises.answer("week9.own")
+    def kept(x):
+        return x
+
+    assert kept(3) == 3
+    assert exercises.score("week9.own", kept, of=4) == 0.0
+    said = capsys.readouterr().out
+    assert "week9.own: not checked here. There is no exercise 'week9.own'" in said
+    assert "If it is your teacher's own, hand it in as it is: it is marked there." in said
+
+
 def test_fresh_inputs_each_time_and_the_same_for_the_same_seed():
     exercise = exercises.named("tanh.x")
 

@@ -281,14 +281,7 @@ def test_what_leads_to_an_error_is_told_line_by_line():
     assert [line.function for line in trace.error.lines][:2] == ["layer", "network"]
 
 
-# Forward mode, and silence --------------------------------------------------------------------------------------------
-
-
-def test_forward_mode_is_said_to_be_one_whose_steps_are_not_recorded():
-    with mg.record() as trace:
-        mg.jvp(lambda x: x * x, (3.0,), (1.0,))
-    assert [(walk.direction, walk.steps) for walk in sound(trace).walks] == [("forward", 0)]
-    assert "a forward walk (mg.jvp, mg.hvp), whose steps are not recorded" in repr(trace)
+# Silence --------------------------------------------------------------------------------------------------------------
 
 
 def test_looking_at_a_walk_warns_of_nothing():

@@ -40,7 +40,7 @@ class Site(Fields):
 _HERE = f"{Path(__file__).absolute().parent.parent}{os.sep}"
 _LIBRARY = f"{Path(os.__file__).absolute().parent}{os.sep}"
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-_MARKING = tuple(f"{_HERE}{folder}{os.sep}" for folder in ("checks", "exercises", "grading"))
+_OF_FUNCTIONS = tuple(f"{_HERE}{folder}{os.sep}" for folder in ("checks", "exercises", "grading", "transforms"))
 ENGINE, ENTERS, USER = "engine", "module", "function"
 """Whose code is: the engine's own (and Python's, on the way), that by which a module is called, and the user's."""
 kinds: dict[int, tuple[str, CodeType]] = {}
@@ -70,9 +70,9 @@ def kind_of(code: CodeType) -> str:
     return kind
 
 
-def is_marking(code: CodeType) -> bool:
-    """Whether code runs other programs to judge them: what it is called is no name of an operation."""
-    return code.co_filename.startswith(_MARKING)
+def calls_others(code: CodeType) -> bool:
+    """Whether code runs other programs, to transform or to judge them: its name is no name of an operation."""
+    return code.co_filename.startswith(_OF_FUNCTIONS)
 
 
 def is_ours(code: CodeType) -> bool:

@@ -5,13 +5,11 @@ Each is a function of a side and returns the numbers that a reader of its output
 
 import numpy as np
 
+from .sides import drawn
+
 WORDS = ["emma", "olivia", "ava", "isabella", "sophia", "charlotte", "mia", "amelia", "harper", "evelyn"]
 LETTERS = {letter: i for i, letter in enumerate([".", *sorted({*"".join(WORDS)})])}
 SIZE = len(LETTERS)
-
-
-def drawn(seed, *shape, scale=1.0):
-    return np.random.default_rng(seed).standard_normal(shape) * scale
 
 
 def contexts(length):
@@ -386,6 +384,9 @@ def correlations_in_a_loop(side):
         losses.append(loss.item())
     return losses
 
+
+SECOND_ORDER = (learning_to_learn, wasserstein_critic)
+"""Those that differentiate a gradient."""
 
 PROGRAMS = [
     bigrams, network_with_normalised_layers, character_transformer, long_short_term_memory, variational_autoencoder,

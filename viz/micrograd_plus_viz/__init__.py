@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,14 @@ from .comparison import Beside
 from .exploring import explore as _explore
 from .figure import Figure
 from .layout import placed
+from .quizzing import TOLERANCE, Quiz, quiz as _quiz
 from .source import Trace, normal, trace_data, with_insides
 from .window import MOST_STEPS
 
-__all__ = ["Beside", "Drawing", "Figure", "Shown", "compare", "described", "draw", "explore", "save", "show", "widget"]
+__all__ = [
+    "Beside", "Drawing", "Figure", "Quiz", "Shown", "compare", "described", "draw", "explore", "quiz", "save", "show",
+    "widget",
+]  # fmt: skip
 SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".json", ".dot")
 
 
@@ -96,6 +100,41 @@ def compare(one: Any, other: Any) -> Beside:
     return Beside(one, other)
 
 
+def quiz(
+    trace: Any,
+    step: int | Sequence[int] | None = None,
+    kind: str | Sequence[str] | None = None,
+    *,
+    find: str | None = None,
+    rule: Any = None,
+    candidates: Sequence[Mapping[str, Any]] = (),
+    questions: int = 5,
+    tolerance: float = TOLERANCE,
+    show_me: bool = True,
+    seed: int = 0,
+    start: int = 0,
+) -> Quiz:
+    """A walk that asks: a step is hidden until its question is answered. `viz.save(quiz, "quiz.html")` is a page of it.
+
+    `step` is the number of a step as it is printed, or several; without any, at most `questions` that say most are
+    chosen. `kind` is what is asked, or several of which the best for a step is taken: "gradient" (what the receiver
+    holds then: a number, or one entry of an array), "shape", "sign", "order" (whose rule is next), "adds" (to what is
+    there, or the first), "formula" and "picture" (one of four). Numbers within `tolerance` of their size are right.
+    `candidates` are wrong answers with what is said to them: `{"answer": 3.0, "hint": "What was there before?"}`, for
+    one of several steps with its "step" as well; the quiz has plain hints of its own. Without `show_me` only the right
+    answer leads on.
+
+    With `find="wrong rule"` the walk is made again with a wrong rule, and its first wrong step is to be marked: `rule`
+    is an exhibit of the museum or its name, a dictionary as `{"tanh.x": lambda out: 1 - out}`, or a mistake that
+    `tracing.replay` knows; without it, an exhibit that fits is chosen by `seed`. The engine has to be there for that.
+    ValueError where there is nothing to ask.
+    """
+    return _quiz(
+        trace, step, kind, find=find, rule=rule, candidates=candidates, questions=questions, tolerance=tolerance,
+        show_me=show_me, seed=seed, start=start,
+    )  # fmt: skip
+
+
 def explore(program: Callable[..., Any], **inputs: Any) -> Any:
     """Sliders for a program's inputs, as in `explore(lambda a, b: a * b + a, a=(-2.0, 2.0), b=3.0)`.
 
@@ -136,6 +175,8 @@ def save(
         raise ValueError(
             f"cannot save a walk as {path.name!r}: the suffix says what is written, one of " + ", ".join(SUFFIXES)
         )
+    if isinstance(trace, Quiz):
+        return trace.save(path, title)
     if isinstance(trace, Beside):
         if suffix != ".html":
             raise ValueError(f"two walks beside each other are saved as .html, not as {path.name!r}")
