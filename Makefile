@@ -48,9 +48,9 @@ reference: .venv/.docs ## write docs/reference/, docs/museum.md and the stubs (*
 
 pictures: .venv/.test ## draw again what moves at the head of the README
 	for look in "" -dark; do \
-	    .venv/bin/python -m micrograd_plus walk --example mlp --width 1280 $${look:+--dark} \
+	    .venv/bin/python -m micrograd_plus walk --example mlp --width 1200 $${look:+--dark} \
 	        -o docs/pictures/walk$$look.webp --pace 2.2 --motion --loop >/dev/null && \
-	    .venv/bin/python -m micrograd_plus walk --example mlp --width 1280 $${look:+--dark} \
+	    .venv/bin/python -m micrograd_plus walk --example mlp --width 1200 $${look:+--dark} \
 	        -o docs/pictures/walk-still$$look.png --step 4 >/dev/null || exit 1; \
 	done
 

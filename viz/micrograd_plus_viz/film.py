@@ -303,10 +303,17 @@ def _one_palette(images: Sequence[Any]) -> list[Any]:
     beside = Image.new("RGB", (width, height * len(some)))
     for k, image in enumerate(some):
         beside.paste(image, (0, k * height))
-    counted = sorted(beside.getcolors(width * height * len(some)) or [], reverse=True)[:256]
+    colours: list[Any] = []
+    for _, colour in sorted(beside.getcolors(width * height * len(some)) or [], reverse=True)[:4000]:
+        if len(colours) < 256 and all(max(map(_apart, colour, other)) >= 6 for other in colours):
+            colours.append(colour)
     palette = Image.new("P", (1, 1))
-    palette.putpalette([part for _, colour in counted for part in colour])
+    palette.putpalette([part for colour in colours for part in colour])
     return [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+
+
+def _apart(one: int, other: int) -> int:
+    return abs(one - other)
 
 
 def _teller(total: int) -> Callable[[int], None]:
