@@ -13,18 +13,18 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from . import formula, layout, notebook, page, picture, words
-from .groups import MOST_DRAWN
-from .live import quiz_widget
-from .payload import packed, payload
-from .player import in_script, one_line, player_source, squeezed_player
-from .quiz_choosing import MIX, Chooser
-from .quiz_parts import before, parts_of, steps_at
-from .quiz_planting import planted
-from .quiz_questions import KINDS, Question
-from .quiz_seals import digest, key_of, name_of, sealed, wrapped
-from .source import Trace
-from .window import MOST_STEPS, shown
+from .. import formula, layout, notebook, page, picture, words
+from ..groups import MOST_DRAWN
+from ..live import quiz_widget
+from ..payload import packed, payload
+from ..player import in_script, one_line, player_source, squeezed_player
+from ..source import Trace
+from ..window import MOST_STEPS, shown
+from .choosing import MIX, Chooser
+from .parts import before, parts_of, steps_at
+from .planting import planted
+from .questions import KINDS, Question
+from .seals import digest, key_of, name_of, sealed, wrapped
 
 TOLERANCE = 0.02
 WRONG_RULE = "wrong rule"

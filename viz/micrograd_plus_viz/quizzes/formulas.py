@@ -12,10 +12,10 @@ from copy import deepcopy
 from dataclasses import dataclass
 from random import Random
 
-from .formula import rebuilt
-from .formula_lines import lines
-from .source import Trace
-from .words import students
+from ..formula import rebuilt
+from ..formula_lines import lines
+from ..source import Trace
+from ..words import students
 
 MOVES = re.compile(r"spread|reshape|expand|squeeze|broadcast|cast|axes|put_|scatter|transpose|pad|shape|\[axis")
 """Rules that only move or repeat entries: between single numbers they are all alike."""
