@@ -134,6 +134,9 @@ def _of_steps(a: Trace, b: Trace, at: int, pairs: _Pairs, rtol: float, atol: flo
 
 def _structure(a: Trace, b: Trace, one: Step, other: Step, pairs: _Pairs) -> Any:
     """How two steps differ in where they lead."""
+    ways = a.walks[one.walk].direction, b.walks[other.walk].direction
+    if ways[0] != ways[1]:
+        return "direction", *ways, None
     node_a, node_b = a.nodes[one.node], b.nodes[other.node]
     if node_a.op != node_b.op or not pairs.match(one.node, other.node):
         return "node", node_a.name, node_b.name, None

@@ -185,6 +185,7 @@ class _Reader:
         self.there: dict[int, TraceNode] = {}
         self.groups: dict[int, Group] = {}
         self.part: dict[str, Any] | None = None
+        self.count_of_walks = 0
 
     def read_all(self, data: dict[str, Any], depth: int, check: bool) -> None:
         """Every part of a trace, each behind those that it refers to."""
@@ -192,6 +193,7 @@ class _Reader:
         listed = {name: _typed(data[name], list, f"{where}: {name}") for name in
                   ("values", "sites", "formulas", "groups", "nodes", "steps", "gradients", "walks")}  # fmt: skip
         self._read_part(data["part"])
+        self.count_of_walks = len(listed["walks"])
         self.values += [_value(each, f"{where}: value {i}") for i, each in enumerate(listed["values"])]
         self.sites += [self.site(each, f"{where}: site {i}") for i, each in enumerate(listed["sites"])]
         self.formulas += [self.formula(each, f"{where}: formula {i}") for i, each in enumerate(listed["formulas"])]
@@ -214,9 +216,9 @@ class _Reader:
             raise TraceError(f"{where}: this is a part of a record, to be shown; only a whole record can be read back")
 
     def place_of_walk(self, place: Any, where: str) -> int:
-        """A reference to a walk, of which there are as many as steps say."""
-        if _typed(place, int, where) < 0:
-            raise TraceError(f"{where} refers to walk {place}")
+        """A reference to a walk."""
+        if not 0 <= _typed(place, int, where) < self.count_of_walks:
+            raise TraceError(f"{where} refers to walk {place}; there are {self.count_of_walks}")
         return place
 
     def lines(self, data: Any, where: str) -> list[Site]:
@@ -276,6 +278,9 @@ class _Reader:
         first, count = (_typed(fields[name], int, f"{where}: {name}") for name in ("first", "steps"))
         if not (first >= 0 and count >= 0 and first + count <= len(self.trace.steps)):
             raise TraceError(f"{where} has steps {first} to {first + count - 1}; there are {len(self.trace.steps)}")
+        for step in self.trace.steps[first : first + count]:
+            if not self.leads(step.node, step.input, step.target, fields["direction"]):
+                raise TraceError(f"{where} goes {fields['direction']}, and step {step.index} does not")
         fields["root"] = None if fields["root"] is None else self.place_of_node(fields["root"], where)
         fields["seed"] = self.value(fields["seed"], where)
         fields["lines"] = self.lines(fields["lines"], where)
@@ -286,6 +291,15 @@ class _Reader:
             node = self.place_of_node(held.pop("node"), f"{where}: a leaf")
             leaves.append(Held(node=node, **{name: self.value(at, f"{where}: a leaf") for name, at in held.items()}))
         return Walk(**fields | {"leaves": leaves})
+
+    def leads(self, node: int, name: str, target: int, *directions: str) -> bool:
+        """Whether a step in one of these directions leads there: back to an input of an application; or forward, to
+        the application or one of its outputs."""
+        inputs = self.trace.nodes[node].inputs
+        if "backward" in directions and (name, target) in inputs:
+            return True
+        results = target == node or ("of", node) in self.trace.nodes[target].inputs
+        return "forward" in directions and results and any(name == each for each, _ in inputs)
 
     def value(self, place: Any, where: str) -> Stored | None:
         """The value that a reference stands for."""
@@ -369,7 +383,7 @@ class _Reader:
         if _typed(fields["rule"], str, f"{where}: rule") not in self.trace.rules:
             raise TraceError(f"{where} applies the rule {shortened(fields['rule'])}, which is not described")
         _typed(fields["input"], str, f"{where}: input")
-        if (fields["input"], target) not in self.trace.nodes[node].inputs:
+        if not self.leads(node, fields["input"], target, "backward", "forward"):
             raise TraceError(f"{where} goes from node {node} to node {target}, which is not its input by that name")
         for name in ("accumulates", "earlier"):
             _typed(fields[name], bool, f"{where}: {name}")
@@ -468,14 +482,11 @@ def _check_sums(trace: Trace, where: str) -> None:
         if walk.first != next_step or any(step.walk != number for step in trace.steps[walk.first :][: walk.steps]):
             raise TraceError(f"{here}: its steps are not the ones from {next_step} on that say they are its own")
         next_step += walk.steps
-        arrived = {leaf.node: _kept(leaf.before) for leaf in walk.leaves if leaf.before is not None}
-        _check_steps(trace.steps[walk.first : walk.first + walk.steps], arrived, set(arrived), where)
-        for leaf in walk.leaves:
-            if leaf.node not in arrived:
-                raise TraceError(f"{here}: node {leaf.node} received something, and no step sends it anything")
-            if arrived[leaf.node] is not None and _whole(leaf.after):
-                _must_equal(arrived[leaf.node], leaf.after.numpy(), f"{here}: the steps do not add up at {leaf.node}")
-        held |= arrived | {leaf.node: _kept(leaf.after) for leaf in walk.leaves}
+        steps = trace.steps[walk.first : walk.first + walk.steps]
+        if walk.direction == "forward":
+            _check_steps(steps, {}, set(), where)
+        else:
+            held |= _check_walk_back(walk, steps, here, where)
     if next_step != len(trace.steps):
         raise TraceError(f"{where} has {len(trace.steps)} steps, its walks {next_step}")
     for place, gradient in trace.gradients.items():
@@ -484,6 +495,18 @@ def _check_sums(trace: Trace, where: str) -> None:
             raise TraceError(f"{here} has a gradient, and no step sends it anything")
         if held[place] is not None and _whole(gradient):
             _must_equal(held[place], gradient.numpy(), f"{here}: the steps do not add up to its gradient")
+
+
+def _check_walk_back(walk: Walk, steps: Any, here: str, where: str) -> dict[int, Any]:
+    """What each node has received; leaves hold it then."""
+    arrived = {leaf.node: _kept(leaf.before) for leaf in walk.leaves if leaf.before is not None}
+    _check_steps(steps, arrived, set(arrived), where)
+    for leaf in walk.leaves:
+        if leaf.node not in arrived:
+            raise TraceError(f"{here}: node {leaf.node} received something, and no step sends it anything")
+        if arrived[leaf.node] is not None and _whole(leaf.after):
+            _must_equal(arrived[leaf.node], leaf.after.numpy(), f"{here}: the steps do not add up at {leaf.node}")
+    return arrived | {leaf.node: _kept(leaf.after) for leaf in walk.leaves}
 
 
 def _check_steps(steps: Any, arrived: dict[int, Any], earlier: set[int], where: str) -> None:

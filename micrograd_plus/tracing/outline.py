@@ -175,7 +175,7 @@ class Outline:
         if a is None or b is None:
             return False
         one, other = self.applications[a], self.applications[b]
-        return one[6:8] == other[6:8] and other[8] > one[8]
+        return one[8] is not None and one[8] is other[8]
 
     def turn_of(self, key: Any) -> int | None:
         """Which application made a value."""

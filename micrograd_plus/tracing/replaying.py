@@ -34,7 +34,7 @@ def replay(trace: Any, mistake: Any) -> Trace:
 
     The nodes are those of the record, and so is the order, but for "no order". Where a mistake gives a shape that a
     rule cannot take, the walk ends there with an error. A step that replaces says what was there `before`, and its
-    contribution alone is `after`.
+    contribution alone is `after`. Walks forward stay as they were.
 
     Args:
         trace: a trace. One that was read from a file can be made again as far as its steps tell how: where a rule is no
@@ -84,6 +84,11 @@ class _Replay:
         walks: list[Walk] = []
         for number, walk in enumerate(trace.walks):
             first = len(steps)
+            if walk.direction == "forward":
+                same = trace.steps[walk.first : walk.first + walk.steps]
+                steps += [Step(**step.to_dict() | {"index": first + at}) for at, step in enumerate(same)]
+                walks.append(Walk(**walk.to_dict() | {"first": first}))
+                continue
             arrived = self._held_before(number, walk)
             before = dict(arrived)
             with np.errstate(all="ignore"):
@@ -103,7 +108,7 @@ class _Replay:
         """What leaves hold when a walk begins: what this replay has left there, where the program had not cleared
         it."""
         earlier = list(self.trace.walks[:number])
-        last = {leaf.node: leaf.after for each in earlier for leaf in each.leaves}
+        last = {leaf.node: leaf.after for each in earlier if each.direction == "backward" for leaf in each.leaves}
         held: dict[int, Any] = {}
         for leaf in walk.leaves:
             if leaf.before is not None:

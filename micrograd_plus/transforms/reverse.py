@@ -27,6 +27,7 @@ from ..core.blocks import transforming
 from ..core.modes import gradients_wanted
 from ..core.ownership import snapshot
 from ..core.pytrees import leaves, leaves_beside, mapped, mapped_by_name, rebuilt
+from ..core.recorders import refused
 from ..core.values import is_complex
 from ..core.variable import Leaf, Node
 from ..tensor import Tensor, in_dtype, upstream_of
@@ -129,7 +130,11 @@ def value_and_grad(
                 given[i] = made
             result = f(*given, **kwargs)
             value, aux = value_and_aux(f, result) if has_aux else (result, None)
-            _one_number(f, value)
+            try:
+                _one_number(f, value)
+            except (TypeError, ValueError):
+                refused(value)
+                raise
             differentiable = block.nested or have_nodes(args) or (block.wanted and lead_elsewhere(value, flat))
             received = received_by(value, None, flat, differentiable=differentiable)
             if not differentiable:

@@ -64,7 +64,7 @@ def payload(
         "formulas": formulas.kept,
         "rules": {name: {k: rule[k] for k in RULE} for name, rule in trace["rules"].items()},
         "values": values,
-        "gradients": [{"node": g["node"], "value": placed(g["value"])} for g in trace["gradients"]],
+        "gradients": [{"node": node, "value": placed(place)} for node, place in words.left_behind(trace)],
         "started": {node: placed(place) for node, place in words.started(trace).items()},
         "later": [each | {"seed": placed(each["seed"])} for each in words.later_walks(trace)],
         "error": failure(trace),
