@@ -467,6 +467,12 @@ def test_an_answer_is_shown_with_its_walk_where_a_notebook_plays_walks(monkeypat
     assert "softmax.x: not right yet" in capsys.readouterr().out
 
 
+def test_a_starter_that_is_run_as_it_stands_is_told_so(capsys):
+    exec(exercises.named("tanh.x").starter, {"exercises": exercises})  # noqa: S102 - our own text, as a notebook runs it
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("tanh.x: nothing is written yet. Put your answer in the place of `raise NotImplemented")
+
+
 def test_every_wrong_step_that_is_named_has_a_hint():
     for number in range(1, 7):
         reply = exercises.check("curves.find", number)

@@ -18,6 +18,8 @@ from .comparing import Wrong
 from .exercise import Exercise
 from .marking import Result
 
+NOT_WRITTEN = "it stopped with NotImplementedError"
+"""How it is told that a starter was run as it stands."""
 WIDEST = 96
 """How many letters a line of a reply may have."""
 
@@ -56,6 +58,9 @@ class Reply:
         result = self.result
         if self.right:
             return f"{self.exercise.id}: right. {number(result.of)} of {number(result.of)} points."
+        if result.first_wrong is not None and result.first_wrong.sentence.startswith(NOT_WRITTEN):
+            return "\n".join(wrapped(f"{self.exercise.id}: nothing is written yet. Put your answer in the place of "
+                                     f"`raise NotImplementedError`, and run the cell again."))  # fmt: skip
         lines = [f"{self.exercise.id}: not right yet. {number(result.points)} of {number(result.of)} points."]
         width = max(len(part["name"]) for part in result.parts)
         for part in result.parts:
