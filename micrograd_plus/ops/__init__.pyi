@@ -22,8 +22,9 @@ def positive(x: Any) -> Tensor: """Unary plus: the number itself."""
 def add(a: Any, b: Any) -> Tensor: """Addition: the sum of two."""
 def subtract(a: Any, b: Any) -> Tensor: """Subtraction: the first less the second."""
 def multiply(a: Any, b: Any) -> Tensor: """Multiplication: the product of two, entry by entry."""
-def divide(a: Any, b: Any) -> Tensor: """Division: the quotient of two."""
-def true_divide(a: Any, b: Any) -> Tensor: """Division: the quotient of two."""
+def floor_divide(a: Any, b: Any) -> Tensor: """Floor division: how often the divisor fits, as a whole number."""
+def divide(a: Any, b: Any, *, rounding_mode: Any = None) -> Tensor: """Division: the quotient of two."""
+def true_divide(a: Any, b: Any, *, rounding_mode: Any = None) -> Tensor: """Division: the quotient of two."""
 def power(base: Any, exponent: Any) -> Tensor: """Power: `base` raised to `exponent`."""
 def square(x: Any) -> Tensor: """Square: a number times itself."""
 def reciprocal(x: Any) -> Tensor: """Reciprocal: one over a number."""
@@ -101,6 +102,16 @@ def logical_and(a: Any, b: Any) -> Tensor: """Logical and: whether both hold."""
 def logical_or(a: Any, b: Any) -> Tensor: """Logical or: whether at least one holds."""
 def logical_xor(a: Any, b: Any) -> Tensor: """Logical exclusive or: whether exactly one holds."""
 def logical_not(x: Any) -> Tensor: """Logical not: whether it does not hold."""
+def bitwise_and(a: Any, b: Any) -> Tensor:
+    """And of bits: those that are set in both; of booleans, whether both hold."""
+def bitwise_or(a: Any, b: Any) -> Tensor:
+    """Or of bits: those that are set in at least one; of booleans, whether at least one holds."""
+def bitwise_xor(a: Any, b: Any) -> Tensor:
+    """Exclusive or of bits: those that are set in one alone; of booleans, whether exactly one holds."""
+def invert(x: Any) -> Tensor: """Not of bits: those that are not set; of booleans, whether it does not hold."""
+def bitwise_not(x: Any) -> Tensor: """Not of bits: those that are not set; of booleans, whether it does not hold."""
+def left_shift(a: Any, b: Any) -> Tensor: """Shift of bits to the left: times two, so often."""
+def right_shift(a: Any, b: Any) -> Tensor: """Shift of bits to the right: halved so often, rounded down."""
 def isnan(x: Any) -> Tensor: """Test for nan: whether it is not a number."""
 def isinf(x: Any) -> Tensor: """Test for infinity, of either sign."""
 def isfinite(x: Any) -> Tensor: """Test for finite numbers: neither infinite nor nan."""
@@ -125,7 +136,6 @@ def rad2deg(x: Any) -> Tensor: """Radians as degrees."""
 def radians(x: Any) -> Tensor: """Degrees as radians."""
 def degrees(x: Any) -> Tensor: """Radians as degrees."""
 def sinc(x: Any) -> Tensor: """Normalised sine cardinal: what a sharp cut between frequencies looks like in time."""
-def floor_divide(a: Any, b: Any) -> Tensor: """Floor division: how often the divisor fits, as a whole number."""
 def fmax(a: Any, b: Any) -> Tensor: """Maximum of two, entry by entry, in which a number comes before nan."""
 def fmin(a: Any, b: Any) -> Tensor: """Minimum of two, entry by entry, in which a number comes before nan."""
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
@@ -352,7 +362,8 @@ def scatter(x: Any, axis: Any, index: Any, src: Any) -> Tensor:
 def cleared(x: Any, index: Any, axis: Any = -1) -> Tensor:
     """An array with zeros at indices along an axis: what is left of it once others have been written there."""
 def scatter_reduce(x: Any, axis: Any, index: Any, src: Any, reduce: Any, include_self: Any = True) -> Tensor:
-    """Entries of another array gathered at their indices along an axis: added up, averaged, or the extreme of them."""
+    """Entries of another array gathered at their indices along an axis: summed, multiplied, averaged, or the
+    extreme."""
 def scatter_extreme(
     x: Any, index: Any, src: Any, axis: Any = -1, largest: Any = True, include_self: Any = True,
 ) -> Tensor:

@@ -6,7 +6,9 @@ A rule here is a local derivative. The engine multiplies it by upstream, and und
 from math import inf
 
 from ..core.composite import composite
-from ..core.define import elementwise, linear, mask, real_only
+from ..core.define import elementwise, linear, mask, real_only, wraps_op
+from ..core.errors import names_itself
+from .comparisons import less, logical_and, not_equal
 
 
 @elementwise(x=lambda: -1)
@@ -110,8 +112,37 @@ def multiply(xp, a, b):
     return a * b
 
 
+@elementwise(a=lambda: 0, b=lambda: 0)
+@real_only
+def floor_divide(xp, a, b):
+    """Floor division: how often the divisor fits, as a whole number.
+
+    floor_divide(a, b) = ⌊a / b⌋, as // in Python. It moves in steps, so its slope is 0 by either.
+
+    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    Args:
+        a: dividend, real numbers.
+        b: divisor, real numbers.
+    Returns: a tensor of the dtype that a and b promote to.
+    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
+    Example:
+        >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
+        [3.0, -4.0]
+
+    See: numpy.floor_divide; torch.floor_divide.
+    """
+    return xp.floor_divide(a, b)
+
+
 @elementwise(a=lambda xp, b: xp.divide(1, b), b=lambda out, b: -out / b)
-def divide(xp, a, b):
+def _divide(xp, a, b):
+    """Division: the quotient of two."""
+    return a / b
+
+
+@wraps_op(_divide)
+@names_itself
+def divide(a, b, *, rounding_mode=None):
     """Division: the quotient of two.
 
     divide(a, b) = a / b, entry by entry, of whole numbers too. Divided by 0 it is inf or nan, with NumPy's warning.
@@ -120,15 +151,28 @@ def divide(xp, a, b):
     Args:
         a: numerator, real or complex numbers.
         b: denominator, real or complex numbers.
-    Returns: a tensor of the dtype that a and b promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is not made of numbers.
+        rounding_mode: None (default) for the quotient itself; "floor" for a // b, "trunc" for the whole part. Rounded,
+            it moves in steps, and its slope is 0.
+    Returns: a tensor of the dtype that a and b promote to; float64 for the quotient of whole numbers.
+    Raises: ValueError where the shapes do not broadcast, or for another rounding_mode; TypeError where a or b is not
+        made of numbers.
     Example:
         >>> mg.divide([1, 3], [2, 4]).tolist()
         [0.5, 0.75]
+        >>> mg.divide([7.0, -7.0], 2.0, rounding_mode="trunc").tolist()
+        [3.0, -3.0]
 
     See: numpy.divide; torch.div.
     """
-    return a / b
+    if rounding_mode is None:
+        return _divide(a, b)
+    if rounding_mode not in ("floor", "trunc"):
+        raise ValueError(f"rounding_mode is None, 'floor' or 'trunc', got {rounding_mode!r}")
+    down = floor_divide(a, b)
+    if rounding_mode == "floor":
+        return down
+    return down + logical_and(less(down, 0), not_equal(multiply(down, b), a))
+
 
 true_divide = divide
 

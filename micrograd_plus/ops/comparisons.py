@@ -131,7 +131,7 @@ def greater_equal(xp, a, b):
 def logical_and(xp, a, b):
     """Logical and: whether both hold.
 
-    Entry by entry; `a & b` of tensors.
+    Entry by entry; of booleans the same as `a & b`.
 
     Shapes: a, b of shapes that broadcast -> the broadcast shape.
     Args:
@@ -151,7 +151,7 @@ def logical_and(xp, a, b):
 def logical_or(xp, a, b):
     """Logical or: whether at least one holds.
 
-    Entry by entry; `a | b` of tensors.
+    Entry by entry; of booleans the same as `a | b`.
 
     Shapes: a, b of shapes that broadcast -> the broadcast shape.
     Args:
@@ -191,7 +191,7 @@ def logical_xor(xp, a, b):
 def logical_not(xp, x):
     """Logical not: whether it does not hold.
 
-    Entry by entry; `~x` of a tensor.
+    Entry by entry; of booleans the same as `~x`.
 
     Shapes: any -> the same.
     Args:
@@ -205,6 +205,137 @@ def logical_not(xp, x):
     See: numpy.logical_not; torch.logical_not.
     """
     return xp.logical_not(x)
+
+
+# Bits -----------------------
+
+
+@nondifferentiable
+def bitwise_and(xp, a, b):
+    """And of bits: those that are set in both; of booleans, whether both hold.
+
+    Entry by entry; `a & b` of tensors.
+
+    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    Args:
+        a, b: whole numbers, or booleans.
+    Returns: a tensor of the dtype that a and b promote to, without a graph.
+    Raises: ValueError where the shapes do not broadcast; TypeError for other numbers than whole ones.
+    Example:
+        >>> mg.bitwise_and([6, 3], 3).tolist()
+        [2, 3]
+
+    See: numpy.bitwise_and; torch.bitwise_and.
+    """
+    return a & b
+
+
+@nondifferentiable
+def bitwise_or(xp, a, b):
+    """Or of bits: those that are set in at least one; of booleans, whether at least one holds.
+
+    Entry by entry; `a | b` of tensors.
+
+    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    Args:
+        a, b: whole numbers, or booleans.
+    Returns: a tensor of the dtype that a and b promote to, without a graph.
+    Raises: ValueError where the shapes do not broadcast; TypeError for other numbers than whole ones.
+    Example:
+        >>> mg.bitwise_or([6, 3], 1).tolist()
+        [7, 3]
+
+    See: numpy.bitwise_or; torch.bitwise_or.
+    """
+    return a | b
+
+
+@nondifferentiable
+def bitwise_xor(xp, a, b):
+    """Exclusive or of bits: those that are set in one alone; of booleans, whether exactly one holds.
+
+    Entry by entry; `a ^ b` of tensors.
+
+    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    Args:
+        a, b: whole numbers, or booleans.
+    Returns: a tensor of the dtype that a and b promote to, without a graph.
+    Raises: ValueError where the shapes do not broadcast; TypeError for other numbers than whole ones.
+    Example:
+        >>> mg.bitwise_xor([6, 3], 3).tolist()
+        [5, 0]
+
+    See: numpy.bitwise_xor; torch.bitwise_xor.
+    """
+    return a ^ b
+
+
+@nondifferentiable
+def invert(xp, x):
+    """Not of bits: those that are not set; of booleans, whether it does not hold.
+
+    Entry by entry, ~x = -x - 1 of whole numbers; `~x` of a tensor.
+
+    Shapes: any -> the same.
+    Args:
+        x: whole numbers, or booleans.
+    Returns: a tensor of the shape and dtype of x, without a graph.
+    Raises: TypeError for other numbers.
+    Example:
+        >>> mg.invert([True, False]).tolist()
+        [False, True]
+        >>> mg.invert([1, 2]).tolist()
+        [-2, -3]
+
+    See: numpy.invert; torch.bitwise_not.
+    """
+    return ~x
+
+
+bitwise_not = invert
+
+
+@nondifferentiable
+def left_shift(xp, a, b):
+    """Shift of bits to the left: times two, so often.
+
+    left_shift(a, b) = a · 2ᵇ, entry by entry; `a << b` of tensors.
+
+    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    Args:
+        a, b: whole numbers.
+    Returns: a tensor of the dtype that a and b promote to, without a graph.
+    Raises: ValueError where the shapes do not broadcast; TypeError for other numbers than whole ones.
+    Example:
+        >>> mg.left_shift([1, 3], 2).tolist()
+        [4, 12]
+
+    See: numpy.left_shift; torch.bitwise_left_shift.
+    """
+    return a << b
+
+
+@nondifferentiable
+def right_shift(xp, a, b):
+    """Shift of bits to the right: halved so often, rounded down.
+
+    right_shift(a, b) = ⌊a / 2ᵇ⌋, entry by entry; `a >> b` of tensors.
+
+    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    Args:
+        a, b: whole numbers.
+    Returns: a tensor of the dtype that a and b promote to, without a graph.
+    Raises: ValueError where the shapes do not broadcast; TypeError for other numbers than whole ones.
+    Example:
+        >>> mg.right_shift([4, 13], 2).tolist()
+        [1, 3]
+
+    See: numpy.right_shift; torch.bitwise_right_shift.
+    """
+    return a >> b
+
+
+# Tests ----------------------
 
 
 @nondifferentiable

@@ -134,31 +134,6 @@ def sinc(xp, x):
     return xp.sinc(x)
 
 
-# Quotients ------------------
-
-
-@elementwise(a=lambda: 0, b=lambda: 0)
-@real_only
-def floor_divide(xp, a, b):
-    """Floor division: how often the divisor fits, as a whole number.
-
-    floor_divide(a, b) = ⌊a / b⌋, as // in Python. It moves in steps, so its slope is 0 by either.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a: dividend, real numbers.
-        b: divisor, real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
-    Example:
-        >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
-        [3.0, -4.0]
-
-    See: numpy.floor_divide; torch.floor_divide.
-    """
-    return xp.floor_divide(a, b)
-
-
 # Extremes, and nan ----------
 
 

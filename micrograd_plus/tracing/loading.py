@@ -128,7 +128,10 @@ def _typed(value: Any, kinds: type | tuple[type, ...], where: str) -> Any:
             refuse_surrogates(value)
         except FileError as error:
             raise TraceError(f"{where}: {error}") from None
-    return value
+    if isinstance(value, dict):
+        for name in cast("dict[Any, Any]", value):
+            _typed(name, str, f"{where}: a name")
+    return cast("Any", value)
 
 
 def _called(name: Any) -> str:
@@ -526,6 +529,8 @@ def _check_steps(steps: Any, arrived: dict[int, Any], earlier: set[int], where: 
         if step.target in arrived and before is None:
             arrived[step.target] = after
             continue
+        if before is not None and before.shape != contribution.shape:
+            raise TraceError(f"{here}: its contribution has another shape than what earlier steps left")
         total = contribution if before is None else before + contribution
         _must_equal(total, after, f"{here}: before and contribution do not add up to after")
         arrived[step.target] = after

@@ -19,7 +19,7 @@ MOST_SECONDS = 20.0
 """A case that takes longer hangs."""
 
 MOST_SHOWN = 20
-SAME, SAID, TIE = "the same", "refused by a sentence", "at a kink or a tie"
+SAME, SAID, TIE = "the same", "refused by a sentence", "at a kink, a tie, or where rounding decides"
 """What may come of a case; whatever else does is a finding."""
 
 
@@ -115,6 +115,8 @@ def tried(kind: str, run: Callable[[int], str], first: int, count: int, quiet: b
         tally.outcomes[outcome if known else "hangs" if outcome == "hung" else "findings"] += 1
         if not known:
             tally.findings.append(f"{kind}:{case} {outcome}")
+            if not quiet and len(tally.findings) <= MOST_SHOWN:
+                print(f"\n{tally.findings[-1]}", file=sys.stderr, flush=True)
         if not quiet and (done + 1 == count or time.monotonic() - said > 1):
             progress(kind, done + 1, count, len(tally.findings))
             said = time.monotonic()

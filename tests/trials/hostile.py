@@ -101,7 +101,7 @@ def damaged_data(rng: np.random.Generator, whole: Any) -> Any:
 
 def damage(rng: np.random.Generator, part: Any, key: Any, other: Any) -> None:
     """Does one thing to what stands under a key; `other` stands elsewhere."""
-    value, turn, here = VALUES[rng.integers(len(VALUES))], rng.integers(8), part[key]
+    value, turn, here = copy.deepcopy(VALUES[rng.integers(len(VALUES))]), rng.integers(8), part[key]
     if turn == 0:
         del part[key]
     elif turn == 1 and isinstance(part, dict):

@@ -126,7 +126,7 @@ def test_one_line_of_code_means_what_the_lines_meant():
         player.one_line("// a remark\n  const a = 'x // y';\n\n  // b\n  f(a);\n")
         == "const a = 'x // y'; f(a);"
     )
-    for room in player.MODULES:
+    for room in (*player.MODULES, *player.QUIZ):
         for number, line in enumerate(player.text(room).splitlines(), start=1):
             assert len(line) <= 120, f"{room}:{number} is longer than lines here are"
             assert line.count("`") % 2 == 0, f"{room}:{number} ends inside a template"

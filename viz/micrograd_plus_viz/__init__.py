@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,14 @@ from .comparison import Beside
 from .exploring import explore as _explore
 from .figure import Figure
 from .layout import placed
+from .quizzes import TOLERANCE, Quiz, quiz as _quiz
 from .source import Trace, normal, trace_data, with_insides
 from .window import MOST_STEPS
 
-__all__ = ["Beside", "Drawing", "Figure", "Shown", "compare", "described", "draw", "explore", "save", "show", "widget"]
+__all__ = [
+    "Beside", "Drawing", "Figure", "Quiz", "Shown", "compare", "described", "draw", "explore", "quiz", "save", "show",
+    "widget",
+]  # fmt: skip
 SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".json", ".dot")
 
 
@@ -96,6 +100,41 @@ def compare(one: Any, other: Any) -> Beside:
     return Beside(one, other)
 
 
+def quiz(
+    trace: Any,
+    step: int | Sequence[int] | None = None,
+    kind: str | Sequence[str] | None = None,
+    *,
+    find: str | None = None,
+    rule: Any = None,
+    candidates: Sequence[Mapping[str, Any]] = (),
+    questions: int = 5,
+    tolerance: float = TOLERANCE,
+    show_me: bool = True,
+    seed: int = 0,
+    start: int = 0,
+) -> Quiz:
+    """A walk that asks: a step is hidden until its question is answered. `viz.save(quiz, "quiz.html")` is a page of it.
+
+    `step` is the number of a step as it is printed, or several; without any, at most `questions` that say most are
+    chosen. `kind` is what is asked, or several of which the best for a step is taken: "gradient" (what the receiver
+    holds then: a number, or one entry of an array), "shape", "sign", "order" (whose rule is next), "adds" (to what is
+    there, or the first), "formula" and "picture" (one of four). Numbers within `tolerance` of their size are right.
+    `candidates` are wrong answers with what is said to them: `{"answer": 3.0, "hint": "What was there before?"}`, for
+    one of several steps with its "step" as well; the quiz has plain hints of its own. Without `show_me` only the right
+    answer leads on.
+
+    With `find="wrong rule"` the walk is made again with a wrong rule, and its first wrong step is to be marked: `rule`
+    is an exhibit of the museum or its name, a dictionary as `{"tanh.x": lambda out: 1 - out}`, or a mistake that
+    `tracing.replay` knows; without it, an exhibit that fits is chosen by `seed`. The engine has to be there for that.
+    ValueError where there is nothing to ask.
+    """
+    return _quiz(
+        trace, step, kind, find=find, rule=rule, candidates=candidates, questions=questions, tolerance=tolerance,
+        show_me=show_me, seed=seed, start=start,
+    )  # fmt: skip
+
+
 def explore(program: Callable[..., Any], **inputs: Any) -> Any:
     """Sliders for a program's inputs, as in `explore(lambda a, b: a * b + a, a=(-2.0, 2.0), b=3.0)`.
 
@@ -118,6 +157,7 @@ def save(
     pace: float = film.SECONDS,
     dark: bool = False,
     loop: bool = False,
+    motion: bool = False,
 ) -> Path:
     """Write the walk to a file, by its suffix, and return the path.
 
@@ -126,8 +166,8 @@ def save(
     on paper; `.dot` the graph for Graphviz; `.json` the trace itself. With `index` an `.svg` or `.png` is the picture
     of that step, and a page opens there. Of a walk longer than `length` steps the part from step `start` on is written,
     but `.json` always holds all of it. Pictures are `width` pixels wide, and `dark` ones are for dark pages; films have
-    a frame for each of `steps`, `pace` seconds long, and those in pixels play for ever with `loop`. ValueError for any
-    other suffix, and for a film or a picture that would be too large.
+    a frame for each of `steps`, `pace` seconds long; those in pixels play for ever with `loop`, and with `motion` a
+    bead rolls along each edge. ValueError for any other suffix, and for a film or a picture that would be too large.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -135,6 +175,8 @@ def save(
         raise ValueError(
             f"cannot save a walk as {path.name!r}: the suffix says what is written, one of " + ", ".join(SUFFIXES)
         )
+    if isinstance(trace, Quiz):
+        return trace.save(path, title)
     if isinstance(trace, Beside):
         if suffix != ".html":
             raise ValueError(f"two walks beside each other are saved as .html, not as {path.name!r}")
@@ -147,25 +189,24 @@ def save(
     looks = {"width": width, "dark": dark}
     if suffix in (".svg", ".png") and index is not None:
         return _written(path, film.step(window.holding(trace, [index])[0], index, suffix, **looks))
-    wanted = None if steps is None else list(steps)
+    wanted = [index] if steps is None and index is not None else None if steps is None else list(steps)
     if suffix in (".md", ".tex"):
         shown, _ = window.holding(trace, wanted or [], start, min(length, solution.MOST_STEPS))
         return _written(path, solution.written(shown, suffix, title, wanted))
     shown, _ = window.holding(trace, wanted or [], start, length)
-    return _written(path, _drawn(shown, suffix, wanted, pace, loop, looks))
+    film_of = {"steps": wanted, "pace": pace, "loop": loop, "motion": motion} | looks
+    return _written(path, _drawn(shown, suffix, film_of, looks))
 
 
-def _drawn(
-    shown: Trace, suffix: str, steps: list[int] | None, pace: float, loop: bool, looks: dict[str, Any]
-) -> str | bytes:
+def _drawn(shown: Trace, suffix: str, film_of: dict[str, Any], looks: dict[str, Any]) -> str | bytes:
     """A whole walk as a picture, or as a film."""
     if suffix == ".dot":
         return dot.source(shown)
     if suffix == ".png":
         return film.graph(shown, **looks)
     if suffix == ".svg":
-        return film.animated(shown, steps=steps, pace=pace, **looks)
-    return film.frames(shown, suffix[1:].upper(), steps=steps, pace=pace, loop=loop, **looks)
+        return film.animated(shown, steps=film_of["steps"], pace=film_of["pace"], **looks)
+    return film.frames(shown, suffix[1:].upper(), **film_of)
 
 
 def __dir__() -> list[str]:

@@ -27,6 +27,8 @@ ARRIVAL = 0.6
 """When within a step the contribution has arrived, as a part of the step."""
 ROLLING = 0.7
 """How long within a step beads roll, likewise."""
+ROLLS = 6
+"""With motion, how many places a bead has on its edge."""
 MOST_FRAMES = 150
 MOST_DRAWN = 300
 MOST_DOTS = 12e6
@@ -248,42 +250,52 @@ def sharpness(width: float, height: float) -> float:
 
 def frames(
     trace: Trace, kind: str, *, width: int | None = None, steps: Iterable[int] | None = None, pace: float = SECONDS,
-    dark: bool = False, loop: bool = False,
+    dark: bool = False, loop: bool = False, motion: bool = False,
 ) -> bytes:  # fmt: skip
     """The walk as an animated image, `kind` GIF or WEBP: a frame for each of the `steps` (unless told, all and the
     start), each for `pace` seconds, `width` pixels wide, played once or, with `loop`, for ever.
 
-    ValueError for more than 150 frames or a step that there is none of, ModuleNotFoundError where the film extra is
-    missing.
+    With `motion` what a step sends rolls along its edge before it arrives, in frames of their own. ValueError for more
+    than 150 steps or one that there is none of, ModuleNotFoundError where the film extra is missing.
     """
-    parts = scenes(trace, steps, width=width or USUAL, dark=dark)
+    parts = scenes(trace, steps, width=min(width or USUAL, USUAL), dark=dark)
     height = max(sheet.height_of(*shown) for sheet, shown in parts)
     zoom = 1.0 if width is None else width / parts[0][0].width
-    svgs = [sheet.drawn(k, height) for sheet, shown in parts for k in shown]
+    shots = [shot for sheet, shown in parts for k in shown for shot in _shots(sheet, k, height, pace, motion)]
+    shots[-1] = (shots[-1][0], 2 * pace + shots[-1][1])
     try:
         from PIL import Image
     except ModuleNotFoundError as missing:
         said = 'a film needs pillow and resvg_py: pip install "micrograd_plus[film]"'
         raise ModuleNotFoundError(said) from missing
     ground = named(dark)["ground"]
-    tell = _teller(len(svgs))
+    tell = _teller(len(shots))
     images = []
-    for k, svg in enumerate(svgs):
+    for k, (svg, _) in enumerate(shots):
         images.append(Image.open(io.BytesIO(png(svg, zoom, ground))).convert("RGB"))
         tell(k + 1)
-    durations = [round(pace * 1000)] * (len(images) - 1) + [3 * round(pace * 1000)]
+    durations = [round(1000 * seconds) for _, seconds in shots]
     options: dict[str, Any] = {"loop": 0} if loop else {"loop": 1} if kind == "WEBP" else {}
+    images = _one_palette(images)
     if kind == "WEBP":
+        images = [image.convert("RGB") for image in images]
         options |= {"lossless": True, "method": 4}
-    else:
-        images = _one_palette(images)
     film = io.BytesIO()
     images[0].save(film, kind, save_all=True, append_images=images[1:], duration=durations, **options)
     return film.getvalue()
 
 
+def _shots(sheet: Sheet, k: int, height: float, pace: float, motion: bool) -> list[tuple[str, float]]:
+    """The frames of a step, and for how many seconds each is seen."""
+    if not motion or not 0 < k <= len(sheet.ways):
+        return [(sheet.drawn(k, height), pace)]
+    each = ARRIVAL * pace / (ROLLS + 1)
+    rolls = [(sheet.drawn(k, height, roll / ROLLS), each) for roll in range(1, ROLLS)]
+    return [*rolls, (sheet.drawn(k, height), pace - each * len(rolls))]
+
+
 def _one_palette(images: Sequence[Any]) -> list[Any]:
-    """The frames in the same few colours, so that a frame need only hold what changes."""
+    """The frames in the same few colours, the commonest, so that a frame need only hold what changes."""
     from PIL import Image
 
     some = images[:: max(1, len(images) // 8)]
@@ -291,8 +303,17 @@ def _one_palette(images: Sequence[Any]) -> list[Any]:
     beside = Image.new("RGB", (width, height * len(some)))
     for k, image in enumerate(some):
         beside.paste(image, (0, k * height))
-    palette = beside.quantize(128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    colours: list[Any] = []
+    for _, colour in sorted(beside.getcolors(width * height * len(some)) or [], reverse=True)[:4000]:
+        if len(colours) < 256 and all(max(map(_apart, colour, other)) >= 6 for other in colours):
+            colours.append(colour)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for colour in colours for part in colour])
     return [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+
+
+def _apart(one: int, other: int) -> int:
+    return abs(one - other)
 
 
 def _teller(total: int) -> Callable[[int], None]:

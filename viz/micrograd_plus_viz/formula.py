@@ -26,7 +26,7 @@ ALONE = {"mfrac", "msqrt", "mtd"}
 
 def with_symbols(mathml: str | None) -> str | None:
     """A rule's MathML, rebuilt from known elements; None where there is none or it is not well-formed."""
-    tree = _rebuilt(mathml)
+    tree = rebuilt(mathml)
     return None if tree is None else lines(tree)
 
 
@@ -34,7 +34,7 @@ def of_step(trace: Trace, step: Trace) -> str | None:
     """What a step sends, with its symbols: the formula of the step itself, or else the rule's; where axes are summed
     the sum stands in it. None where the rule has no formula."""
     own = step.get("formula")
-    tree = _rebuilt(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
+    tree = rebuilt(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
     if tree is None:
         return None
     if own is not None or not step["summed_axes"]:
@@ -52,7 +52,7 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
     no formula, or where it would say no more with numbers than without.
     """
     own = step.get("formula")
-    tree = _rebuilt(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
+    tree = rebuilt(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
     if tree is None:
         return None
     sums = bool(step["summed_axes"]) and own is None
@@ -110,7 +110,7 @@ def _numbers(text: str) -> str:
     return "".join(c for c in text if c.isdigit())
 
 
-def _rebuilt(mathml: str | None) -> ET.Element | None:
+def rebuilt(mathml: str | None) -> ET.Element | None:
     """The tree of a formula with known elements and attributes alone, without namespaces."""
     if not mathml or "<!" in mathml:
         return None

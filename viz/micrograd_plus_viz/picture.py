@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
@@ -15,6 +16,7 @@ from .words import edges
 
 FONT = "Arial, 'Liberation Sans', Arimo, Helvetica, sans-serif"
 LINE = 14.5
+_PAIR = re.compile(r"(-?[\d.]+)[ ,](-?[\d.]+)")
 SLANT = 0.25
 """How much of a hexagon's width each of its slanted ends takes: as Graphviz has it, which leads edges up to them."""
 
@@ -116,6 +118,23 @@ def arrow(name: str, head: tuple[float, float, float, float], slimness: float) -
     across_x, across_y = (from_y - y) * slimness, (x - from_x) * slimness
     corners = ((x, y), (from_x + across_x, from_y + across_y), (from_x - across_x, from_y - across_y))
     return _closed(name, corners)
+
+
+def points_of(curve: str) -> list[tuple[float, float]]:
+    """The points of a curve: its start, then three for each piece."""
+    return [(float(x), float(y)) for x, y in _PAIR.findall(curve)]
+
+
+def along(curve: str, part: float) -> tuple[float, float]:
+    """The point where so much of a curve lies behind; its pieces count alike."""
+    points = points_of(curve)
+    pieces = (len(points) - 1) // 3
+    at = min(int(part * pieces), pieces - 1)
+    t = part * pieces - at
+    weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+    piece = points[3 * at : 3 * at + 4]
+    x, y = (sum(w * point[axis] for w, point in zip(weights, piece, strict=True)) for axis in (0, 1))
+    return x, y
 
 
 def _closed(name: str, corners: Iterable[tuple[float, float]]) -> str:

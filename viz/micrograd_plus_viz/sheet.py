@@ -6,7 +6,6 @@ As in the player, in its colours. All steps of a walk have the same size here, s
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -29,7 +28,6 @@ STATES = {
     "active": "its rule sends", "receives": "receives", "accumulates": "adds to what was there (+=)",
     "done": "finished", "failed": "what failed",
 }  # fmt: skip
-_PAIR = re.compile(r"(-?[\d.]+)[ ,](-?[\d.]+)")
 
 
 class Sheet:
@@ -43,8 +41,9 @@ class Sheet:
         self.error = failure(trace)
         self.count = len(trace["steps"]) + (self.error is not None)
         self.labelled = self.labels(None)
-        natural = min(WIDEST, max(USUAL, self.placing.width + 2 * MARGIN + 12)) if width is None else width
-        self.width = max(NARROWEST, self.placing.width + 2 * MARGIN + 12 if whole else 0.0, natural)
+        needed = self.placing.width + 2 * MARGIN + 12
+        natural = min(WIDEST, max(USUAL, needed))
+        self.width = max(NARROWEST, needed if whole else 0.0, natural if width is None else min(width, natural))
         self.room = self.width - 2 * MARGIN
         self.scale, self.stage = self._staged(whole)
 
@@ -132,9 +131,13 @@ class Sheet:
 
     # What is drawn ------------
 
-    def drawn(self, k: int, height: float | None = None) -> str:
-        """The whole picture after k steps, of a height that others have too where that is told."""
-        return self.framed(f"{self.graph(k)}{self.below([k])[0]}", height or self.height_of(k), self.sentence(k))
+    def drawn(self, k: int, height: float | None = None, rolled: float | None = None) -> str:
+        """The whole picture after k steps, of a height that others have too where that is told.
+
+        With `rolled` it is the picture just before: what step k sends has rolled along so much of its edge.
+        """
+        inner = self.graph(k) if rolled is None else self.rolling(k, rolled)
+        return self.framed(f"{inner}{self.below([k])[0]}", height or self.height_of(k), self.sentence(k))
 
     def framed(self, inner: str, height: float, told: str) -> str:
         """The SVG document; `told` is what it says in words."""
@@ -154,6 +157,18 @@ class Sheet:
         """The graph after k steps, in its frame; of a large one the part round the step, and where that lies."""
         lit = self.lit(k - 1) if 0 < k <= len(self.ways) else ""
         inner = picture.body(self.trace, self.placing, k, self.look(k)) + lit
+        return self.in_frame(inner, self._view(k))
+
+    def rolling(self, k: int, rolled: float) -> str:
+        """The graph while step k takes place: a bead has rolled along so much of its edge."""
+        before = self.look(k - 1)
+        past = {node: state for node, state in before.nodes.items() if state == "done"}
+        look = Look(past | self.states(k - 1), before.edges)
+        back = words.is_back(self.trace, self.trace["steps"][k - 1])
+        curve = self.placing.curves[self.ways[k - 1][0]]
+        x, y = picture.along(curve, 1 - rolled if back else rolled)
+        bead = f'<circle class="ball" cx="{near(x)}" cy="{near(y)}" r="5.5"/>'
+        inner = picture.body(self.trace, self.placing, k - 1, look) + self.lit(k - 1) + bead
         return self.in_frame(inner, self._view(k))
 
     def in_frame(self, inner: str, view: tuple[float, float] | None = None) -> str:
@@ -222,7 +237,7 @@ class Sheet:
     def _tip(self, edge: int, back: bool) -> tuple[float, float, float, float]:
         """The tip and the foot of the arrow of a step along an edge."""
         if back:
-            (x, y), (a, b), *_ = ((float(p), float(q)) for p, q in _PAIR.findall(self.placing.curves[edge]))
+            (x, y), (a, b), *_ = picture.points_of(self.placing.curves[edge])
         else:
             x, y, a, b = self.placing.heads[edge]
         far = math.hypot(a - x, b - y) or 1.0

@@ -112,7 +112,8 @@ function readsSection(data, step) {
     .map(([name, value]) => `${name} = ${number(value.data[0])}`);
   const arrays = step.local === null ? [] : arraysRead(data, step);
   if (!arrays.length && !settings.length) return null;
-  return make("div", "reads", arrays.length ? make("p", "title small", "What the local derivative was made of") : null,
+  return make("div", "reads", arrays.length ? make("p", "title small", data.besides
+    ?? "What the local derivative was made of") : null,
     make("div", "cards", ...arrays), settings.length ? make("p", "reason", `with ${settings.join(", ")}`) : null);
 }
 
