@@ -538,11 +538,12 @@ class Builder:
         served = rule.inputs[0] if op.kind == "variadic" else op.inputs[contribution.index]
         place = contribution.index if op.kind == "variadic" else rule.inputs.index(served)
         shown, constants = self._shown(node, contribution)
+        known, arriving = self._known(node, contribution), self._upstream_of(node, contribution, upstream)
         signature = (
-            self._rule_names[index], tuple(shown.items()), tuple(constants.items()), contribution.summed_axes, place
+            self._rule_names[index], tuple(shown.items()), tuple(constants.items()), contribution.summed_axes, place,
+            *map(formulas.shapes_of, (arriving, contribution.raw, *known.values())),
         )  # fmt: skip
         if signature not in self._written:
-            known, arriving = self._known(node, contribution), self._upstream_of(node, contribution, upstream)
             written = formulas.applied(rule, place, known, arriving, shown, constants, contribution)
             self._written[signature] = None if written is None else Formula(**written)
         return self._written[signature]
