@@ -175,6 +175,8 @@ def test_every_kind_of_trace_is_saved_under_every_suffix(tmp_path, make, suffix)
         check_values(inside_html(content.decode()), make())
     elif suffix == ".dot":
         assert content.decode().startswith("digraph walk {")
+    elif suffix in {".md", ".tex"}:
+        assert content.decode().startswith("# " if suffix == ".md" else "\\documentclass")
     else:
         with Image.open(io.BytesIO(content)) as image:
             assert getattr(image, "n_frames", 1) == (len(few["steps"]) if few else 1)

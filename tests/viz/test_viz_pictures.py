@@ -85,6 +85,26 @@ def test_of_a_large_graph_the_part_round_the_step_is_drawn_under_the_names_of_th
     assert drawing.alt.partition(". ")[2].partition(" sends")[0] in said(drawing.svg)
 
 
+def test_of_a_graph_that_is_too_large_to_be_read_the_groups_are_drawn(tmp_path):
+    from micrograd_plus_viz import outline
+
+    with mg.record() as trace:
+        h = mg.tensor(0.3, requires_grad=True)
+        for _ in range(200):
+            h = h * 0.9 + 0.1
+        h.backward()
+    svg, width, _ = outline.drawn(source.normal(trace.to_dict()))
+    texts = said(svg)
+    assert any(f"The {len(trace.nodes)} nodes stand here in " in text for text in texts)
+    counted = [int(text.split(": ")[1].split()[0]) for text in texts if re.search(r": \d+ nodes$", text)]
+    single = len(re.findall(r'<g id="n', svg)) - len(counted)
+    assert sum(counted) + single == len(trace.nodes)
+    assert 2 <= len(counted) <= 40
+    with Image.open(viz.save(trace, tmp_path / "walk.png", width=600)) as image:
+        assert image.size[0] == 600
+    assert width >= 300
+
+
 def test_the_parts_of_a_long_film_have_every_step_once_and_one_size(tmp_path):
     trace = source.normal(sample_traces.random_graph(60))
     parts = window.stretches(trace)

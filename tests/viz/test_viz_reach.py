@@ -1,5 +1,6 @@
 """Where the player is shown and for whom: pages, notebooks, widgets; narrow, dark, still, hostile."""
 
+import re
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -315,3 +316,19 @@ def test_a_frame_is_as_tall_as_the_walk_in_it_at_each_step(page):
         )
         heights.append(frame.bounding_box()["height"])
     assert heights[0] == heights[1], "the height stays where one steps"
+
+
+@pytest.mark.parametrize("host", ["a policy without new Function", "scripts taken out"])
+def test_a_host_that_runs_no_scripts_keeps_the_still_picture_and_a_sentence(chromium, tmp_path, host):
+    shown = viz.show(sample_traces.diamond())._repr_mimebundle_()["text/html"]
+    policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"script-src 'unsafe-inline'; img-src data:\">"
+    if host == "scripts taken out":
+        policy, shown = "", re.sub(r"<script.*?</script>", "", shown)
+    (tmp_path / "host.html").write_text(f"<!DOCTYPE html><meta charset=utf-8>{policy}{shown}", encoding="utf-8")
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.goto((tmp_path / "host.html").as_uri())
+        page.wait_for_function("document.querySelector('img').naturalWidth > 300")
+        assert page.locator(".player").count() == 0
+        assert page.locator("img").get_attribute("alt").startswith("Graph of a program")
+        assert "A still picture, since no script runs here." in page.locator("small").inner_text()

@@ -26,7 +26,7 @@ from .figure import Figure
 from .layout import placed
 from .quizzes import TOLERANCE, Quiz, quiz as _quiz
 from .source import Trace, normal, trace_data, with_insides
-from .window import MOST_STEPS
+from .window import MOST_ON_A_PAGE, MOST_STEPS
 
 __all__ = [
     "Beside", "Drawing", "Figure", "Quiz", "Shown", "compare", "described", "draw", "explore", "quiz", "save", "show",
@@ -150,7 +150,7 @@ def save(
     *,
     title: str | None = None,
     start: int = 0,
-    length: int = MOST_STEPS,
+    length: int = MOST_ON_A_PAGE,
     index: int | None = None,
     width: int | None = None,
     steps: Iterable[int] | None = None,
@@ -165,9 +165,11 @@ def save(
     `.webp` the same as images; `.png` the graph with what every node received; `.md` and `.tex` the walk worked out
     on paper; `.dot` the graph for Graphviz; `.json` the trace itself. With `index` an `.svg` or `.png` is the picture
     of that step, and a page opens there. Of a walk longer than `length` steps the part from step `start` on is written,
-    but `.json` always holds all of it. Pictures are `width` pixels wide, and `dark` ones are for dark pages; films have
-    a frame for each of `steps`, `pace` seconds long; those in pixels play for ever with `loop`, and with `motion` a
-    bead rolls along each edge. ValueError for any other suffix, and for a film or a picture that would be too large.
+    but `.json` always holds all of it; a page goes on from one thousand steps to the next.
+
+    Pictures are `width` pixels wide, and `dark` ones are for dark pages. Films have a frame for each of `steps`, `pace`
+    seconds long; those in pixels play for ever with `loop`, and with `motion` a bead rolls along each edge. ValueError
+    for any other suffix, and for a film or a picture that would be too large.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -184,8 +186,8 @@ def save(
     if suffix == ".json":
         return _written(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
     if suffix == ".html":
-        shown, note = window.shown(trace, start, length)
-        return _written(path, page.document(shown, title, note, index or 0))
+        (shown, note), *more = window.parts(trace, start, length)
+        return _written(path, page.document(shown, title, note, index or 0, more))
     looks = {"width": width, "dark": dark}
     if suffix in (".svg", ".png") and index is not None:
         return _written(path, film.step(window.holding(trace, [index])[0], index, suffix, **looks))
@@ -193,7 +195,7 @@ def save(
     if suffix in (".md", ".tex"):
         shown, _ = window.holding(trace, wanted or [], start, min(length, solution.MOST_STEPS))
         return _written(path, solution.written(shown, suffix, title, wanted))
-    shown, _ = window.holding(trace, wanted or [], start, length)
+    shown, _ = window.holding(trace, wanted or [], start, min(length, MOST_STEPS))
     film_of = {"steps": wanted, "pace": pace, "loop": loop, "motion": motion} | looks
     return _written(path, _drawn(shown, suffix, film_of, looks))
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from . import layout, letters, picture, window, words
+from . import layout, letters, outline, picture, window, words
 from .colours import looks, named
 from .dot import gradient_line
 from .picture import LINE
@@ -31,7 +31,7 @@ ROLLS = 6
 """With motion, how many places a bead has on its edge."""
 MOST_FRAMES = 150
 MOST_DRAWN = 300
-MOST_DOTS = 12e6
+MOST_DOTS = 5e6
 PATIENCE = 2.0
 """After so many seconds a line says how far the work has come."""
 
@@ -87,11 +87,13 @@ def step(trace: Trace, index: int, suffix: str, *, width: int | None = None, dar
 
 
 def graph(trace: Trace, *, width: int | None = None, dark: bool = False) -> bytes:
-    """The graph with what every node received, as a PNG. ValueError for one of which such a picture cannot be read."""
-    too_large(trace)
-    places = layout.placed(trace)
-    zoom = sharpness(places.width, places.height) if width is None else width / places.width
-    return png(picture.still(trace, places, dark), zoom, named(dark)["ground"])
+    """The graph with what every node received, as a PNG; one of more than 300 nodes in groups."""
+    if len(trace["nodes"]) > MOST_DRAWN:
+        svg, wide, high = outline.drawn(trace, dark)
+    else:
+        places = layout.placed(trace)
+        svg, wide, high = picture.still(trace, places, dark), places.width, places.height
+    return png(svg, sharpness(wide, high) if width is None else width / wide, named(dark)["ground"])
 
 
 def animated(
@@ -304,7 +306,8 @@ def _one_palette(images: Sequence[Any]) -> list[Any]:
     for k, image in enumerate(some):
         beside.paste(image, (0, k * height))
     colours: list[Any] = []
-    for _, colour in sorted(beside.getcolors(width * height * len(some)) or [], reverse=True)[:4000]:
+    counted: list[Any] = beside.getcolors(width * height * len(some)) or []
+    for _, colour in sorted(counted, reverse=True)[:4000]:
         if len(colours) < 256 and all(max(map(_apart, colour, other)) >= 6 for other in colours):
             colours.append(colour)
     palette = Image.new("P", (1, 1))
@@ -329,12 +332,3 @@ def _teller(total: int) -> Callable[[int], None]:
             sys.stderr.flush()
 
     return tell
-
-
-def too_large(trace: Trace) -> None:
-    """ValueError for a graph of which a still picture could not be read."""
-    if len(trace["nodes"]) > MOST_DRAWN:
-        raise ValueError(
-            f"a picture of {len(trace['nodes'])} nodes could not be read (at most {MOST_DRAWN}): save the walk as "
-            ".html, where they stand in groups, or name a step, as in index=12, of which the part round it is drawn"
-        )

@@ -18,7 +18,10 @@ from .picture import Placing
 from .player import in_script, squeezed_player
 from .source import Trace
 
-NOTE = "<p><small>A preview. Trust this notebook to step through the walk.</small></p>"
+NOTE = (
+    "<p><small>A still picture, since no script runs here. Trust this notebook to step through the walk, "
+    "or save the walk as a page of its own.</small></p>"
+)
 ALONE = (
     "<p><small>{summary}. Trust this notebook to step through the walk, "
     "or save the walk as a page of its own.</small></p>"

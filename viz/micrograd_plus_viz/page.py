@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from html import escape
 
 from . import words
 from .payload import packed, payload
 from .player import in_script, one_line, player_source
-from .source import Trace
+from .source import Trace, normal
+from .static_files import text
 
 STYLE = (
     "html{color-scheme:light dark}body{margin:0 auto;max-width:1400px;padding:8px 16px;"
@@ -19,8 +21,7 @@ STYLE = (
     "h1{font-size:16px;font-weight:650;margin:0 0 6px;overflow-wrap:anywhere}"
 )
 BOOT = (
-    'const host = document.getElementById("walk");'
-    'const player = mount(host, await unpack(document.getElementById("data").textContent));'
+    'const player = await mountParts(document.getElementById("walk"), [...document.querySelectorAll(".data")]);'
     "const frame = window.frameElement;"
     "const fit = () => { frame.style.height = `${Math.ceil(document.body.offsetHeight)}px`; };"
     "if (frame) new ResizeObserver(fit).observe(document.body);"
@@ -35,12 +36,28 @@ BOOT_PAIR = (
 )
 
 
-def document(trace: Trace, title: str | None = None, note: str | None = None, index: int = 0) -> str:
-    """A whole HTML page with the player, its code and its data."""
-    data, _ = packed(payload(trace, note) | ({"index": index} if index else {}))
-    code = in_script(one_line(player_source() + BOOT))
-    kept = f'<script type="application/octet-stream" id="data">{data}</script>\n'
-    return around(title or words.summary(trace), code, kept, '<div id="walk"></div>')
+def document(
+    trace: Trace, title: str | None = None, note: str | None = None, index: int = 0,
+    more: Sequence[tuple[Trace, str | None]] = (),
+) -> str:  # fmt: skip
+    """A whole HTML page with the player, its code and its data; `more` are the parts of a long walk that follow."""
+    parts = [(trace, note), *more]
+    code = in_script(one_line("\n".join([player_source(), text("parts.js"), BOOT])))
+    kept = "".join(_part(*part) for part in parts)
+    place = f'<div id="walk" data-index="{index}"></div>'
+    return around(title or words.summary(trace), code, kept, place)
+
+
+def _part(trace: Trace, note: str | None) -> str:
+    """The data of a part, with the steps that it begins and ends with."""
+    trace = normal(trace)
+    first = trace["first"]
+    stop = first + len(trace["steps"]) + (words.broke_off(trace) is not None)
+    data, _ = packed(payload(trace, note))
+    return (
+        f'<script type="application/octet-stream" class="data" data-first="{first}" data-stop="{stop}">'
+        f"{data}</script>\n"
+    )
 
 
 def around(title: str, code: str, kept: str, place: str) -> str:

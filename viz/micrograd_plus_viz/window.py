@@ -8,6 +8,8 @@ from .source import Trace, normal, trace_data
 from .words import broke_off, names
 
 MOST_STEPS = 1000
+MOST_ON_A_PAGE = 4000
+"""A page of its own has up to so many steps, in parts."""
 MOST_WHOLE, MOST_TOUCHED = 40, 28
 """Pictures show graphs of up to so many nodes whole; of larger ones parts of up to the second number."""
 PLACES = ("upstream", "local", "raw", "contribution", "before", "after")
@@ -22,6 +24,19 @@ def shown(trace: Any, start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, 
     if hasattr(trace, "to_dict") and start == 0 and len(trace.steps) <= length and len(trace.nodes) <= 2 * length:
         return normal(trace_data(trace)), None
     return window(normal(trace_data(trace, start, length)), start, length)
+
+
+def parts(trace: Any, start: int = 0, length: int = MOST_ON_A_PAGE) -> list[tuple[Trace, str | None]]:
+    """A walk, or `length` steps of it from `start` on, in parts of at most 1000 steps, each with what it is."""
+    first, note = shown(trace, start, min(length, MOST_STEPS))
+    found, stop = [first], min(first["total"], start + length)
+    while found[-1]["part"] and (done := found[-1]["first"] + len(found[-1]["steps"])) < stop:
+        found.append(shown(trace, done, min(stop - done, MOST_STEPS))[0])
+    if len(found) == 1:
+        return [(first, note)]
+    rest = f"; viz.save(trace, path, start={stop}) has the next ones." if stop < first["total"] else "."
+    said = f"This page has steps {start + 1} to {stop} of {first['total']} in {len(found)} parts, one after the other"
+    return [(part, said + rest) for part in found]
 
 
 def window(trace: Trace, start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:

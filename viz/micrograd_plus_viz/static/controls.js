@@ -40,7 +40,7 @@ function controls(data, count, act) {
     buttons.play.disabled = count === Number(slider.min);
     wanted.disabled = count === 0;
     buttons.first.disabled = buttons.back.disabled = index === Number(slider.min);
-    buttons.next.disabled = buttons.last.disabled = index === count;
+    buttons.next.disabled = buttons.last.disabled = index === count && !act.more;
   }
 
   function fromValues(least) {

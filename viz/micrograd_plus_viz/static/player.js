@@ -21,8 +21,10 @@ export function mount(host, data, opts = {}) {
   let ready = false;
 
   const act = {
-    go: (wanted) => { setPlay(false); seek(wanted); }, first: () => act.go(least), back: () => act.go(index - 1),
-    next: () => { setPlay(false); stepOn(); }, last: () => act.go(count), play: () => setPlay(!playing),
+    go: (wanted) => { setPlay(false); seek(wanted); }, more: opts.more,
+    first: () => act.go(opts.beyond && least === 0 ? -data.first : least), back: () => act.go(index - 1),
+    next: () => { setPlay(false); stepOn(); }, last: () => act.go(opts.beyond ? data.total + 1 : count),
+    play: () => setPlay(!playing),
     onNode, onGroups: () => { if (ready) restore(); }, search, values: () => valuesFirst(least === 0),
     along: () => { along = !along; player.querySelector(".along")?.setAttribute("aria-pressed", String(along)); seek(
       index); },
@@ -56,6 +58,8 @@ export function mount(host, data, opts = {}) {
   const atHand = () => (isAsked() ? ask.lit ?? data.steps[index - 2] : data.steps[index - 1]);
 
   function seek(wanted, moving = false) {
+    const outside = wanted > count || (least === 0 && wanted < (data.first > 0 ? 1 : 0));
+    if (outside && opts.beyond?.(wanted, playing)) { setPlay(false); return; }
     const target = Math.min(count, Math.max(least, wanted));
     graph.stopBeads();
     if (along && litAt(target)) for (const i of concernedIn(data, litAt(target))) graph.openTo(i);
@@ -186,20 +190,21 @@ export function mount(host, data, opts = {}) {
     || (step.contribution !== null && /nan|inf/.test(String(valueAt(data, step.contribution)?.data?.[0]))));
 
   function stepOn() {
-    if (index < count) seek(index + 1, true);
+    if (index < count || opts.beyond) seek(index + 1, true);
   }
 
   function setPlay(on) {
     if (on === playing) return;
     playing = on;
     clearTimeout(timer);
-    if (on && index === count) seek(least);
+    if (on && index === count && !opts.beyond) seek(least);
     if (on) beat();
     else tell(data.steps[index - 1]);
   }
 
   function beat() {
-    if (index === count || !host.isConnected) { setPlay(false); return; }
+    if (index === count && !opts.beyond?.(count + 1, true) || !host.isConnected) { setPlay(false); return; }
+    if (index === count) { setPlay(false); return; }
     stepOn();
     timer = setTimeout(beat, controlled.stepTime());
   }

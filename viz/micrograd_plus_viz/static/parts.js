@@ -1,0 +1,55 @@
+// A long walk in parts, each unpacked when it is first shown: a step beyond one part's end is in the next.
+async function mountParts(place, kept) {
+  const ends = kept.map(({ dataset }) => [Number(dataset.first), Number(dataset.stop)]);
+  const unpacked = kept.map(() => null);
+  let at = -1;
+  let player = null;
+  let shown = false;
+
+  // Which part has what holds after so many steps of the whole walk.
+  const partOf = (step) => ends.findIndex(([first, stop], k) => step <= stop && (step > first || (k === 0
+    && step === first)));
+
+  async function show(step, playing = false) {
+    const part = partOf(step);
+    if (part < 0) return;
+    const index = step - ends[part][0];
+    if (part === at) { player.seek(index); return; }
+    at = part;
+    unpacked[part] ??= unpack(kept[part].textContent);
+    const data = await unpacked[part];
+    if (part !== at) return;
+    player?.destroy();
+    player = mount(place, data, { index, beyond, strip: strip(part), more: part < kept.length - 1 });
+    player.setPlay(playing);
+    if (shown) player.focus();
+    shown = true;
+  }
+
+  // Whether another part has a step that this one has not; it is shown then.
+  function beyond(index, playing) {
+    const step = Math.min(Math.max(ends[at][0] + index, ends[0][0]), ends.at(-1)[1]);
+    if (partOf(step) === at) return false;
+    show(step, playing);
+    return true;
+  }
+
+  // The parts by their steps, as buttons that lead to their beginnings.
+  function strip(part) {
+    if (kept.length === 1) return null;
+    const buttons = ends.map(([first, stop], k) => {
+      const button = makeButton("tool part", () => show(first + 1), `${first + 1}\u2013${stop}`);
+      button.setAttribute("aria-label", `Steps ${first + 1} to ${stop}`);
+      button.setAttribute("aria-pressed", String(k === part));
+      return button;
+    });
+    const row = make("div", "trail", make("span", "", "Steps"), ...buttons);
+    row.setAttribute("role", "group");
+    row.setAttribute("aria-label", "Parts of this walk");
+    return row;
+  }
+
+  await show(ends[0][0] + Number(place.dataset.index || 0));
+  return { seek: (index) => show(ends[at][0] + index), state: () => player.state(), focus: () =>
+    player.focus(), valuesFirst: (on) => player.valuesFirst(on) };
+}
