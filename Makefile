@@ -21,6 +21,9 @@ quick: .venv/.test ## the core's tests with one sample of each operation, in a m
 parity: .venv/.parity ## compare with PyTorch 2.13.0 (its wheel can be gigabytes; TEST_ARGS as above)
 	$(PYTEST) -m parity $(TEST_ARGS)
 
+trials: .venv/.parity ## random programs beside PyTorch, hostile files, long training: hours (TRIALS_ARGS="--programs 1000")
+	OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests .venv/bin/python -m trials $(TRIALS_ARGS)
+
 bench: .venv/.bench ## measure against the peers and by hand (more options: BENCH_ARGS="--only W3 --quick")
 	PYTHONPATH=tests .venv/bin/python -m benchmarks $(BENCH_ARGS)
 
@@ -43,6 +46,14 @@ reference: .venv/.docs ## write docs/reference/, docs/museum.md and the stubs (*
 	.venv/bin/python docs/make_museum.py
 	.venv/bin/python docs/make_stubs.py
 
+pictures: .venv/.test ## draw again what moves at the head of the README
+	for look in "" -dark; do \
+	    .venv/bin/python -m micrograd_plus walk --example mlp --width 1200 $${look:+--dark} \
+	        -o docs/pictures/walk$$look.webp --pace 2.2 --motion --loop >/dev/null && \
+	    .venv/bin/python -m micrograd_plus walk --example mlp --width 1200 $${look:+--dark} \
+	        -o docs/pictures/walk-still$$look.png --step 4 >/dev/null || exit 1; \
+	done
+
 docs: .venv/.docs ## build the documentation into site/
 	.venv/bin/python -m mkdocs build --strict
 
@@ -50,7 +61,7 @@ clean: ## remove .venv and everything made by the targets above
 	rm -rf .venv site build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help lab test quick parity bench bench-grade lint test-cuda bench-cuda reference docs clean
+.PHONY: help lab test quick parity trials bench bench-grade lint test-cuda bench-cuda reference pictures docs clean
 .DEFAULT_GOAL := help
 
 # JupyterLab refuses to run as root, as in a container, unless told that it is meant.

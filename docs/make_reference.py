@@ -52,7 +52,7 @@ because an upstream of ones hides much: of ones, a softmax sends 0.
 
 NAMESPACES = {
     "mg": mg, "engine": mg.engine, "mg.random": mg.random, "mg.splat": mg.splat, "mg.stats": mg.stats,
-    "nn": mg.nn,
+    "mg.numpy.integrate": mg.numpy.integrate, "nn": mg.nn,
     "nn.functional": mg.nn.functional, "nn.init": mg.nn.init, "nn.utils": mg.nn.utils, "optim": mg.optim,
     "optim.lr_scheduler": mg.optim.lr_scheduler,
 }  # fmt: skip
@@ -65,6 +65,7 @@ OTHERS = {
     "Tensors and modes": ("tensor", "core.blocks"),
     "Making tensors": ("extras.constructors",),
     "Transforms": ("transforms",),
+    "Differential equations": ("numpy.integrate",),
     "Recording and checking": ("tracing", "checks"),
     "Operations of your own": ("core.define", "core.composite"),
     "As in micrograd": ("engine", "nn.scalars"),
@@ -181,8 +182,12 @@ def entry(op: Any) -> str:
 
 def also_called(function: Any) -> str:
     """A sentence about other names of a function, where it has any."""
-    others = [name for name in NAMESPACES["mg"].__all__ if getattr(mg, name) is function and name != function.__name__]
-    names = [f"`mg.{name}`" for name in others]
+    names = [
+        f"`{place}.{name}`"
+        for place, namespace in {"mg": mg, "mg.special": mg.special}.items()
+        for name in namespace.__all__
+        if getattr(namespace, name) is function and name != function.__name__
+    ]
     return f"The same as {' and '.join(names)}." if names else ""
 
 

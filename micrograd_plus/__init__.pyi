@@ -4,8 +4,9 @@ Written by `make reference`, for editors and type checkers; Python itself never 
 """
 
 from . import (
-    checks as checks, engine as engine, fft as fft, linalg as linalg, nn as nn, numpy as numpy, ops as ops,
-    optim as optim, random as random, tracing as tracing, transforms as transforms,
+    checks as checks, engine as engine, exercises as exercises, fft as fft, grading as grading, linalg as linalg,
+    nn as nn, numpy as numpy, ops as ops, optim as optim, random as random, tracing as tracing,
+    transforms as transforms,
 )
 from .checks import samples as samples
 from .checks.promises import check as _check_op

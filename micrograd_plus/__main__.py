@@ -26,7 +26,8 @@ from .grading import command as grade_command
 
 HOUSE = Path(__file__).resolve().parent
 EXAMPLES = HOUSE / "examples"
-SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".dot", ".json")
+SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".dot", ".json")
+PIXELS = {".png", ".gif", ".webp"}
 
 
 class CommandError(Exception):
@@ -85,6 +86,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     walk_parser = command(
         "walk", walk, "run a script, and write its last backward walk to a file that plays it",
         "micrograd-plus walk train.py -o walk.html\nmicrograd-plus walk --example mlp -o walk.html\n"
+        "micrograd-plus walk train.py -o step.png --step 4\n"
         "micrograd-plus walk train.py            (prints the walk in words)",
     )  # fmt: skip
     what = walk_parser.add_mutually_exclusive_group()
@@ -95,6 +97,13 @@ def arguments_parser() -> argparse.ArgumentParser:
         "-o", "--output", metavar="FILE", help=f"where to write; the suffix decides: {' '.join(SUFFIXES)}"
     )
     walk_parser.add_argument("--title", help="the page's title; the script's name if none is given")
+    walk_parser.add_argument("--step", type=int, metavar="N", help="the picture of this step, or where a page opens")
+    walk_parser.add_argument("--steps", type=numbers, metavar="A-B", help="the steps of a film or a solution: 3-6,9")
+    walk_parser.add_argument("--width", type=int, metavar="PIXELS", help="how wide a picture or a film is")
+    walk_parser.add_argument("--pace", type=float, metavar="SECONDS", help="how long a film shows each step")
+    walk_parser.add_argument("--dark", action="store_true", help="pictures for dark pages")
+    walk_parser.add_argument("--loop", action="store_true", help="a film that plays for ever")
+    walk_parser.add_argument("--motion", action="store_true", help="a film in which gradients roll along their edges")
     ops_parser = command("ops", show_operations, "list the operations, or tell all about one",
                          "micrograd-plus ops\nmicrograd-plus ops softmax")  # fmt: skip
     ops_parser.add_argument("name", nargs="?", help="the operation to tell about")
@@ -155,6 +164,24 @@ def notebooks(here: Path) -> Path | None:
 # walk -----------------------
 
 
+def numbers(said: str) -> list[int]:
+    """Some steps, as they are written on a command line: `3-6`, `1,4,9`."""
+    chosen: list[int] = []
+    for part in said.split(","):
+        first, dash, last = part.partition("-")
+        chosen += range(int(first), int(last) + 1) if dash else [int(first)]
+    return chosen
+
+
+def options(chosen: argparse.Namespace, script: Path) -> dict[str, Any]:
+    """How a walk is to be written, as far as the command says it."""
+    said = {"index": chosen.step, "steps": chosen.steps, "width": chosen.width, "pace": chosen.pace}
+    told = {name: value for name, value in said.items() if value is not None}
+    return told | {"title": chosen.title or script.name, "dark": chosen.dark} | {
+        "loop": chosen.loop, "motion": chosen.motion,
+    }  # fmt: skip
+
+
 def walk(chosen: argparse.Namespace, rest: list[str]) -> int:
     """Run a script while recording, and write or print its walk."""
     if chosen.examples:
@@ -169,7 +196,7 @@ def walk(chosen: argparse.Namespace, rest: list[str]) -> int:
     if output is None:
         print(trace.summary())
         return 0
-    save(trace, output, chosen.title or script.name)
+    save(trace, output, **options(chosen, script))
     print(f"Wrote {output}: {len(trace.nodes)} nodes, {len(trace.steps)} steps.")
     return 0
 
@@ -220,6 +247,9 @@ def drawing(output: Path) -> Any:
         import micrograd_plus_viz
     except ImportError as error:
         raise CommandError(f'cannot draw {output.name}: {error}: pip install "micrograd_plus[viz]"') from error
+    if output.suffix.lower() in PIXELS and not (find_spec("resvg_py") and find_spec("PIL")):
+        missing = 'it needs resvg_py and pillow: pip install "micrograd_plus[film]"'
+        raise CommandError(f"cannot draw {output.name}: {missing}")
     return micrograd_plus_viz
 
 
@@ -272,14 +302,14 @@ def show_traceback(error: BaseException, script: Path) -> None:
     traceback.print_exception(type(error), error, frames)
 
 
-def save(trace: Any, output: Path, title: str) -> None:
+def save(trace: Any, output: Path, **told: Any) -> None:
     """Write a trace to a file, in the format that its suffix names."""
     try:
         if output.suffix.lower() == ".json":
             trace.save(output)
             return
-        drawing(output).save(trace, output, title=title)
-    except (ImportError, RuntimeError) as error:
+        drawing(output).save(trace, output, **told)
+    except (ImportError, RuntimeError, ValueError) as error:
         raise CommandError(f"cannot draw {output.name}: {error}") from error
     except OSError as error:
         raise CommandError(f"cannot write {output}: {error.strerror}") from error

@@ -197,6 +197,29 @@ def test_a_file_of_data_can_be_written_where_nothing_that_draws_is_installed(tmp
     assert ran.stdout == "", "what cannot be drawn is said before the script is run"
 
 
+@pytest.mark.needs("graphviz")
+def test_a_step_a_film_and_a_solution_are_written_as_the_command_says(tmp_path):
+    told = ("-o", "step.svg", "--step", "4", "--dark", "--width", "700")
+    ran = run("walk", "--example", "neuron", *told, folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    drawn = (tmp_path / "step.svg").read_text(encoding="utf-8")
+    assert re.search(r'<svg [^>]*width="700"', drawn)
+    assert "<desc>Step 4 of 12. " in drawn
+    assert "#16181c" in drawn
+    ran = run("walk", "--example", "neuron", "-o", "walk.md", "--steps", "2-3,5", folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    worked = (tmp_path / "walk.md").read_text(encoding="utf-8")
+    assert re.findall(r"### Step (\d)", worked) == ["2", "3", "5"]
+
+
+@pytest.mark.needs("graphviz")
+def test_a_step_that_there_is_none_of_is_said_in_a_sentence(tmp_path):
+    ran = run("walk", "--example", "neuron", "-o", "step.svg", "--step", "40", folder=tmp_path)
+    assert ran.returncode == 1
+    assert "walk: cannot draw step.svg: there is no step 40: steps are numbered 1 to 12, and 0 is" in ran.stderr
+    assert run("walk", "--example", "neuron", "-o", "a.md", "--steps", "first", folder=tmp_path).returncode == 2
+
+
 # ops --------------------------------------------------------------------------------------------------------
 
 

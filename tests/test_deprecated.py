@@ -49,6 +49,11 @@ IMPORTS = {
     "from micrograd_plus.control import scan, cond, while_loop": "transforms.control",
     "from micrograd_plus.ops.quantisation import fake_quantize": "ops.extras.quantisation",
     "import micrograd_plus.ops.splat": "ops.extras.splat",
+    "from micrograd_plus.ops.elementwise import add, tanh, stop_gradient": ", micrograd_plus.".join(
+        f"ops.{home}" for home in (
+            "arithmetic", "exponentials", "trigonometry", "rounding", "complexes", "comparisons", "casts",
+        )
+    ),
 }
 """What a program of before may say at its top, and where the warning points."""
 

@@ -16,7 +16,7 @@ SECTIONS = ("Shapes", "Args", "Returns", "Raises", "Example", "See")
 HEADING = re.compile(rf"^({'|'.join(SECTIONS)}):(.*)$")
 NAMESPACES = (
     mg, mg.linalg, mg.fft, mg.signal, mg.special, mg.stats, mg.splat, mg.random, mg.nn, functional, init, mg.optim,
-    lr_scheduler,
+    lr_scheduler, mg.numpy.integrate,
 )  # fmt: skip
 WITHOUT_ARGUMENTS = {mg.Tensor, mg.Trace}          # made by mg.tensor and mg.record, never by hand
 

@@ -21,10 +21,11 @@ from micrograd_plus.core.define import operations
 from micrograd_plus.core.operation import Op
 from micrograd_plus.core.rule import Rule
 from micrograd_plus.exercises import defining, rows, student, twice
+from micrograd_plus.exercises.adapting import adapted
 from micrograd_plus.exercises.edges import EDGES
 from micrograd_plus.exercises.exercise import GROUPS, KINDS
 from micrograd_plus.exercises.marking import COSTS
-from micrograd_plus.exercises.replies import shown
+from micrograd_plus.exercises.replies import WIDEST, shown
 from micrograd_plus.exercises.rules import rule_exercise
 
 DRAWS = int(os.environ.get("MICROGRAD_PLUS_DRAWS", "5"))
@@ -206,6 +207,7 @@ NEW_MISTAKES = [
     ("entries are exactly at the bounds", "hardtanh.x", lambda xp, x, low, high: xp.where(
         (x == low) | (x == high), 3.0, 1.0 * ((x > low) & (x < high)))),
     ("there are no axes", "negative.x", lambda x: -1.0 if x.ndim else 1.0),
+    ("an entry is no number", "fmax.a", lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (a > b))),
 ]  # fmt: skip
 """Wrong rules that are in no list, each wrong at one edge only."""
 
@@ -243,8 +245,23 @@ def test_a_rule_that_is_in_no_list_and_wrong_at_an_edge_only_is_caught_there(edg
         assert edge in edges
 
 
+def test_a_quantised_rule_that_lets_pass_what_was_cut_off_is_caught_beyond_the_bounds():
+    op = operations["quantized_conv2d"]
+    through = next(rule.function for rule in operations["conv2d"].rules if rule.inputs == ("weight",))
+
+    def without_the_mask(
+        xp, upstream, x, x_scale, x_zero_point, weight_shape, stride, padding, dilation, groups, low, high
+    ):
+        image = xp.fake_quantize(x, x_scale, x_zero_point, low=low, high=high)
+        return through(xp, upstream, image, weight_shape, stride, padding, dilation, groups)
+
+    exercise = exercises.named("quantized_conv2d.weight")
+    result = result_of(exercise, adapted(op, ("weight",), [(("weight",), without_the_mask)]), 0)
+    assert result.first_wrong.case.about == "entries lie far beyond the bounds"
+
+
 def test_every_edge_has_a_draw():
-    names = ("masked_softmax.x", "det.a", "hardtanh.x", "take.x", "sin.x")
+    names = ("masked_softmax.x", "det.a", "hardtanh.x", "take.x", "sin.x", "fmin.b", "quantized_conv2d.weight")
     drawn = {case.about for each in [*ALL, *map(exercises.named, names)] for case in each.cases(0)}
     assert EDGES.keys() <= drawn
 
@@ -389,7 +406,7 @@ def test_where_no_mistake_fits_it_says_so_and_shows_the_first_wrong_call():
     reply = exercises.check("tanh.x", lambda x, out: 1 - out * out + 0.01 * x**3)
     assert "No known mistake looks like this" in repr(reply)
     assert "where tanh is called on (2, 3)" in reply.step
-    assert exercises.hint() == "There is no hint: no known mistake looks like this."
+    assert exercises.hint().startswith("There is no hint: no known mistake looks like this. Take the first wrong step")
 
 
 def test_the_walk_is_opened_with_the_students_rule_in_it():
@@ -428,6 +445,34 @@ def test_no_message_about_a_mistake_tells_an_entry_of_the_answer():
     assert not told
 
 
+def test_lines_of_a_reply_end_between_words_and_a_hint_stands_without_quotation_marks():
+    reply = exercises.check("maximum.a+b", lambda a, b: (1.0 * (a >= b), 1.0 * (b >= a)))
+    assert all(len(line) <= WIDEST for line in reply.text.splitlines())
+    assert " ".join(reply.text.split()).count("hand out more or less than what arrived") == 1
+    assert repr(exercises.hint()).startswith("Hint 1 of 3: ")
+
+
+def test_an_answer_is_shown_with_its_walk_where_a_notebook_plays_walks(monkeypatch, capsys):
+    from types import SimpleNamespace
+
+    seen = []
+    notebook = SimpleNamespace(get_ipython=lambda: True, display=SimpleNamespace(display=seen.append))
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
+    monkeypatch.setattr(mg.Trace, "_mimebundle", staticmethod(lambda trace: {"text/html": "played"}))
+    exercises.answer("softmax.x")(lambda upstream, out: upstream * out)
+    assert "text/html" in seen[0]._repr_mimebundle_()
+    monkeypatch.setattr(mg.Trace, "_mimebundle", None)
+    exercises.answer("softmax.x")(lambda upstream, out: upstream * out)
+    assert len(seen) == 1
+    assert "softmax.x: not right yet" in capsys.readouterr().out
+
+
+def test_every_wrong_step_that_is_named_has_a_hint():
+    for number in range(1, 7):
+        reply = exercises.check("curves.find", number)
+        assert reply or reply.result.mistake is not None
+
+
 def test_what_a_student_writes_is_shown_as_text():
     def rude():
         raise ValueError("\x1b[31mred\u202e and back\u200b\n")
@@ -462,6 +507,18 @@ def test_a_scoring_cell_ends_in_a_plain_number():
     assert (type(right), right) == (float, 4.0)
     assert exercises.score("tanh.x", None) == 0.0
     assert 0 <= exercises.score("tanh.x", lambda x: 1 - x * x) < 5
+
+
+def test_a_teachers_own_exercise_is_answered_without_an_error_where_it_is_not_known(capsys):
+    @exercises.answer("week9.own")
+    def kept(x):
+        return x
+
+    assert kept(3) == 3
+    assert exercises.score("week9.own", kept, of=4) == 0.0
+    said = capsys.readouterr().out
+    assert "week9.own: not checked here. There is no exercise 'week9.own'" in said
+    assert "If it is your teacher's own, hand it in as it is: it is marked there." in said
 
 
 def test_fresh_inputs_each_time_and_the_same_for_the_same_seed():

@@ -305,3 +305,16 @@ def test_kept_values_keep_no_graph_alive():
     gc.collect()
     assert [node() for node in born] == [None] * 4
     assert len(kept) == 4
+
+
+def test_a_record_of_a_plain_tensor_that_becomes_a_result_can_be_read_back():
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.record() as trace:
+        total = mg.zeros(2)
+        total += x * x
+        total.sum().backward()
+    told = mg.load_trace(trace.to_json())
+    added = next(node for node in told.nodes if node.op == "add")
+    before = told.nodes[dict(added.inputs)["a"]]
+    assert before.op is None
+    assert before.value.numpy().tolist() == [0.0, 0.0]

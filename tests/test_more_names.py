@@ -61,11 +61,14 @@ def test_scattered_entries_are_torchs():
 
 @pytest.mark.parity
 @pytest.mark.parametrize("include_self", [True, False])
-@pytest.mark.parametrize("reduce", ["sum", "mean", "amax", "amin"])
-def test_gathered_entries_are_torchs_with_their_gradients(reduce, include_self):
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
+def test_gathered_entries_are_torchs_with_their_gradients(reduce, zeros, include_self):
     import torch
 
     x, src, index = real(3, 5), real(3, 4), np.array([[0, 4, 0, 0], [2, 1, 2, 4], [3, 3, 3, 3]])
+    if zeros and reduce == "prod":
+        x[0, 0] = src[0, 2] = src[0, 3] = src[1, 0] = 0
     index_there = torch.tensor(index)
     leaves = [torch.tensor(each, requires_grad=True) for each in (x, src)]
     theirs = torch.scatter_reduce(leaves[0], 1, index_there, leaves[1], reduce, include_self=include_self)
@@ -81,8 +84,63 @@ def test_gathered_entries_are_torchs_with_their_gradients(reduce, include_self):
 def test_entries_that_tie_share_what_is_sent_to_the_largest():
     slopes = mg.grad(lambda x, src: mg.scatter_reduce(x, 0, [0, 0], src, "amax").sum(), (0, 1))
     assert [each.tolist() for each in slopes(np.array([2.0, 1.0]), np.array([2.0, 0.0]))] == [[0.5, 1.0], [0.5, 0.0]]
-    with pytest.raises(ValueError, match="reduce is 'sum', 'mean', 'amax' or 'amin', got 'prod'"):
-        mg.scatter_reduce([1.0], 0, [0], [1.0], "prod")
+    with pytest.raises(ValueError, match="reduce is 'sum', 'prod', 'mean', 'amax' or 'amin', got 'median'"):
+        mg.scatter_reduce([1.0], 0, [0], [1.0], "median")
+
+
+@pytest.mark.parametrize("include_self", [True, False])
+def test_gathered_products_have_slopes_of_slopes_where_factors_are_nought(include_self):
+    x, src, index = np.array([2.0, 0.0, -1.5, 3.0]), np.array([0.0, 0.5, 0.0, -2.0, 1.5]), np.array([0, 1, 1, 2, 2])
+    has_the_right_gradients(lambda x, s: mg.scatter_reduce(x, 0, index, s, "prod", include_self), x, src)
+    assert mg.scatter_reduce([1, 2], 0, [0, 0], [2, 3], "prod").tolist() == [6, 2]
+    assert mg.scatter_reduce([1.0, 2.0], 0, np.zeros(0, int), np.zeros(0), "prod").tolist() == [1.0, 2.0]
+
+
+def test_a_quotient_may_be_rounded_down_or_towards_nought():
+    a, b = np.array([7.0, -7.0, 6.0, -6.5, 0.0]), np.array([2.0, 2.0, -4.0, -1.5, 3.0])
+    np.testing.assert_array_equal(mg.divide(a, b, rounding_mode="trunc").numpy(), np.trunc(a / b))
+    np.testing.assert_array_equal(mg.divide(a, b, rounding_mode="floor").numpy(), a // b)
+    assert mg.divide([7, -7], 2, rounding_mode="trunc").tolist() == [3, -3]
+    assert mg.grad(lambda a: mg.divide(a, b, rounding_mode="trunc").sum())(a).tolist() == [0.0] * 5
+    with pytest.raises(ValueError, match=r"divide.*rounding_mode is None, 'floor' or 'trunc', got 'up'"):
+        mg.divide(a, b, rounding_mode="up")
+    assert mg.true_divide is mg.divide
+    assert mg.Tensor.__truediv__ is mg.divide.op.call
+
+
+BITS = {
+    "a & b": lambda a, b: a & b, "a | b": lambda a, b: a | b, "a ^ b": lambda a, b: a ^ b, "~a": lambda a, b: ~a,
+    "a & 3": lambda a, b: a & 3, "1 ^ a": lambda a, b: 1 ^ a, "array | b": lambda a, b: np.asarray(a) | b,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["bool", "int64", "uint8"])
+@pytest.mark.parametrize("name", BITS)
+def test_operators_of_bits_are_numpys(name, kind):
+    a, b = DRAW.integers(0, 2 if kind == "bool" else 100, (2, 6)).astype(kind)
+    ours, theirs = BITS[name](mg.tensor(a), mg.tensor(b)), BITS[name](a, b)
+    assert ours.dtype == theirs.dtype
+    np.testing.assert_array_equal(ours.numpy(), theirs)
+
+
+def test_bits_are_moved_and_other_numbers_have_none():
+    x = mg.tensor([6, 3])
+    assert [(x << 2).tolist(), (x >> 1).tolist(), (1 << x).tolist(), (96 >> x).tolist()] == [
+        [24, 12], [3, 1], [64, 8], [1, 12],
+    ]  # fmt: skip
+    with pytest.raises(TypeError, match=r"bitwise_and\(a: \(2,\) float64, .*it takes whole numbers, or True and False"):
+        mg.tensor([1.0, 0.0]) & mg.tensor([True, False])
+    with pytest.raises(TypeError, match=r"invert.*it takes whole numbers, or True and False"):
+        ~mg.tensor([1.0])
+    mask = mg.tensor([True, False]).clone()
+    mask &= mg.tensor([True, True])
+    assert mask.tolist() == [True, False]
+
+
+def test_exercises_and_the_grader_are_there_by_name():
+    assert {"exercises", "grading"} <= {*dir(mg)}
+    assert mg.exercises.__name__ == "micrograd_plus.exercises"
+    assert mg.grading.__name__ == "micrograd_plus.grading"
 
 
 def test_einstein_takes_lists_of_axes():
@@ -157,3 +215,24 @@ def test_the_layers_of_volumes_are_there():
     assert nn.ConvTranspose3d(4, 2, 2, stride=2)(mg.ones(1, 4, 3, 2, 2)).shape == (1, 2, 6, 4, 4)
     with pytest.raises(ValueError, match="max_pool3d: input has shape"):
         F.max_pool3d(mg.ones(2, 3), 2)
+
+
+def test_the_solution_of_a_differential_equation_has_slopes_by_its_start_its_times_and_its_parameters():
+    def swing(y, t, stiffness, push):
+        return mg.stack([y[1], push * mg.sin(t) - stiffness * y[0]])
+
+    def path(y0, t, stiffness, push):
+        return mg.numpy.integrate.odeint(swing, y0, t, (stiffness, push))
+
+    given = np.array([1.0, -0.3]), np.array([0.0, 0.4, 1.1, 0.9]), np.array(2.0), np.array(0.5)
+    for place in range(4):
+        def alone(x, place=place):
+            return path(*given[:place], x, *given[place + 1:])
+
+        has_the_right_gradients(alone, given[place])
+    free = mg.numpy.integrate.odeint(lambda y, t: -y, np.array([1.0]), np.array([0.0, 1.0]))
+    assert type(free) is np.ndarray
+    np.testing.assert_allclose(free[:, 0], [1, np.exp(-1)], rtol=1e-9)
+    with pytest.raises(RuntimeError, match="odeint: 5 steps were not enough between two times; is the equation stiff"):
+        mg.numpy.integrate.odeint(lambda y, t: -1e6 * y, np.array([1.0]), np.array([0.0, 1.0]), most=5)
+    assert {"integrate", "stats", "tools"} <= {*dir(mg.numpy)}

@@ -85,6 +85,65 @@ def test_functions_of_two_arguments_are_scipys():
     )
 
 
+ORDERS = (0, 1, 2, 5, 30, 100, -1, -4, 0.5, 1.3, 7.7, 29.5, 31.2, -0.5, -2.3, -12.4, -31.5, 0.001)
+PLACES = np.concatenate([np.geomspace(1e-9, 2e3, 400), np.linspace(0.1, 70, 301)])
+
+
+@pytest.mark.needs("scipy")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", ["iv", "ive", "jv", "yn"])
+def test_bessel_functions_of_any_order_are_scipys(name):
+    import scipy.special
+
+    for v in (v for v in ORDERS if name != "yn" or v == int(v)):
+        theirs, ours = getattr(scipy.special, name)(v, PLACES), getattr(mg.special, name)(v, PLACES).numpy()
+        seen = np.isfinite(theirs) & (abs(theirs) > 1e-290) & (abs(theirs) < 1e290)
+        waves = np.where(abs(v) < PLACES, 0.3 / np.sqrt(PLACES), 0) if name in ("jv", "yn") else 0  # near a zero
+        error = abs(ours - theirs) / np.maximum(abs(theirs), waves)
+        assert error[seen].max() < 5e-11, (v, PLACES[seen][error[seen].argmax()])
+        assert seen.sum() > 250
+
+
+def test_bessel_functions_of_any_order_to_thirty_digits():
+    for name, v, x, value in (
+        ("iv", -35.3, 23.52804, -6.617668986281463e-05),
+        ("ive", -2.999999999, 3.54568214067469e-09, 3.589389667418117e17),
+        ("jv", 300, 37072.001215651464, -0.00027151419129374434), ("jv", 1000.5, 1200.0, 0.012314891383772172),
+        ("jv", 1000.5, 900.0, 4.018722845571001e-16),
+    ):  # fmt: skip
+        assert getattr(mg.special, name)(v, x).item() == pytest.approx(value, rel=5e-11)
+
+
+@pytest.mark.parametrize(("name", "v", "ends"), [
+    ("iv", 0, [1, np.inf, np.inf, 1.2660658777520084]), ("iv", 1, [0, np.inf, -np.inf, -0.565159103992485]),
+    ("iv", 0.5, [0, np.inf, np.nan, np.nan]), ("iv", -1.5, [-np.inf, np.inf, np.nan, np.nan]),
+    ("ive", 0, [1, 0, 0, 0.46575960759364043]), ("ive", -0.5, [np.inf, 0, np.nan, np.nan]),
+    ("iv", -40.5, [np.inf, np.inf, np.nan, np.nan]), ("jv", 0, [1, 0, 0, 0.7651976865579666]),
+    ("jv", -3, [0, 0, 0, 0.019563353982668407]), ("jv", -2.5, [np.inf, 0, np.nan, np.nan]),
+    ("yn", 2, [-np.inf, 0, np.nan, np.nan]), ("yn", -3, [np.inf, 0, np.nan, np.nan]),
+])  # fmt: skip
+def test_bessel_functions_have_their_limits_at_nought_and_far_out_and_are_no_numbers_to_the_left(name, v, ends):
+    found = getattr(mg.special, name)(v, [0.0, np.inf, -np.inf, -1.0]).numpy()
+    np.testing.assert_allclose(found, ends, rtol=1e-13)
+    assert np.isnan(getattr(mg.special, name)(v, np.nan).item())
+
+
+def test_an_order_is_one_number_without_a_gradient():
+    x = mg.tensor([0.5, 1.5], requires_grad=True)
+    with pytest.raises(TypeError, match=r"iv has no gradient by its order v: give it mg.stop_gradient\(v\).item\(\)"):
+        mg.special.iv(x, 1.0)
+    with pytest.raises(TypeError, match=r"jv takes one order: write mg.stack\(\[mg.special.jv\(v, x\) for v in orders"):
+        mg.special.jv(np.array([0, 1]), x)
+    with pytest.raises(TypeError, match=r"yn is for whole orders, got 1\.5"):
+        mg.special.yn(1.5, x)
+    with pytest.raises(ValueError, match="ive takes orders from -10,000 to 10,000, got nan"):
+        mg.special.ive(np.nan, x)
+    with pytest.raises(TypeError, match="real numbers"):
+        mg.special.jv(0.5, [1j])
+    assert mg.special.jn is mg.special.jv
+    assert mg.special.iv(np.int64(1), mg.tensor([0.5], dtype="float32")).dtype == np.float32
+
+
 def test_a_polygamma_below_nought_is_reflected():
     exact = {(1, -0.3): 20.5889, (2, -1.7): -73.7717}
     for (n, x), value in exact.items():
@@ -115,6 +174,7 @@ def test_infinities_that_count_for_nothing_do_no_harm():
 @pytest.mark.parametrize("call", [
     lambda x: mg.special.multigammaln(x + 3, 2), mg.special.rgamma, mg.special.ndtr, mg.special.expit,
     lambda x: mg.special.polygamma(2, x), lambda x: mg.special.gammainc(2.5, x), mg.special.log_expit,
+    lambda x: mg.special.iv(-0.4, x), lambda x: mg.special.jn(12, 20 * x), lambda x: mg.special.yn(3, x),
 ])  # fmt: skip
 def test_functions_made_of_others_have_the_right_gradients(call):
     has_the_right_gradients(call, np.array([0.4, 0.9, 1.7]))

@@ -249,11 +249,22 @@ def test_a_cycle_cannot_be_written_down(whole):
         mg.load_trace(changed(whole, "nodes", place, "id", 0))
 
 
+def test_a_name_of_a_rule_is_text_that_can_be_written(whole):
+    with pytest.raises(TraceError, match=r"rules: a name: .*holds half of a pair of surrogates"):
+        mg.load_trace({**whole, "rules": {**whole["rules"], "\ud800": next(iter(whole["rules"].values()))}})
+    with pytest.raises(TraceError, match="rules: a name must be str, got int"):
+        mg.load_trace({**whole, "rules": {**whole["rules"], 7: next(iter(whole["rules"].values()))}})
+
+
 def test_false_sums_are_found(whole):
     step = first(whole, "steps", accumulates=True)
     after = whole["steps"][step]["after"]
     with pytest.raises(TraceError, match=f"step {step}: before and contribution do not add up to after"):
         mg.load_trace(changed(whole, "values", after, "data", 0, 1234.5))
+    sent = whole["values"][whole["steps"][step]["contribution"]]
+    other = {**sent, "shape": [*sent["shape"], 1]}
+    with pytest.raises(TraceError, match="its contribution has another shape than what earlier steps left"):
+        mg.load_trace(changed(whole, "values", whole["steps"][step]["contribution"], other))
     gradient = changed(whole, "gradients", 0, "value", whole["gradients"][1]["value"])
     with pytest.raises(TraceError, match="do not add up"):
         mg.load_trace(gradient)

@@ -8,6 +8,7 @@ and I. Stegun, "Handbook of mathematical functions", 1964 (A&S). `np` is NumPy o
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from .gammas import entrywise
@@ -20,6 +21,11 @@ DIRECTIONS, TERMS = 128, 30
 EULER_GAMMA = 0.57721566490153286061
 
 
+def _of_one(np: Any, name: str, values: Callable[[Any], Any], x: Any) -> Any:
+    """A function of one array, entry by entry."""
+    return entrywise(np, name, values, x)
+
+
 def _over_directions(np: Any, x: Any, wave: Any) -> Any:
     """The mean of wave(x, angle) over all directions."""
     total = 0.0
@@ -28,7 +34,7 @@ def _over_directions(np: Any, x: Any, wave: Any) -> Any:
     return total / DIRECTIONS
 
 
-def _series(order: int) -> list[float]:
+def hankels_terms(order: float) -> list[float]:
     """aₖ = (4n² - 1²)(4n² - 3²) … (4n² - (2k - 1)²) / (k! 8ᵏ), of Hankel's expansions (A&S 9.2.5)."""
     terms = [1.0]
     for k in range(1, TERMS):
@@ -36,7 +42,8 @@ def _series(order: int) -> list[float]:
     return terms
 
 
-def _in_powers(terms: list[float], z: Any) -> Any:
+def in_powers(terms: list[float], z: Any) -> Any:
+    """A polynomial, given from the constant upwards."""
     total = 0.0 * z
     for term in reversed(terms):
         total = total * z + term
@@ -56,8 +63,8 @@ def _modified(np: Any, x: Any, order: int, scaled: bool) -> Any:
 
     small = _over_directions(np, near, wave)
     far = np.maximum(x, FAR)
-    terms = [term * (-1) ** k for k, term in enumerate(_series(order))]
-    large = _in_powers(terms, 1.0 / far) / np.sqrt(2 * math.pi * far)
+    terms = [term * (-1) ** k for k, term in enumerate(hankels_terms(order))]
+    large = in_powers(terms, 1.0 / far) / np.sqrt(2 * math.pi * far)
     if scaled:
         return np.where(x < FAR, small * np.exp(-near), np.where(x == math.inf, 0.0, large))
     half = np.exp(far / 2)  # the whole would overflow before the function does
@@ -66,22 +73,22 @@ def _modified(np: Any, x: Any, order: int, scaled: bool) -> Any:
 
 def i0(np: Any, x: Any) -> Any:
     """I₀(x)."""
-    return entrywise(np, "i0", lambda x: _modified(np, abs(x), 0, False), x)
+    return _of_one(np, "i0", lambda x: _modified(np, abs(x), 0, False), x)
 
 
 def i0e(np: Any, x: Any) -> Any:
     """I₀(x) exp(-|x|)."""
-    return entrywise(np, "i0e", lambda x: _modified(np, abs(x), 0, True), x)
+    return _of_one(np, "i0e", lambda x: _modified(np, abs(x), 0, True), x)
 
 
 def i1(np: Any, x: Any) -> Any:
     """I₁(x)."""
-    return entrywise(np, "i1", lambda x: np.copysign(_modified(np, abs(x), 1, False), x), x)
+    return _of_one(np, "i1", lambda x: np.copysign(_modified(np, abs(x), 1, False), x), x)
 
 
 def i1e(np: Any, x: Any) -> Any:
     """I₁(x) exp(-|x|)."""
-    return entrywise(np, "i1e", lambda x: np.copysign(_modified(np, abs(x), 1, True), x), x)
+    return _of_one(np, "i1e", lambda x: np.copysign(_modified(np, abs(x), 1, True), x), x)
 
 
 # Waves ----------------------
@@ -90,10 +97,10 @@ def i1e(np: Any, x: Any) -> Any:
 def _hankel(np: Any, x: Any, order: int) -> tuple[Any, Any]:
     """J and Y of a large x (A&S 9.2.5, 9.2.6), the angle χ = x - (n / 2 + 1 / 4) π in halves, so that the digits of x
     are kept."""
-    terms, inverse = _series(order), 1.0 / x
+    terms, inverse = hankels_terms(order), 1.0 / x
     square = inverse * inverse
-    p = _in_powers([(-1) ** k * term for k, term in enumerate(terms[::2])], square)
-    q = _in_powers([(-1) ** k * term for k, term in enumerate(terms[1::2])], square) * inverse
+    p = in_powers([(-1) ** k * term for k, term in enumerate(terms[::2])], square)
+    q = in_powers([(-1) ** k * term for k, term in enumerate(terms[1::2])], square) * inverse
     cos, sin = np.cos(x), np.sin(x)
     cos, sin = ((cos + sin), (sin - cos)) if order == 0 else ((sin - cos), (-sin - cos))
     size = np.sqrt(1.0 / (math.pi * x))
@@ -113,12 +120,12 @@ def _first_kind(np: Any, x: Any, order: int) -> Any:
 
 def j0(np: Any, x: Any) -> Any:
     """J₀(x)."""
-    return entrywise(np, "j0", lambda x: _first_kind(np, abs(x), 0), x)
+    return _of_one(np, "j0", lambda x: _first_kind(np, abs(x), 0), x)
 
 
 def j1(np: Any, x: Any) -> Any:
     """J₁(x)."""
-    return entrywise(np, "j1", lambda x: np.sign(x) * _first_kind(np, abs(x), 1), x)
+    return _of_one(np, "j1", lambda x: np.sign(x) * _first_kind(np, abs(x), 1), x)
 
 
 def _neumann(order: int, angle: float) -> float:
@@ -148,9 +155,9 @@ def _second_kind(np: Any, x: Any, order: int) -> Any:
 
 def y0(np: Any, x: Any) -> Any:
     """Y₀(x)."""
-    return entrywise(np, "y0", lambda x: _second_kind(np, x, 0), x)
+    return _of_one(np, "y0", lambda x: _second_kind(np, x, 0), x)
 
 
 def y1(np: Any, x: Any) -> Any:
     """Y₁(x)."""
-    return entrywise(np, "y1", lambda x: _second_kind(np, x, 1), x)
+    return _of_one(np, "y1", lambda x: _second_kind(np, x, 1), x)

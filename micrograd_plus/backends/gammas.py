@@ -25,9 +25,11 @@ BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 
 
 FAR = 10.0
 """From here on the asymptotic series, with these Bernoulli numbers, is exact in float64."""
+Numeric = Callable[[Any], Any] | Callable[[Any, Any], Any] | Callable[[Any, Any, Any], Any]
+"""A function of one, two or three arrays of float64."""
 
 
-def entrywise(np: Any, name: str, values: Callable[..., Any], *given: Any) -> Any:
+def entrywise(np: Any, name: str, values: Numeric, *given: Any) -> Any:
     """A function of real numbers, computed in float64 and given in the dtype that its arrays of floats have
     together."""
     arrays = [np.asarray(each) for each in given]

@@ -50,9 +50,9 @@ def _add_rows(out: Any, places: Any, x: Any) -> None:
     width, one = x.size // places.size, out.dtype
     if one.char in _PAIRS and width % 2 == 0:
         width, one = width // 2, _PAIRS[one.char]
-    starts = places.reshape(-1, 1).astype(numpy.intp) * width
+    each = places.reshape(-1, 1).astype(numpy.intp) * width + numpy.arange(int(width))
     numbers = numpy.ascontiguousarray(x).reshape(-1).view(one)
-    numpy.add.at(out.reshape(-1).view(one), (starts + numpy.arange(width)).reshape(-1), numbers)
+    numpy.add.at(out.reshape(-1).view(one), each.reshape(-1), numbers)
 
 
 _PAIRS = {"f": numpy.dtype("complex64"), "d": numpy.dtype("complex128")}

@@ -14,7 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from . import bessel, gammas, matrices, placing, resampling, scans, sequences, shapes, special, waves, windows
+from . import (
+    bessel,
+    bessel_orders,
+    gammas,
+    matrices,
+    placing,
+    resampling,
+    scans,
+    sequences,
+    shapes,
+    special,
+    waves,
+    windows,
+)
 from .shapes import (
     axes_of,
     border_mode,
@@ -33,7 +46,7 @@ def bound_to(xp: Any, library: Any) -> dict[str, Any]:
     """All functions that a namespace shares with the others, by name; those of the modules beside this one take the
     library alone."""
     functions = {name: getattr(shapes, name) for name in shapes.__all__}
-    for module in (bessel, gammas, matrices, placing, resampling, scans, sequences, waves, windows):
+    for module in (bessel, bessel_orders, gammas, matrices, placing, resampling, scans, sequences, waves, windows):
         functions |= {name: partial(getattr(module, name), library) for name in module.__all__}
     functions |= {name: partial(getattr(special, name), library) for name in ("erf", "erfc")}
     functions |= {function.__name__: function for function in ASK_ARRAYS_ONLY}

@@ -319,7 +319,7 @@ class _Listener(Recorder):
             node = getattr(output, "node", None)
             self.outcomes[node.parents[0] if op.outputs and node is not None else node] = (data, params, result)
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool) -> Any:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> Any:
         """Write every step down."""
         return lambda *step: self.steps.append(step)
 

@@ -26,6 +26,8 @@ from .samples import Sample, samples
 
 np = devices.device("cpu").library
 
+ORDER_FIRST = {"iv": "v", "ive": "v", "jv": "v", "polygamma": "n", "yn": "n"}
+"""Functions that are called with a parameter before their argument, as in SciPy."""
 MOST_ENTRIES = 24
 """An example spells out inputs of up to so many entries; of larger ones it gives the shapes."""
 
@@ -233,8 +235,8 @@ def _call(op: Op, names: list[str], inputs: list[Any], params: dict[str, Any]) -
         return f"mg.einsum({', '.join([spelled['subscripts'], *given])})"
     if op.name in ("scatter", "scatter_add"):
         return f"mg.{op.name}({', '.join([given[0], spelled['axis'], *given[1:]])})"
-    if op.name == "polygamma":
-        return f"mg.special.polygamma({spelled['n']}, {given[0]})"
+    if op.name in ORDER_FIRST:
+        return f"mg.special.{op.name}({spelled[ORDER_FIRST[op.name]]}, {given[0]})"
     arguments = [f"[{', '.join(given)}]"] if op.kind == "variadic" else given
     arguments += [f"{name}={value}" for name, value in spelled.items()]
     return f"{home(op.forward)[0]}.{op.name}({', '.join(arguments)})"

@@ -562,6 +562,11 @@ def _samples_of_special_functions() -> None:
         sample(call, [27.3, -31.7])
     for call in (room.y0, room.y1):
         sample(call, positive(2, 3))
+    for call in (room.iv, room.ive, room.jv):
+        sample(call, real(2, 3), v=2)
+        sample(call, positive(2, 3), v=-1.3)
+        sample(call, [4.1, 31.7, 9.3], v=5.5)
+    sample(room.yn, positive(2, 3), n=3)
     for call in (room.erfinv, room.log_ndtr):
         sample(call, inner(2, 3))
     for call in (room.logit, room.ndtri, room.erfcinv):

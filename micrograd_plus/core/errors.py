@@ -206,7 +206,9 @@ def about_kinds(error: Exception, data: list[Any]) -> Iterator[str]:
     """What is wrong with numbers of a kind that the operation has no meaning for, if any are."""
     if "negative integer powers" in str(error):
         yield "whole numbers to a negative power are not whole any more; write x.astype(float)"
-    if isinstance(error, TypeError) and re.search(r"ufunc|numpy boolean|real numbers", str(error)):
+    if isinstance(error, TypeError) and re.search(r"ufunc '(bitwise|invert|\w+_shift)|operand type", str(error)):
+        yield "it takes whole numbers, or True and False, as in (x > 0) & (y < 1)"
+    elif isinstance(error, TypeError) and re.search(r"ufunc|numpy boolean|real numbers", str(error)):
         kinds = {value.dtype.kind if hasattr(value, "dtype") else type(value).__name__[0] for value in data}
         if "c" in kinds and "Cannot cast" in str(error):
             yield "real numbers cannot take in complex ones; write x.astype(complex)"

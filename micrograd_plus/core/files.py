@@ -8,6 +8,8 @@ from typing import Any, BinaryIO
 
 MOST_AXES, LONGEST_AXIS = 64, 2**63 - 1
 DEEPEST_NAME = 64
+MOST_LETTERS = 600
+"""Of a message: what a file says of itself may be of any length."""
 
 
 class FileError(ValueError):
@@ -34,7 +36,8 @@ class FileError(ValueError):
     """
 
     def __init__(self, message: str):
-        super().__init__(message)
+        said = message if len(message) <= MOST_LETTERS else f"{message[:MOST_LETTERS]} ..."
+        super().__init__(said.encode("utf-8", "backslashreplace").decode())  # it can be printed, whatever the file says
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:

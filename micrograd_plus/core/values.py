@@ -23,7 +23,7 @@ def variable_of(op: Any, value: Any, name: str, *, numbers_only: bool) -> Any:
         return value
     is_number = isinstance(value, (float, int, complex)) and not hasattr(value, "dtype")
     if is_number and not numbers_only and op.kind in TAKE_NUMBERS:
-        plain = next(kind for kind in (bool, int, float, complex) if isinstance(value, kind))
+        plain: Any = next(kind for kind in (bool, int, float, complex) if isinstance(value, kind))
         return value if type(value) is plain else plain(value)
     return Variable.public.constant(value, f"{op.name}: {name}")
 

@@ -44,6 +44,14 @@ def scattered(old: str, **homes: str) -> None:
         setattr(sys.modules[old], name, found)
 
 
+def parted(old: str, *homes: str) -> None:
+    """The same for a module whose names now lie in several, each in one of these."""
+    modules = [import_module(f"{PACKAGE}.{home}") for home in homes]
+    _warn(old, ", ".join(module.__name__ for module in modules), 4)
+    for module in modules:
+        vars(sys.modules[old]).update({name: value for name, value in vars(module).items() if name[:2] != "__"})
+
+
 class _Both(ModuleType):
     """A module under an old name that is also a function's (`micrograd_plus.op`): Python sets what it imports as the
     package's attribute, and who calls that means the function."""

@@ -9,8 +9,9 @@ return ...
 exercises.hint()
 """
 
+from .asking import candidates
 from .defining import NotProved, define
 from .known import listed, named
 from .notebook import answer, ask, check, hint, score
 
-__all__ = ["NotProved", "answer", "ask", "check", "define", "hint", "listed", "named", "score"]
+__all__ = ["NotProved", "answer", "ask", "candidates", "check", "define", "hint", "listed", "named", "score"]

@@ -141,4 +141,34 @@ def mistakes_at(trace: Any, step: Any) -> list[tuple[Mistake, Any]]:
     return [] if op is None else wrong_rules(op, tuple(step.rule.partition(".")[2].split("+")))
 
 
-__all__ = ["Question", "agrees", "array", "shape_of"]
+def candidates(trace: Any, step: int, word: str = "after") -> list[dict[str, Any]]:
+    """The wrong answers that known mistakes give to a question about a step, each with the first hint of its mistake.
+
+    Args:
+        trace: a record of a walk.
+        step: the number of a step as it is printed, counted from 1.
+        word: what is asked of it; what the receiver holds `after` it, unless told otherwise.
+    Returns: a list of dictionaries with `step`, `answer` (a number, or nested lists) and `hint`, as `viz.quiz` takes
+        them.
+    Raises: IndexError where the walk has no such step, ValueError where it has no such word.
+    Example:
+        >>> from micrograd_plus import exercises
+        >>> x = mg.tensor(3.0, requires_grad=True)
+        >>> with mg.record() as trace:
+        ...     (x * x).backward()
+        >>> exercises.candidates(trace, 2)[0]["answer"]
+        3.0
+
+    See: `exercises.ask`, which answers at once.
+    """
+    if not 1 <= step <= len(trace.steps):
+        raise IndexError(f"the walk has {len(trace.steps)} steps, which are called 1 to {len(trace.steps)}; got {step}")
+    question = Question(trace, (step - 1, word))
+    right, found = question.right, []
+    for mistake, value in question.candidates():
+        if value is not None and not agrees(value, right) and not any(agrees(value, known) for known, _ in found):
+            found.append((value, mistake.hints[0]))
+    return [{"step": step, "answer": value.tolist(), "hint": hint} for value, hint in found]
+
+
+__all__ = ["Question", "agrees", "array", "candidates", "shape_of"]

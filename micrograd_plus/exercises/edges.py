@@ -111,6 +111,15 @@ def _(sample: Sample, rng: Any) -> Sample | None:
     return changed(sample, with_entries(bounds), numbers(sample)[:1]) if bounds else None
 
 
+@edge("entries lie far beyond the bounds")
+def _(sample: Sample, rng: Any) -> Sample | None:
+    names = dict(zip(sample.op.inputs, range(len(sample.inputs)), strict=False))
+    if not any(name.endswith("scale") for name in names) or not {"low", "high"} <= sample.op.params.keys():
+        return None
+    rounded = [place for name, place in names.items() if f"{name}_scale" in names or (place == 0 and "scale" in names)]
+    return changed(sample, with_entries([1e3, -1e3]), [place for place in rounded if place in numbers(sample)])
+
+
 @edge("the numbers are huge")
 def _(sample: Sample, rng: Any) -> Sample | None:
     return changed(sample, lambda a: a * 1e4)
@@ -233,3 +242,18 @@ def _(sample: Sample, rng: Any) -> Sample | None:
 @edge("upstream is not finite")
 def _(sample: Sample, rng: Any) -> Sample | None:
     return sample
+
+
+IGNORES_NAN = ("fmax", "fmin", "nan_to_num")
+"""Operations that take the place of what is no number, and so have a gradient beside it."""
+
+
+@edge("an entry is no number")
+def _(sample: Sample, rng: Any) -> Sample | None:
+    if sample.op.name not in IGNORES_NAN:
+        return None
+    places = numbers(sample)
+    inputs = [value.copy() if i in places else value for i, value in enumerate(sample.inputs)]
+    for number, place in enumerate(places):
+        inputs[place].flat[-number] = np.nan  # the first of the first, the last of the last
+    return Sample(sample.op, inputs, sample.params, sample.excused)

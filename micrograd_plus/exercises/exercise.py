@@ -49,13 +49,15 @@ class Case:
     """One call of the student's code: the part it counts for, what is special about it, and the request.
 
     `expects` is for whoever compares, and is never handed on: the shapes of the answers, the upstream that a local
-    derivative is multiplied by, and neighbouring requests, between which an answer at a kink or a tie may lie.
+    derivative is multiplied by, and what makes neighbouring requests, between which an answer at a kink or a tie may
+    lie. `sent` is what the right answer made of the request, where somebody has tried it.
     """
 
-    __slots__ = ("about", "expects", "part", "request")
+    __slots__ = ("about", "expects", "part", "request", "sent")
 
     def __init__(self, part: str, about: str, request: dict[str, Any], **expects: Any):
         self.part, self.about, self.request, self.expects = part, about, request, expects
+        self.sent: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
         return f"<case of {self.part}: {self.about}>"

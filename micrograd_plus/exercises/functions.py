@@ -110,6 +110,13 @@ def of_row(row: str, thing: Any) -> Mistake:
     return Mistake(row, ROWS[row][0], hints(row, ""), thing)
 
 
+def first_sentence(exercise: Exercise) -> str:
+    """What a starter says of itself: the title or, where that is the id alone, what is asked first."""
+    said = exercise.title if exercise.title != exercise.id else exercise.prompt.strip().partition("\n")[0]
+    said = said.replace("\\", "").replace('"', "'").rstrip(".")
+    return f"{said[:1].upper()}{said[1:]}."
+
+
 def starter_of(exercise: Exercise) -> str:
     """The code that a student begins with; it answers nothing."""
     names = [name for name in exercise.reads if name != "xp"]
@@ -117,7 +124,7 @@ def starter_of(exercise: Exercise) -> str:
     return (
         f'@exercises.answer("{exercise.id}")\n'
         f"def {exercise.function_name}({', '.join([*first, *names])}):\n"
-        f'    """{exercise.title[:1].upper()}{exercise.title[1:]}."""\n'
+        f'    """{first_sentence(exercise)}"""\n'
         f"    # YOUR CODE HERE\n"
         f"    raise NotImplementedError\n"
     )

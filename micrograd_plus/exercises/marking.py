@@ -143,8 +143,9 @@ def roughly(
     errors = [error_of(expected[i], cases[i], outcomes[i]) for i in plain]
     if all(each is not None and each[0] <= NUMERICAL for each in errors):
         middle = np.median([each[1] for each in errors if each is not None])
-        bits = np.median([np.max(expected[i].slack[name]) for i in plain for name in expected[i].slack])
-        if middle > NOISE and np.isfinite(bits):
+        if middle > NOISE and np.isfinite(
+            np.median([np.max(slack) for i in plain for slack in expected[i].slack.values()])
+        ):
             return [*flags, DIFFERENCES], [None if i in plain else w for i, w in enumerate(wrongs)]
     return flags, wrongs
 

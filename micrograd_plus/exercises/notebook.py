@@ -2,16 +2,21 @@
 process is started, and each try is made on fresh inputs.
 """
 
+# pyright: reportPrivateUsage=false
+# How a trace is shown is asked for here too.
+
 from __future__ import annotations
 
 import secrets
+import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..tracing import Trace
 from .asking import Question, agrees, shape_of
 from .exercise import Exercise
 from .known import named
-from .replies import Reply
+from .replies import Reply, Said
 from .student import carry_out
 from .twice import told as second_time
 
@@ -51,10 +56,11 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
 def answer(exercise: str) -> Callable[[Any], Any]:
     """A decorator above the answer to an exercise: it is checked as soon as it is defined, and stays what it is.
 
+    A teacher's own exercise is not known where it is answered; that is said, and the answer stays what it is.
+
     Args:
         exercise: its id.
     Returns: the decorator.
-    Raises: KeyError where there is no exercise of that id.
     Example:
         >>> from micrograd_plus import exercises
         >>> @exercises.answer("multiply.a")
@@ -66,25 +72,45 @@ def answer(exercise: str) -> Callable[[Any], Any]:
     """
 
     def checked(thing: Any) -> Any:
-        print(check(exercise, thing))  # noqa: T201 - the cell of a notebook shows it
+        display(not_here(exercise) or check(exercise, thing))
         return thing
 
-    named(exercise)
     return checked
+
+
+def display(what: Any) -> None:
+    """Show a reply as the last line of a cell would be shown: with its walk, where a notebook plays walks."""
+    if "IPython" in sys.modules and Trace._mimebundle is not None and not isinstance(what, str):
+        notebook: Any = sys.modules["IPython"]
+        if notebook.get_ipython() is not None:
+            notebook.display.display(what)
+            return
+    print(what)  # noqa: T201 - the cell of a notebook shows it
+
+
+def not_here(exercise: str) -> str | None:
+    """What is said of an exercise that is not known where it is answered, as one of a teacher's own."""
+    try:
+        named(exercise)
+    except (KeyError, ValueError) as error:
+        why = f"{error.args[0][:1].upper()}{error.args[0][1:]}"
+        stop = "" if why.endswith("?") else "."
+        return (f"{exercise}: not checked here. {why}{stop} If it is your teacher's own, hand it in as it is: it is "
+                f"marked there.")  # fmt: skip
+    return None
 
 
 def score(exercise: str, answer: Any, *, of: float | None = None) -> float:
     """The points of an answer as a plain number, which is never negative, and never an error.
 
     It is what a school system's scoring cell ends in. It runs in the student's own kernel, so it is feedback; marks are
-    given by `micrograd-plus grade`.
+    given by `micrograd-plus grade`. Of a teacher's own exercise, which is not known there, it is 0.
 
     Args:
         exercise: its id.
         answer: the function, the class or the value; None where there is none.
         of: what full points are worth; the exercise's own points, if that is not said.
     Returns: a float between 0 and `of`.
-    Raises: KeyError where there is no exercise of that id.
     Example:
         >>> from micrograd_plus import exercises
         >>> exercises.score("tanh.x", lambda out: 1 - out * out, of=4)
@@ -92,9 +118,11 @@ def score(exercise: str, answer: Any, *, of: float | None = None) -> float:
 
     See: `check`.
     """
-    whole = named(exercise).points if of is None else of
-    if answer is None:
+    missing = not_here(exercise)
+    if missing or answer is None:
+        print(missing or f"{exercise}: there is no answer yet.")  # noqa: T201 - the cell of a notebook shows it
         return 0.0
+    whole = named(exercise).points if of is None else of
     result = check(exercise, answer).result
     return float(max(0.0, round(whole * result.points / result.of, 6)))
 
@@ -110,7 +138,7 @@ def hint(exercise: str = "") -> str:
         >>> from micrograd_plus import exercises
         >>> reply = exercises.check("tanh.x", lambda x: 1 - x * x)
         >>> exercises.hint()
-        'Hint 1 of 3: Your slope is negative somewhere. Is tanh ever falling?'
+        Hint 1 of 3: Your slope is negative somewhere. Is tanh ever falling?
 
     See: `check`.
     """
@@ -179,9 +207,9 @@ class Guess:
     def hint(self) -> str:
         """The next of three hints."""
         if self.mistake is None:
-            return "There is no hint: " + ("it is right." if self.right else "no known mistake gives this.")
+            return Said("There is no hint: " + ("it is right." if self.right else "no known mistake gives this."))
         self.stage = min(self.stage + 1, len(self.mistake.hints))
-        return f"Hint {self.stage} of {len(self.mistake.hints)}: {self.mistake.hints[self.stage - 1]}"
+        return Said(f"Hint {self.stage} of {len(self.mistake.hints)}: {self.mistake.hints[self.stage - 1]}")
 
 
 __all__ = ["Guess", "answer", "ask", "check", "hint", "score"]

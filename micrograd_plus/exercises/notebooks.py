@@ -49,7 +49,7 @@ def starter_notebook(
     ]  # fmt: skip
     for each in chosen:
         worth = (points or {}).get(each.id, each.points)
-        heading = f"## {each.id}: {each.title} ({worth:g} points)"
+        heading = f"## {headline(each)} ({worth:g} points)"
         cells.append(markdown(f"{each.function_name}_prompt", f"{heading}\n\n{each.prompt}"))
         cells.append(code(each.function_name, each.starter.rstrip("\n"), solution=True))
         if scored:
@@ -60,6 +60,11 @@ def starter_notebook(
             ))  # fmt: skip
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def headline(exercise: Exercise) -> str:
+    """An exercise's id, and its title where it has one."""
+    return exercise.id if exercise.title == exercise.id else f"{exercise.id}: {exercise.title}"
 
 
 def markdown(name: str, text: str) -> dict[str, Any]:
@@ -138,6 +143,6 @@ def script(chosen: Sequence[Exercise], title: str) -> str:
     """The starters as one Python file."""
     parts = [f'"""{title}."""\n\nfrom micrograd_plus import exercises\n']
     for each in chosen:
-        asked = "\n".join(f"# {line}".rstrip() for line in f"{each.id}: {each.title}\n\n{each.prompt}".splitlines())
+        asked = "\n".join(f"# {line}".rstrip() for line in f"{headline(each)}\n\n{each.prompt}".splitlines())
         parts.append(f"\n\n{asked}\n\n{each.starter}")
     return "".join(parts)

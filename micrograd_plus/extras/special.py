@@ -5,7 +5,7 @@ The operations themselves are in `ops/extras/special.py`, their numerics in `bac
 
 from __future__ import annotations
 
-from ..ops.elementwise import erf, erfc
+from ..ops.exponentials import erf, erfc
 from ..ops.extras.special import (
     beta,
     betainc,
@@ -23,8 +23,12 @@ from ..ops.extras.special import (
     i0e,
     i1,
     i1e,
+    iv,
+    ive,
     j0,
     j1,
+    jn,
+    jv,
     log_expit,
     log_ndtr,
     logit,
@@ -39,15 +43,16 @@ from ..ops.extras.special import (
     xlogy,
     y0,
     y1,
+    yn,
 )
 from ..ops.neural import log_softmax, softmax
 from ..ops.ufuncs import sinc
 
 __all__ = [
     "beta", "betainc", "betaln", "digamma", "erf", "erfc", "erfcinv", "erfinv", "expit", "gamma", "gammainc",
-    "gammaincc", "gammaln", "gammasgn", "i0", "i0e", "i1", "i1e", "j0", "j1", "log_expit", "log_ndtr",
-    "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "rgamma", "sinc",
-    "softmax", "xlog1py", "xlogy", "y0", "y1",
+    "gammaincc", "gammaln", "gammasgn", "i0", "i0e", "i1", "i1e", "iv", "ive", "j0", "j1", "jn", "jv", "log_expit",
+    "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "rgamma",
+    "sinc", "softmax", "xlog1py", "xlogy", "y0", "y1", "yn",
 ]  # fmt: skip
 
 

@@ -25,8 +25,13 @@ def i0(x: Any) -> Tensor: """Modified Bessel function of order 0."""
 def i0e(x: Any) -> Tensor: """Modified Bessel function of order 0, scaled so that it does not overflow."""
 def i1(x: Any) -> Tensor: """Modified Bessel function of order 1."""
 def i1e(x: Any) -> Tensor: """Modified Bessel function of order 1, scaled so that it does not overflow."""
+def iv(v: Any, x: Any) -> Tensor: """Modified Bessel function of any real order."""
+def ive(v: Any, x: Any) -> Tensor:
+    """Modified Bessel function of any real order, scaled so that it does not overflow."""
 def j0(x: Any) -> Tensor: """Bessel function of the first kind, of order 0."""
 def j1(x: Any) -> Tensor: """Bessel function of the first kind, of order 1."""
+def jn(v: Any, x: Any) -> Tensor: """Bessel function of the first kind, of any real order."""
+def jv(v: Any, x: Any) -> Tensor: """Bessel function of the first kind, of any real order."""
 def log_expit(x: Any) -> Tensor: """Logarithm of the logistic sigmoid."""
 def log_ndtr(x: Any) -> Tensor: """Logarithm of the share that the standard normal distribution has up to x."""
 def log_softmax(x: Any, axis: Any = -1) -> Tensor:
@@ -48,3 +53,4 @@ def xlog1py(x: Any, y: Any) -> Tensor:
 def xlogy(x: Any, y: Any) -> Tensor: """A number times a logarithm: 0 where the number is 0, whatever the logarithm."""
 def y0(x: Any) -> Tensor: """Bessel function of the second kind, of order 0."""
 def y1(x: Any) -> Tensor: """Bessel function of the second kind, of order 1."""
+def yn(n: Any, x: Any) -> Tensor: """Bessel function of the second kind, of a whole order."""

@@ -11,12 +11,39 @@ from typing import Any
 from .symbols import OPERATORS, Expression, Operation, Symbol, Symbolic, in_order, replaced
 
 NUMBERS = (bool, int, float)
+
+
+def both(a: Any, b: Any) -> bool:
+    """Whether both are true."""
+    return bool(a and b)
+
+
+def either(a: Any, b: Any) -> bool:
+    """Whether one of two is true."""
+    return bool(a or b)
+
+
+def square(x: Any) -> Any:
+    """x²."""
+    return x * x
+
+
+def reciprocal(x: Any) -> Any:
+    """1 / x."""
+    return 1 / x
+
+
+def sign(x: Any) -> int:
+    """1, 0 or -1."""
+    return (x > 0) - (x < 0)
+
+
 KNOWN: dict[str, Callable[..., Any]] = {
     **{each: getattr(operator, name) for each, name in OPERATORS.items() if name != "getitem"},
     "invert": operator.not_,
-    "logical_not": operator.not_, "logical_and": lambda a, b: bool(a and b), "logical_or": lambda a, b: bool(a or b),
-    "square": lambda x: x * x, "reciprocal": lambda x: 1 / x, "sqrt": math.sqrt, "abs": abs, "log": math.log,
-    "real": lambda x: x, "conj": lambda x: x, "conjugate": lambda x: x, "sign": lambda x: (x > 0) - (x < 0),
+    "logical_not": operator.not_, "logical_and": both, "logical_or": either,
+    "square": square, "reciprocal": reciprocal, "sqrt": math.sqrt, "abs": abs, "log": math.log,
+    "real": operator.pos, "conj": operator.pos, "conjugate": operator.pos, "sign": sign,
 }  # fmt: skip
 """Functions that are computed where all their arguments are numbers."""
 

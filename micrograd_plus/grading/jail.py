@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 LEFT_OUT = shutil.ignore_patterns(
-    "site-packages", "dist-packages", "__pycache__", "test", "tests", "idlelib", "tkinter", "turtledemo", "ensurepip",
+    "site-packages", "dist-packages", "test", "tests", "idlelib", "tkinter", "turtledemo", "ensurepip",
     "lib2to3", "config-*", "*.a", "*.pyi", "include",
 )  # fmt: skip
 
@@ -25,7 +25,7 @@ LEFT_OUT = shutil.ignore_patterns(
 def jail() -> Path:
     """The jail for this Python and this NumPy, made if there is none yet."""
     sources = [Path(sysconfig.get_path("stdlib")), Path(np.__file__).parent]
-    state = "\n".join([sys.version, np.__version__, *map(str, sources), "1"])
+    state = "\n".join([sys.version, np.__version__, *map(str, sources), "2"])
     place = cache() / f"jail-{hashlib.sha256(state.encode()).hexdigest()[:16]}"
     if not place.is_dir():
         build(place, sources)

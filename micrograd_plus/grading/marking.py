@@ -21,8 +21,8 @@ from .assignment import Assignment
 from .levels import at_least
 from .sandbox import Job, Limits, Ran, Sandbox, SandboxError
 from .sentences import plain, say
-from .submissions import Submission
-from .units import Unit, chosen, needed, owners, same_as_starter, unit
+from .submissions import Cell, Submission
+from .units import Unit, chosen, needed, owners, same_as_starter, statements, unit
 
 SCHEMA = "micrograd_plus/marks/1"
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
@@ -51,7 +51,10 @@ def marked(submission: Submission, assignment: Assignment, sandbox: Sandbox, att
         made["tampering"] = submission.tampering
         return made
     work = Work(submission, assignment, sandbox, attempt, limits or limits_of)
-    made["exercises"] = [work.whatever(name) for name in assignment.exercises]
+    try:
+        made["exercises"] = [work.whatever(name) for name in assignment.exercises]
+    finally:
+        sandbox.leave()
     if walks is not None:
         walks.update(work.walks)
     made["score"] = round(sum(each["points"] for each in made["exercises"]), 6)
@@ -73,9 +76,9 @@ class Work:
                  limits: Callable[[Any], Limits]) -> None:  # fmt: skip
         self.submission, self.assignment, self.sandbox, self.attempt = submission, assignment, sandbox, attempt
         self.limits = limits
-        self.cells = [cell for cell in submission.cells if not cell.ours]
-        self.units: list[Unit] = [unit(cell.source) for cell in self.cells]
         names = {name: exercise.function_name for name, exercise in assignment.found.items()}
+        given = [each for cell in submission.cells if not cell.ours for each in apart(cell, set(names.values()))]
+        self.cells, self.units = [cell for cell, _ in given], [told for _, told in given]
         self.owned = owners(self.units, names)
         self.deadly: dict[int, str] = {}
         self.remarks: list[str] = []
@@ -166,10 +169,9 @@ class Work:
     def keep_walk(self, name: str, exercise: Any, cases: list[Any], outcomes: list[Any], wrong: Any) -> None:
         """The walk through the first wrong call: the values that came back take the place of the rule, so nothing of
         the student's is run for it."""
-        values = None if wrong is None else outcomes[cases.index(wrong.case)]["values"]
-        if values is None:
+        if wrong is None or outcomes[cases.index(wrong.case)]["values"] is None:
             return
-        sent = list(values.values())
+        sent = list(outcomes[cases.index(wrong.case)]["values"].values())
 
         def handed_in() -> Any:
             return sent[0] if len(sent) == 1 else tuple(sent)
@@ -223,6 +225,16 @@ class Work:
         """What a teacher may want to look at."""
         pairs = zip(self.cells, self.units, strict=True)
         return scan.scanned([(cell.where, cell.line, each.tree) for cell, each in pairs if each.tree is not None])
+
+
+def apart(cell: Cell, answers: set[str]) -> list[tuple[Cell, Unit]]:
+    """A cell and what can be told of it; one that hands something in, statement by statement: what stands beside an
+    answer, such as imports, is there for the other answers too."""
+    told = unit(cell.source)
+    if told.tree is None or len(told.tree.body) < 2 or not (told.marks or told.gives & answers):
+        return [(cell, told)]
+    parts = [Cell(cell.where, source, cell.line + before) for before, source in statements(cell.source)]
+    return [(part, unit(part.source)) for part in parts]
 
 
 LOOK_ALIKES = str.maketrans("аеорсухіѕԁһјӏ", "aeopcyxisdhjl")

@@ -7,6 +7,7 @@ text.
 from __future__ import annotations
 
 import html
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -18,17 +19,33 @@ from .levels import PROMISES
 from .sentences import plain
 from .store import Store, write_whole
 
+CATALOGUE = re.compile(r"M\d+")
+"""A row of the catalogue of mistakes; those that were made for one exercise have none."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 body { color: CanvasText; background: Canvas; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; padding: .3rem .6rem; border: 1px solid GrayText; }
-th, td { vertical-align: top; overflow-wrap: anywhere; }
+h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .5rem; }
+h2 { font-size: 1.4rem; margin: 2.5rem 0 .5rem; padding-bottom: .2rem; border-bottom: 2px solid CanvasText; }
+h3 { font-size: 1.1rem; margin: 2rem 0 .3rem; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid GrayText; }
+th, td { vertical-align: top; overflow-wrap: break-word; }
+thead th { border-bottom: 2px solid GrayText; }
+tbody th { font-weight: 600; }
+.number { text-align: right; padding-right: 0; padding-left: .8rem; white-space: nowrap; }
 .wide { overflow-x: auto; }
-h3 { margin-bottom: .2rem; }
+ul { padding-left: 1.2rem; margin: .3rem 0; }
+li { margin: .4rem 0; }
 """
+UNNAMED = {
+    "entries": "other numbers, by no known mistake", "ratio": "a constant factor, by no known mistake",
+    "transpose": "a transpose, by no known mistake", "shape": "another shape, by no known mistake",
+    "raised": "it stopped with an error", "refused": "what came is no answer", "nan": "entries that are no numbers",
+    "ties": "entries that tie get too much or too little", "complex": "complex numbers in the place of real ones",
+}  # fmt: skip
+"""What a difference without a name is called, by its kind."""
 
 
 def brief(marks: dict[str, Any]) -> dict[str, Any]:
@@ -55,11 +72,13 @@ def mistakes_of(all_marks: Iterable[dict[str, Any]]) -> list[tuple[tuple[str, st
     """The mistakes that were named, the most frequent first; what has no name is counted by what it looks like."""
     met: Counter[tuple[str, str, str]] = Counter()
     for marks in all_marks:
-        for each in marks["exercises"]:
+        for each in marks["exercises"] if marks["gradable"] else ():
             if each["mistake"]:
-                met[each["exercise"], each["mistake"]["row"], each["mistake"]["title"]] += 1
+                row = each["mistake"]["row"]
+                met[each["exercise"], row if CATALOGUE.fullmatch(row) else "", each["mistake"]["title"]] += 1
             elif each["first_wrong"]:
-                met[each["exercise"], "", f"no known mistake: {each['first_wrong']['kind']}"] += 1
+                kind = str(each["first_wrong"]["kind"])
+                met[each["exercise"], "", UNNAMED.get(kind, kind)] += 1
             elif not each["right"]:
                 met[each["exercise"], "", each["reason"]] += 1
     return sorted(met.items(), key=lambda item: (-item[1], item[0]))
@@ -72,7 +91,8 @@ def page(store: Store, assignment: Assignment, mistakes: list[Any]) -> str:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body><main>',
-        f"<h1>{title}</h1>", *overview(store), "<h2>Mistakes of the class</h2>", of_mistakes(mistakes),
+        f"<h1>{title}</h1>", *overview(store), "<h2>Exercises</h2>", of_exercises(store),
+        "<h2>Mistakes of the class</h2>", of_mistakes(mistakes),
         "<h2>To look at</h2>", of_tampering(store), "<h2>Students</h2>",
     ]  # fmt: skip
     parts += [of_student(marks, store) for marks in store.all()]
@@ -99,7 +119,7 @@ def walk_link(store: Store, student: str, exercise: str) -> str:
     for ending in (".html", ".json"):
         name = f"{student}--{exercise}{ending}"
         if (store.folder / "walks" / name).exists():
-            told = f"The walk of {exercise} for {student}, at the first wrong step"
+            told = f"Walk of {exercise} for {student}"
             return f' <a href="walks/{quote(name)}">{text(told)}</a>.'
     return ""
 
@@ -126,32 +146,59 @@ def overview(store: Store) -> list[str]:
     return parts
 
 
+def sheet(label: str, heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """A table whose first column says what a row is about; columns of numbers stand right."""
+    columns = list(heads)
+
+    def cell(name: str, place: int, value: Any, column: bool) -> str:
+        number = name in NUMBERS
+        kind = ' class="number"' if number else ""
+        if column or not place:
+            return f'<th scope="{"col" if column else "row"}"{kind}>{text(value)}</th>'
+        return f"<td{kind}>{text(f'{value:g}' if number and isinstance(value, float) else value)}</td>"
+
+    head = "".join(cell(name, 0, name, True) for name in columns)
+    cells = ([cell(name, place, value, False) for place, (name, value) in enumerate(zip(columns, row, strict=True))]
+             for row in rows)  # fmt: skip
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
+    return (f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table><thead><tr>{head}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>")  # fmt: skip
+
+
+NUMBERS = {"Points", "Mean", "Right", "Students"}
+"""The columns of numbers."""
+
+
+def of_exercises(store: Store) -> str:
+    """How a class did in each exercise; submissions that could not be read are not counted."""
+    met: dict[str, list[Any]] = {}
+    for marks in store.all():
+        for each in marks["exercises"] if marks["gradable"] else ():
+            row = met.setdefault(each["exercise"], [each["title"], each["of"], 0.0, 0, 0])
+            row[2], row[3], row[4] = row[2] + each["points"], row[3] + bool(each["right"]), row[4] + 1
+    if not met:
+        return "<p>None.</p>"
+    rows = [(name, "" if title == name else title, of, round(total / count, 2), f"{right} of {count}")
+            for name, (title, of, total, right, count) in met.items()]  # fmt: skip
+    return sheet("Exercises", ("Exercise", "Title", "Points", "Mean", "Right"), rows)
+
+
 def of_mistakes(mistakes: list[Any]) -> str:
     """The mistakes by frequency."""
     if not mistakes:
         return "<p>None.</p>"
-    rows = "".join(
-        f'<tr><th scope="row">{text(exercise)}</th><td>{text(row)}</td><td>{text(title)}</td><td>{count}</td></tr>'
-        for (exercise, row, title), count in mistakes
-    )
-    head = "".join(f'<th scope="col">{each}</th>' for each in ("Exercise", "Row", "Mistake", "Students"))
-    return (f'<div class="wide" tabindex="0" role="region" aria-label="Mistakes"><table><thead><tr>{head}</tr></thead>'
-            f"<tbody>{rows}</tbody></table></div>")  # fmt: skip
+    rows = [(exercise, title, row, count) for (exercise, row, title), count in mistakes]
+    return sheet("Mistakes", ("Exercise", "Mistake", "In the catalogue", "Students"), rows)
 
 
 def of_tampering(store: Store) -> str:
     """What was read off the sources; it accuses nobody."""
-    rows = [
-        f'<tr><th scope="row">{text(marks["student"])}</th><td>{text(each.get("where") or "")}</td>'
-        f"<td>{text(each['line'] or '')}</td><td>{text(each['what'])}</td></tr>"
-        for marks in store.all() for each in marks["tampering"]
-    ]  # fmt: skip
+    rows = [(marks["student"], each.get("where") or "", each["line"] or "", each["what"])
+            for marks in store.all() for each in marks["tampering"]]  # fmt: skip
     if not rows:
         return "<p>Nothing.</p>"
-    head = "".join(f'<th scope="col">{each}</th>' for each in ("Student", "Cell", "Line", "The code"))
     return ("<p>Code that reaches for more than an exercise needs. It cost no marks, and may be harmless.</p>"
-            '<div class="wide" tabindex="0" role="region" aria-label="To look at"><table>'
-            f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>")  # fmt: skip
+            + sheet("To look at", ("Student", "Cell", "Line", "The code"), rows))  # fmt: skip
 
 
 def of_student(marks: dict[str, Any], store: Store) -> str:
@@ -162,11 +209,12 @@ def of_student(marks: dict[str, Any], store: Store) -> str:
         parts.append(f"<p>{text(marks['problem'])}</p>")
     parts.append("<ul>")
     for each in marks["exercises"]:
-        named = f" Mistake {each['mistake']['row']}: {each['mistake']['title']}." if each["mistake"] else ""
+        named = f" Known mistake: {each['mistake']['title']}." if each["mistake"] else ""
         flags = f" Flags: {', '.join(each['flags'])}." if each["flags"] else ""
-        points = text(f"{each['title']}: {each['points']:g} of {each['of']:g}. ")
+        head = text(f"{each['exercise']}: {each['points']:g} of {each['of']:g}.")
+        said = each["reason"][:1].upper() + each["reason"][1:].rstrip(".") + "."
         walk = walk_link(store, marks["student"], each["exercise"])
-        parts.append(f"<li>{points}{text(each['reason'])}{text(named + flags)}{walk}</li>")
+        parts.append(f"<li><strong>{head}</strong> {text(said)}{text(named + flags)}{walk}</li>")
     parts.append("</ul>")
     parts += [f"<p>{text(remark)}</p>" for remark in marks["remarks"]]
     return "".join(parts) + "</section>"

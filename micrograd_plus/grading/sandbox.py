@@ -3,7 +3,8 @@
     with Sandbox() as sandbox:
         ran = sandbox.run(Job(units, ids, functions, requests))
 
-One server is started for many runs; each run is a process of its own in a box of its own.
+One server is started for many boxes, and a box serves the exercises of one submission: each run is a process of its own
+with a folder of its own. Where a run does not end by itself, its box is given up, and the next one has another.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ FIRST_USER, MOST_SLOTS = 64100, 400
 """The user ids that students have on this machine: one for each slot, and no slot is in two hands."""
 PRINTED = 16 * 1024
 """How much of what is printed is kept."""
+TOLD = ("cpu", "wall", "memory", "processes", "files", "disk", "inodes")
+"""The limits that the box keeps; how much may come out of it is kept here."""
+CLEARING = 10.0
+"""How many seconds it may take to clear a box away."""
 START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from inside.server import {0} as go; "
     "del sys.path[0]; go(*sys.argv[2:4]{1})"
@@ -110,8 +115,6 @@ class Ran:
     """By cell: what it raised."""
     unit: int = -1
     """The cell that was begun last."""
-    call: int = -1
-    """The call that was begun last."""
     loaded: bool = False
     printed: str = ""
     cut: bool = False
@@ -128,6 +131,7 @@ class Sandbox:
             raise LevelError(f"this machine has no isolation of level {self.level!r}; it has {best()!r}")
         self.server: subprocess.Popen[bytes] | None = None
         self.control: socket.socket | None = None
+        self.box: socket.socket | None = None
         self.slot: int | None = None
         self.lock: Any = None
         self.jail: Path | None = None
@@ -147,8 +151,17 @@ class Sandbox:
         ran.cpu, ran.wall = told.get("cpu", 0.0), time.monotonic() - began
         return ran
 
+    def leave(self) -> None:
+        """Clear the box away, and come back when it is: the next run has a new one."""
+        if self.box is not None:
+            box, self.box = self.box, None
+            with box:
+                emptied(box)
+
     def close(self) -> None:
-        """End the server and free the slot."""
+        """Leave the box, end the server and free the slot."""
+        with contextlib.suppress(OSError):
+            self.leave()
         if self.control is not None:
             self.control.close()
             self.control = None
@@ -181,14 +194,24 @@ class Sandbox:
         self.control = ours
         return ours
 
-    def _boxed(self, job: Job) -> tuple[bytes, bytes, bool, dict[str, Any]]:
+    def _open(self) -> socket.socket:
+        """A new box."""
         control = self.control or self._start()
-        limits, root = job.limits, is_root()
-        told = {
-            "level": self.level, "jail": str(self.jail), "uid": FIRST_USER + self.slot if root and self.slot is not None
-            else None, "filter": True, "cpu": limits.cpu, "wall": limits.wall, "memory": limits.memory,
-            "processes": limits.processes, "files": limits.files, "disk": limits.disk, "inodes": limits.inodes,
-        }  # fmt: skip
+        told = {"level": self.level, "jail": str(self.jail),
+                "uid": FIRST_USER + self.slot if is_root() and self.slot is not None else None}  # fmt: skip
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            try:
+                socket.send_fds(control, [json.dumps(told).encode()], [theirs.fileno()])
+            except OSError as error:
+                ours.close()
+                raise SandboxError(f"the server of boxes is gone: {error}") from error
+        self.box = ours
+        return ours
+
+    def _boxed(self, job: Job) -> tuple[bytes, bytes, bool, dict[str, Any]]:
+        box, limits = self.box or self._open(), job.limits
+        told = {name: getattr(limits, name) for name in TOLD}
         feed = os.memfd_create("job")
         with contextlib.ExitStack() as open_here:
             open_here.callback(os.close, feed)
@@ -196,17 +219,21 @@ class Sandbox:
             os.lseek(feed, 0, os.SEEK_SET)
             values, values_end = pipe(open_here)
             output, output_end = pipe(open_here)
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            open_here.enter_context(ours)
-            with theirs:
-                ends = [values_end, feed, output_end, theirs.fileno()]
-                try:
-                    socket.send_fds(control, [json.dumps(told).encode()], ends)
-                except OSError as error:
-                    raise SandboxError(f"the server of boxes is gone: {error}") from error
-            for number in (values_end, output_end):
-                os.close(number)
-            return watched(ours, values, output, limits)
+            try:
+                socket.send_fds(box, [json.dumps(told).encode()], [values_end, feed, output_end])
+            except OSError as error:
+                self.leave()
+                raise SandboxError(f"a box is gone: {error}") from error
+            finally:
+                os.close(values_end)
+                os.close(output_end)
+            watching = Watching(box, values, output, limits)
+            try:
+                kept = watching.to_the_end()
+            finally:
+                if watching.told.get("code") != 0 or "end" in watching.told:
+                    self.leave()
+            return kept
 
     # Without one ------------------------------------------------------------------------------------------------------
 
@@ -282,17 +309,18 @@ def write_all(number: int, data: bytes) -> None:
         rest = rest[os.write(number, rest) :]
 
 
-def watched(
-    watch: socket.socket, values: int, output: int, limits: Limits
-) -> tuple[bytes, bytes, bool, dict[str, Any]]:
-    """Read what comes until the box is cleared away; let go of it when its time is over or too much came."""
-    watching = Watching(watch, values, output, limits)
-    while not watching.over:
-        watching.look()
-    watching.rest()
-    if "failed" in watching.told:
-        raise SandboxError(watching.told["failed"])
-    return bytes(watching.kept[values]), bytes(watching.kept[output]), watching.cut, watching.told
+def emptied(box: socket.socket) -> None:
+    """Let go of a box, and wait until nobody holds it: then all that was started in it has ended."""
+    with contextlib.suppress(OSError):
+        box.shutdown(socket.SHUT_WR)
+    box.settimeout(CLEARING)
+    try:
+        while box.recv(65536):
+            pass
+    except TimeoutError as error:
+        raise SandboxError("a box could not be cleared away") from error
+    except ConnectionError:
+        pass
 
 
 class Watching:
@@ -309,13 +337,24 @@ class Watching:
         for number in (values, output, watch.fileno()):
             self.poll.register(number, select.POLLIN | select.POLLHUP)
 
+    def to_the_end(self) -> tuple[bytes, bytes, bool, dict[str, Any]]:
+        """All that comes until the run is over, or is ended from here."""
+        while not self.over:
+            self.look()
+        if "failed" in self.told:
+            raise SandboxError(self.told["failed"])
+        self.rest()
+        kept = self.kept
+        return bytes(kept[self.values]), bytes(kept[self.output]), self.cut, self.told
+
     def look(self) -> None:
         """Wait for what happens next, no longer than there is time."""
         left = self.ends - time.monotonic()
         if left <= 0:
             if self.told:
-                raise SandboxError("a box could not be cleared away")
+                raise SandboxError("a run could not be ended")
             self.let_go("time")
+            return
         for number, _ in self.poll.poll(max(1.0, 1000 * left)):
             if number == self.watch.fileno():
                 data = self.watch.recv(65536)
@@ -336,13 +375,13 @@ class Watching:
             self.let_go("flood")
 
     def let_go(self, why: str) -> None:
-        """Have the box cleared away, which takes a moment."""
+        """Have the run ended, which takes a moment."""
         self.told = {"end": why}
         self.watch.shutdown(socket.SHUT_WR)
-        self.ends = time.monotonic() + 10
+        self.ends = time.monotonic() + CLEARING
 
     def rest(self) -> None:
-        """What was written before the box was cleared away, and not read yet."""
+        """What was written before the end, and not read yet."""
         for number, kept in self.kept.items():
             os.set_blocking(number, False)
             with contextlib.suppress(BlockingIOError):
@@ -419,7 +458,7 @@ def ended(told: dict[str, Any], done: bool, ran: Ran) -> tuple[str, dict[str, An
 def number_and_rest(body: bytes) -> tuple[int, frames.Reader]:
     """The number that a frame begins with."""
     reader = frames.Reader(body)
-    return reader.unpack("I")[0], reader
+    return reader.count(), reader
 
 
 def an_error(ran: Ran, body: bytes, job: Job, calls: bool) -> None:
@@ -453,18 +492,13 @@ def a_lack(ran: Ran, body: bytes, job: Job) -> None:
     ran.end, ran.detail = "missing", {"names": [str(each)[:80] for each in names[:100]]}
 
 
-def begun(name: str) -> Any:
-    """What notes the cell or the call that was begun last."""
-
-    def note(ran: Ran, body: bytes, job: Job) -> None:
-        setattr(ran, name, number_and_rest(body)[0])
-
-    return note
+def begun(ran: Ran, body: bytes, job: Job) -> None:
+    """A cell was begun."""
+    ran.unit = number_and_rest(body)[0]
 
 
 MEANINGS: dict[bytes, Any] = {
-    b"U": begun("unit"),
-    b"B": begun("call"),
+    b"U": begun,
     b"E": lambda ran, body, job: an_error(ran, body, job, calls=False),
     b"X": lambda ran, body, job: an_error(ran, body, job, calls=True),
     b"R": an_outcome,

@@ -39,7 +39,8 @@ NAMES = {
 }  # fmt: skip
 METHODS = {
     "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__array_function__", "__array_ufunc__", "__array__",
-    "__array_priority__", "__float__", "__abs__", "__reduce__", "__reduce_ex__", "__del__", "__instancecheck__",
+    "__array_priority__", "__array_interface__", "__array_struct__", "__buffer__", "__float__", "__abs__",
+    "__reduce__", "__reduce_ex__", "__del__", "__instancecheck__",
 }  # fmt: skip
 ALLOWED_PATHS = ("/proc", "/etc", "/dev", "/autograder", "/grade", "/sys/")
 NAMES_OF_RESULTS = ("results.json", "result.json", "marks.json")

@@ -13,6 +13,7 @@ import os
 import re
 import stat
 import tarfile
+import unicodedata
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -249,7 +250,7 @@ def checked_names(names: list[str]) -> list[str]:
         raise Unreadable(say("too_many", count=MOST_FILES, what="files"))
     for name in names:
         safe_name(name)
-    folded = [name.casefold() for name in names]
+    folded = [unicodedata.normalize("NFC", name).casefold() for name in names]
     if len(set(folded)) < len(folded):
         raise Unreadable(say("unsafe", name=shown(names[0]), what="two files of one name"))
     return names

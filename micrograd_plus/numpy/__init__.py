@@ -23,6 +23,7 @@ went in. Programs written for autograd run with these imports in the place of th
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,14 @@ _OURS = {name: getattr(ops, name) for name in ops.__all__} | {
 }
 
 
+_WHEN_ASKED_FOR = ("integrate", "signal", "special", "stats", "tools")
+"""Modules beside this one that are imported the first time somebody asks."""
+
+
 def __getattr__(name: str) -> Any:
     """NumPy's name; a function that this engine has too is given tensors by that."""
+    if name in _WHEN_ASKED_FOR:
+        return import_module(f".{name}", __name__)
     if name.startswith("__"):
         raise AttributeError(name)
     theirs = getattr(np, name)
@@ -65,4 +72,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *dir(np)})
+    return sorted({*__all__, *_WHEN_ASKED_FOR, *dir(np)})

@@ -11,6 +11,8 @@ import numpy as np
 from .. import ops
 from .dispatch import has_tensors
 
+__all__ = ["odeint"]
+
 NODES = (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
 STAGES = (
     (1 / 5,),
@@ -35,9 +37,34 @@ def odeint(
     atol: float = 1e-10,
     most: int = 100_000,
 ) -> Any:
-    """The y with y(t[0]) = y0 and dy/dt = func(y, t, *args), at each time of `t`: a row each.
+    """Solution of an ordinary differential equation at given times, with gradients by all that it is given.
 
-    The steps are as long as the tolerances allow; how long has no gradient, and everything in them has.
+    The y with y(t[0]) = y0 and dy/dt = func(y, t, *args). The steps are as long as the tolerances allow, and as long as
+    they would be without gradients; everything in them is differentiated, so that the gradient is that of the numbers
+    returned, by y0, by the times and by `args`.
+
+    Shapes: y0 of shape (N,) and t of shape (T,) -> (T, N).
+    Args:
+        func: a function of y, of the time and of `args`, which returns the slope, of the shape of y.
+        y0: where it begins; real numbers.
+        t: the times, rising or falling; the first is that of y0.
+        args: what else `func` takes, a tuple.
+        rtol, atol: how much a step may be off, as a share of y and as a number.
+        most: so many steps at most from one time to the next.
+    Returns: a tensor where one was given, in `args` too, else an array: a row for each time.
+    Raises: RuntimeError where `most` steps are not enough, as for a stiff equation.
+    Example:
+        >>> from micrograd_plus.numpy import grad
+        >>> from micrograd_plus.numpy.integrate import odeint
+        >>> def half(y, t, rate):
+        ...     return -rate * y
+        >>> odeint(half, np.array([8.0]), np.array([0.0, 1.0, 2.0]), (np.log(2.0),)).round(6).tolist()
+        [[8.0], [4.0], [2.0]]
+        >>> end = lambda rate: odeint(half, np.array([8.0]), np.array([0.0, 1.0]), (rate,))[1, 0]
+        >>> round(float(grad(end)(np.log(2.0))), 6)
+        -4.0
+
+    See: scipy.integrate.odeint, autograd.scipy.integrate.odeint.
     """
     times = [t[i] for i in range(len(t))]
     rows, y, step = [y0], y0, None

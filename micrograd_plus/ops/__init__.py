@@ -4,8 +4,12 @@ from types import FunctionType
 
 from . import (
     activations,
+    arithmetic,
+    casts,
+    comparisons,
+    complexes,
     convolution,
-    elementwise,
+    exponentials,
     factorisations,
     fourier,
     images,
@@ -17,16 +21,24 @@ from . import (
     parts,
     products,
     reductions,
+    rounding,
     scans,
     sequence,
     shape,
     transformers,
+    trigonometry,
     ufuncs,
 )
 from .extras import convolving, quantisation, signal, special, splat
 
 SUBJECTS = {
-    "Entry by entry": elementwise,
+    "Arithmetic": arithmetic,
+    "Exponentials and logarithms": exponentials,
+    "Circular and hyperbolic functions": trigonometry,
+    "Rounding and sign": rounding,
+    "Complex numbers": complexes,
+    "Comparisons and logic": comparisons,
+    "Dtypes and new arrays": casts,
     "Further functions of entries": ufuncs,
     "Activations": activations,
     "Reductions": reductions,
@@ -67,6 +79,6 @@ for _subject in [each for each in SUBJECTS.values() if each not in APART]:
             globals()[_name] = _value
             __all__.append(_name)
 
-abs = elementwise.absolute
+abs = arithmetic.absolute
 trace = linalg.trace
 __all__.append("trace")  # also public beside the others, as in NumPy

@@ -15,16 +15,24 @@ SUBJECTS: dict[str, ModuleType]
 APART: dict[ModuleType, str]
 __all__: list[str]
 
-# Entry by entry
+# Arithmetic
 def abs(x: Any) -> Tensor: """Absolute value: the distance from 0."""
 def negative(x: Any) -> Tensor: """Negation: the number with the other sign."""
 def positive(x: Any) -> Tensor: """Unary plus: the number itself."""
 def add(a: Any, b: Any) -> Tensor: """Addition: the sum of two."""
 def subtract(a: Any, b: Any) -> Tensor: """Subtraction: the first less the second."""
 def multiply(a: Any, b: Any) -> Tensor: """Multiplication: the product of two, entry by entry."""
-def divide(a: Any, b: Any) -> Tensor: """Division: the quotient of two."""
-def true_divide(a: Any, b: Any) -> Tensor: """Division: the quotient of two."""
+def floor_divide(a: Any, b: Any) -> Tensor: """Floor division: how often the divisor fits, as a whole number."""
+def divide(a: Any, b: Any, *, rounding_mode: Any = None) -> Tensor: """Division: the quotient of two."""
+def true_divide(a: Any, b: Any, *, rounding_mode: Any = None) -> Tensor: """Division: the quotient of two."""
 def power(base: Any, exponent: Any) -> Tensor: """Power: `base` raised to `exponent`."""
+def square(x: Any) -> Tensor: """Square: a number times itself."""
+def reciprocal(x: Any) -> Tensor: """Reciprocal: one over a number."""
+def absolute(x: Any) -> Tensor: """Absolute value: the distance from 0."""
+def copysign(a: Any, b: Any) -> Tensor: """Copied sign: the size of `a` with the sign of `b`."""
+def fmod(a: Any, b: Any) -> Tensor: """Remainder of a division, with the sign of the dividend `a`."""
+def remainder(a: Any, b: Any) -> Tensor: """Modulo: the remainder of a division, with the sign of the divisor `b`."""
+def mod(a: Any, b: Any) -> Tensor: """Modulo: the remainder of a division, with the sign of the divisor `b`."""
 def affine(x: Any, scale: Any, shift: Any) -> Tensor: """Affine map: the straight line scale · x + shift."""
 def lerp(start: Any, end: Any, weight: Any) -> Tensor:
     """Linear interpolation: the point between `start` (weight 0) and `end` (weight 1)."""
@@ -32,43 +40,42 @@ def addcmul(x: Any, a: Any, b: Any, value: Any = 1.0) -> Tensor:
     """Multiply and add: a product, times a fixed factor, added to x."""
 def maximum(a: Any, b: Any) -> Tensor: """Maximum of two, entry by entry."""
 def minimum(a: Any, b: Any) -> Tensor: """Minimum of two, entry by entry."""
-def where(condition: Any, a: Any, b: Any) -> Tensor: """Selection by a condition: `a` where it holds, else `b`."""
 def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
     """Clipping: the nearest number between `min` and `max`."""
-def arctan2(a: Any, b: Any) -> Tensor:
-    """Angle of the point (b, a) in radians: the arc tangent of a / b in the right quadrant."""
-def hypot(a: Any, b: Any) -> Tensor: """Hypotenuse: the length of the vector (a, b)."""
-def logaddexp(a: Any, b: Any) -> Tensor: """Logarithm of the sum of two exponentials."""
-def copysign(a: Any, b: Any) -> Tensor: """Copied sign: the size of `a` with the sign of `b`."""
-def fmod(a: Any, b: Any) -> Tensor: """Remainder of a division, with the sign of the dividend `a`."""
-def remainder(a: Any, b: Any) -> Tensor: """Modulo: the remainder of a division, with the sign of the divisor `b`."""
-def mod(a: Any, b: Any) -> Tensor: """Modulo: the remainder of a division, with the sign of the divisor `b`."""
-def absolute(x: Any) -> Tensor: """Absolute value: the distance from 0."""
-def square(x: Any) -> Tensor: """Square: a number times itself."""
+def where(condition: Any, a: Any, b: Any) -> Tensor: """Selection by a condition: `a` where it holds, else `b`."""
+
+# Exponentials and logarithms
 def sqrt(x: Any) -> Tensor: """Square root."""
 def rsqrt(x: Any) -> Tensor: """Reciprocal square root: one over the square root."""
 def cbrt(x: Any) -> Tensor: """Cube root, of negative numbers too."""
-def reciprocal(x: Any) -> Tensor: """Reciprocal: one over a number."""
 def exp(x: Any) -> Tensor: """Exponential: the function that is its own slope."""
 def expm1(x: Any) -> Tensor: """Exponential minus one, exact for small x."""
 def log(x: Any) -> Tensor: """Natural logarithm: the inverse of the exponential."""
 def log1p(x: Any) -> Tensor: """Natural logarithm of one plus x, exact for small x."""
 def log2(x: Any) -> Tensor: """Logarithm to base 2."""
 def log10(x: Any) -> Tensor: """Logarithm to base 10."""
+def logaddexp(a: Any, b: Any) -> Tensor: """Logarithm of the sum of two exponentials."""
+def erf(x: Any) -> Tensor: """Error function: the share of a bell curve within √2 · x standard deviations."""
+def erfc(x: Any) -> Tensor: """Complementary error function, exact where it is tiny."""
+
+# Circular and hyperbolic functions
 def sin(x: Any) -> Tensor: """Sine of an angle in radians."""
 def cos(x: Any) -> Tensor: """Cosine of an angle in radians."""
 def tan(x: Any) -> Tensor: """Tangent of an angle in radians."""
 def arcsin(x: Any) -> Tensor: """Inverse sine: the angle whose sine is x."""
 def arccos(x: Any) -> Tensor: """Inverse cosine: the angle whose cosine is x."""
 def arctan(x: Any) -> Tensor: """Inverse tangent: the angle whose tangent is x."""
+def arctan2(a: Any, b: Any) -> Tensor:
+    """Angle of the point (b, a) in radians: the arc tangent of a / b in the right quadrant."""
+def hypot(a: Any, b: Any) -> Tensor: """Hypotenuse: the length of the vector (a, b)."""
 def sinh(x: Any) -> Tensor: """Hyperbolic sine."""
 def cosh(x: Any) -> Tensor: """Hyperbolic cosine: the shape of a hanging chain."""
 def tanh(x: Any) -> Tensor: """Hyperbolic tangent: a smooth step from -1 to 1."""
 def arcsinh(x: Any) -> Tensor: """Inverse hyperbolic sine: the number whose hyperbolic sine is x."""
 def arccosh(x: Any) -> Tensor: """Inverse hyperbolic cosine: the number, at least 0, whose hyperbolic cosine is x."""
 def arctanh(x: Any) -> Tensor: """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x."""
-def erf(x: Any) -> Tensor: """Error function: the share of a bell curve within √2 · x standard deviations."""
-def erfc(x: Any) -> Tensor: """Complementary error function, exact where it is tiny."""
+
+# Rounding and sign
 def floor(x: Any) -> Tensor: """Floor: the whole number below."""
 def ceil(x: Any) -> Tensor: """Ceiling: the whole number above."""
 def trunc(x: Any) -> Tensor: """Truncation: the whole number towards 0."""
@@ -76,14 +83,15 @@ def fix(x: Any) -> Tensor: """Truncation: the whole number towards 0."""
 def round(x: Any, decimals: Any = 0) -> Tensor: """Rounding: the nearest number of so many decimals."""
 def around(x: Any, decimals: Any = 0) -> Tensor: """Rounding: the nearest number of so many decimals."""
 def sign(x: Any) -> Tensor: """Sign: -1, 0 or 1."""
+
+# Complex numbers
 def real(x: Any) -> Tensor: """Real part of a complex number."""
 def imag(x: Any) -> Tensor: """Imaginary part of a complex number."""
 def conj(x: Any) -> Tensor: """Complex conjugate: the mirror image in the real axis."""
 def conjugate(x: Any) -> Tensor: """Complex conjugate: the mirror image in the real axis."""
 def angle(x: Any) -> Tensor: """Angle of a complex number in radians."""
-def astype(x: Any, dtype: Any) -> Tensor: """Conversion to another dtype."""
-def cast(x: Any, dtype: Any) -> Tensor:
-    """Conversion to another dtype that takes the real part where complex numbers become real."""
+
+# Comparisons and logic
 def equal(a: Any, b: Any) -> Tensor: """Equality: whether the two are equal, entry by entry."""
 def not_equal(a: Any, b: Any) -> Tensor: """Inequality: whether the two differ, entry by entry."""
 def less(a: Any, b: Any) -> Tensor: """Comparison a < b: whether the first is smaller."""
@@ -94,11 +102,26 @@ def logical_and(a: Any, b: Any) -> Tensor: """Logical and: whether both hold."""
 def logical_or(a: Any, b: Any) -> Tensor: """Logical or: whether at least one holds."""
 def logical_xor(a: Any, b: Any) -> Tensor: """Logical exclusive or: whether exactly one holds."""
 def logical_not(x: Any) -> Tensor: """Logical not: whether it does not hold."""
+def bitwise_and(a: Any, b: Any) -> Tensor:
+    """And of bits: those that are set in both; of booleans, whether both hold."""
+def bitwise_or(a: Any, b: Any) -> Tensor:
+    """Or of bits: those that are set in at least one; of booleans, whether at least one holds."""
+def bitwise_xor(a: Any, b: Any) -> Tensor:
+    """Exclusive or of bits: those that are set in one alone; of booleans, whether exactly one holds."""
+def invert(x: Any) -> Tensor: """Not of bits: those that are not set; of booleans, whether it does not hold."""
+def bitwise_not(x: Any) -> Tensor: """Not of bits: those that are not set; of booleans, whether it does not hold."""
+def left_shift(a: Any, b: Any) -> Tensor: """Shift of bits to the left: times two, so often."""
+def right_shift(a: Any, b: Any) -> Tensor: """Shift of bits to the right: halved so often, rounded down."""
 def isnan(x: Any) -> Tensor: """Test for nan: whether it is not a number."""
 def isinf(x: Any) -> Tensor: """Test for infinity, of either sign."""
 def isfinite(x: Any) -> Tensor: """Test for finite numbers: neither infinite nor nan."""
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Tensor:
     """Equality up to rounding, entry by entry."""
+
+# Dtypes and new arrays
+def astype(x: Any, dtype: Any) -> Tensor: """Conversion to another dtype."""
+def cast(x: Any, dtype: Any) -> Tensor:
+    """Conversion to another dtype that takes the real part where complex numbers become real."""
 def stop_gradient(x: Any) -> Tensor: """Stopped gradient: the same values, through which nothing goes back."""
 def zeros_beside(x: Any, shape: Any, dtype: Any = None) -> Tensor:
     """Zeros of a shape, on the device of `x` and of its dtype."""
@@ -113,7 +136,6 @@ def rad2deg(x: Any) -> Tensor: """Radians as degrees."""
 def radians(x: Any) -> Tensor: """Degrees as radians."""
 def degrees(x: Any) -> Tensor: """Radians as degrees."""
 def sinc(x: Any) -> Tensor: """Normalised sine cardinal: what a sharp cut between frequencies looks like in time."""
-def floor_divide(a: Any, b: Any) -> Tensor: """Floor division: how often the divisor fits, as a whole number."""
 def fmax(a: Any, b: Any) -> Tensor: """Maximum of two, entry by entry, in which a number comes before nan."""
 def fmin(a: Any, b: Any) -> Tensor: """Minimum of two, entry by entry, in which a number comes before nan."""
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
@@ -340,7 +362,8 @@ def scatter(x: Any, axis: Any, index: Any, src: Any) -> Tensor:
 def cleared(x: Any, index: Any, axis: Any = -1) -> Tensor:
     """An array with zeros at indices along an axis: what is left of it once others have been written there."""
 def scatter_reduce(x: Any, axis: Any, index: Any, src: Any, reduce: Any, include_self: Any = True) -> Tensor:
-    """Entries of another array gathered at their indices along an axis: added up, averaged, or the extreme of them."""
+    """Entries of another array gathered at their indices along an axis: summed, multiplied, averaged, or the
+    extreme."""
 def scatter_extreme(
     x: Any, index: Any, src: Any, axis: Any = -1, largest: Any = True, include_self: Any = True,
 ) -> Tensor:

@@ -10,7 +10,7 @@ conjugates before and after, which makes it the inverse, but for the norm.)
 from ..backends.shapes import ndim, shape
 from ..core.define import linear, wraps_op
 from ..core.errors import names_itself
-from .elementwise import stop_gradient
+from .casts import stop_gradient
 from .shape import roll
 
 # Lengths --------------------
@@ -389,10 +389,9 @@ def irfftn(x, s=None, axes=None, norm=None):
 
     See: numpy.fft.irfftn, torch.fft.irfftn.
     """
-    named = _axes(x, s, axes)
-    lengths = s or (None,) * len(named)
-    whole = ifftn(x, s and lengths[:-1], named[:-1], norm) if len(named) > 1 else x
-    return irfft(whole, lengths[-1], named[-1], norm)
+    *others, last = _axes(x, s, axes)
+    whole = ifftn(x, s and s[:-1], others, norm) if others else x
+    return irfft(whole, s[-1] if s else None, last, norm)
 
 
 def rfft2(x, s=None, axes=(-2, -1), norm=None):

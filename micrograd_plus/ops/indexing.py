@@ -3,8 +3,12 @@
 from ..backends.shapes import corner, ndim, shape
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
 from ..core.errors import names_itself
-from .elementwise import equal, isfinite, maximum, stop_gradient, where
-from .shape import broadcast_to, getitem
+from .arithmetic import maximum, where
+from .casts import stop_gradient
+from .comparisons import equal, isfinite, logical_or, not_equal
+from .reductions import top
+from .scans import argsort, cummax, cumsum
+from .shape import broadcast_to, getitem, roll
 
 
 @linear(x=lambda xp, upstream, indices, x_shape, axis: xp.put_take(upstream, indices, shape=x_shape, axis=axis))
@@ -223,7 +227,7 @@ def cleared(xp, x, index, *, axis=-1):
 
 @names_itself
 def scatter_reduce(x, axis, index, src, reduce, include_self=True):
-    """Entries of another array gathered at their indices along an axis: added up, averaged, or the extreme of them.
+    """Entries of another array gathered at their indices along an axis: summed, multiplied, averaged, or the extreme.
 
     Where several are the extreme, they share the gradient equally.
 
@@ -233,23 +237,25 @@ def scatter_reduce(x, axis, index, src, reduce, include_self=True):
         axis: the axis along which `index` counts.
         index: whole numbers, one for each entry of `src`; they may repeat.
         src: what is gathered.
-        reduce: "sum", "mean", "amax" or "amin".
+        reduce: "sum", "prod", "mean", "amax" or "amin".
         include_self: whether what x has at a place counts too (default); where nothing is gathered it stays
             in either case.
     Returns: a tensor of the shape of x, of the dtype that holds x and src.
-    Raises: ValueError for another reduce ("prod" of PyTorch's is none of them), or where `src` does not have the shape
-        of `index`; IndexError for an index or an axis that x has not.
+    Raises: ValueError for another reduce, or where `src` does not have the shape of `index`; IndexError for an index or
+        an axis that x has not.
     Example:
         >>> mg.scatter_reduce([0.0, 5.0], 0, [0, 0, 1], [1.0, 2.0, 3.0], "amax").tolist()
         [2.0, 5.0]
 
     See: torch.scatter_reduce.
     """
-    if reduce not in ("sum", "mean", "amax", "amin"):
-        raise ValueError(f"reduce is 'sum', 'mean', 'amax' or 'amin', got {reduce!r}")
+    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+        raise ValueError(f"reduce is 'sum', 'prod', 'mean', 'amax' or 'amin', got {reduce!r}")
     counts = scatter_add(0 * stop_gradient(x), axis, index, 0 * stop_gradient(src) + 1)
     if reduce in ("amax", "amin"):
         return _extremes(x, axis, index, src, reduce, include_self, counts)
+    if reduce == "prod":
+        return _products(where(counts > 0, 1, x) if not include_self else x, axis, index, src)
     kept = x if include_self else where(counts > 0, 0.0, x)
     total = scatter_add(kept, axis, index, src)
     shares = counts + 1 if include_self else maximum(counts, 1)
@@ -266,6 +272,27 @@ def _extremes(x, axis, index, src, reduce, include_self, counts):
     mine, theirs = where(own, x, 0.0), where(met, src, 0.0)
     moving = scatter_add(mine, axis, index, theirs) * shares
     return where(isfinite(extreme), stop_gradient(extreme) + moving - stop_gradient(moving), extreme)
+
+
+def _products(x, axis, index, src):
+    """Each entry times what is gathered at its place: in rounds, of which each brings at most one to a place, so that
+    no product is undone by a division, which a zero would spoil."""
+    rounds = _earlier(index, axis)
+    nothing = 0 * stop_gradient(x)
+    for number in range(int(top(rounds, axis=None).item()) + 1):
+        chosen = equal(rounds, number)
+        met = scatter_add(nothing, axis, index, where(chosen, 1, 0))
+        x = x * where(equal(met, 0), 1, scatter_add(nothing, axis, index, where(chosen, src, 0)))
+    return x
+
+
+def _earlier(index, axis):
+    """How many equal indices stand before each one, along an axis: from where runs begin in their order."""
+    order = argsort(index, axis=axis)
+    following = take_along_axis(index, order, axis)
+    places = cumsum(0 * following + 1, axis=axis) - 1
+    begins = logical_or(equal(places, 0), not_equal(following, roll(following, 1, axis)))
+    return scatter(0 * places, axis, order, places - cummax(where(begins, places, 0), axis))
 
 
 def _corner(x, index, axis):

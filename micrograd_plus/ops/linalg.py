@@ -11,8 +11,9 @@ from ..backends.shapes import ndim, shape
 from ..core.define import linear, op, wraps_op
 from ..core.errors import names_itself
 from . import reductions
-from .elementwise import absolute, sign
+from .arithmetic import absolute
 from .factorisations import svdvals
+from .rounding import sign
 from .shape import diag, expand_axes, expand_dims, getitem, mH, moveaxis, mT, reshape, squeeze, tril, triu
 
 # Equations and determinants ----

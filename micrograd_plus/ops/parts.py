@@ -8,7 +8,7 @@ from itertools import accumulate
 from ..backends.shapes import is_sequence, ndim, shape
 from ..core.define import multilinear, wraps_op
 from ..core.errors import names_itself
-from .elementwise import divide, multiply, subtract
+from .arithmetic import divide, multiply, subtract
 from .reductions import max as largest, mean, min as smallest, sum as added_up
 from .shape import concatenate, flip, getitem, moveaxis, reshape, split, swapaxes, transpose
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..backends.shapes import is_sequence, ndim, shape
 from ..core.define import linear, multilinear, op, variadic, wraps_op
 from ..core.errors import names_itself
-from .elementwise import multiply
+from .arithmetic import multiply
 from .shape import expand_dims, reshape, squeeze
 
 

@@ -4,7 +4,7 @@ from ..backends.shapes import ndim, shape
 from ..core.composite import composite
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
 from ..core.errors import names_itself
-from .elementwise import negative
+from .arithmetic import negative
 
 
 @linear(

@@ -6,7 +6,9 @@ from math import log as ln, pi
 from ..backends.shapes import ndim, shape
 from ..core.define import elementwise, mask, nondifferentiable, real_only
 from ..core.errors import names_itself
-from .elementwise import absolute, equal, imag, isclose, multiply, real, where
+from .arithmetic import absolute, multiply, where
+from .comparisons import equal, isclose
+from .complexes import imag, real
 from .indexing import take_along_axis
 from .reductions import all as every
 from .shape import ravel, unstack
@@ -130,31 +132,6 @@ def sinc(xp, x):
     See: numpy.sinc; torch.sinc.
     """
     return xp.sinc(x)
-
-
-# Quotients ------------------
-
-
-@elementwise(a=lambda: 0, b=lambda: 0)
-@real_only
-def floor_divide(xp, a, b):
-    """Floor division: how often the divisor fits, as a whole number.
-
-    floor_divide(a, b) = ⌊a / b⌋, as // in Python. It moves in steps, so its slope is 0 by either.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a: dividend, real numbers.
-        b: divisor, real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
-    Example:
-        >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
-        [3.0, -4.0]
-
-    See: numpy.floor_divide; torch.floor_divide.
-    """
-    return xp.floor_divide(a, b)
 
 
 # Extremes, and nan ----------

@@ -94,7 +94,7 @@ class Optimizer:
         if self.squares_gradients and any(is_complex(tensor) for tensor in group["params"]):
             kind = type(self).__name__
             raise TypeError(f"{kind} squares gradients, entry by entry; train the real and imaginary parts apart")
-        for name in ("lr", "lr_decay", "weight_decay", "eps", "momentum", "initial_accumulator_value"):
+        for name in ("lr", "lr_decay", "weight_decay", "eps", "momentum", "dampening", "initial_accumulator_value"):
             value = group.get(name, 0)
             if not hasattr(value, "__float__") or not float(value) >= 0:
                 raise ValueError(f"{type(self).__name__}: {name} must be a number that is not negative, got {value!r}")

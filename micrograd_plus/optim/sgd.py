@@ -26,8 +26,8 @@ class SGD(Optimizer):
         weight_decay: the share of the values that is added to the gradient, an L2 penalty; 0 by default.
         nesterov: whether the step looks ahead, False by default; it needs a momentum and no dampening.
     Raises: TypeError for a single tensor or what is not one; ValueError for no parameters, one given twice, a result
-        instead of a leaf, an unknown setting, and a negative lr, momentum or weight_decay, and for nesterov without
-        momentum or with dampening.
+        instead of a leaf, an unknown setting, and a negative lr, momentum, dampening or weight_decay, and for nesterov
+        without momentum or with dampening.
     Example:
         >>> x = mg.tensor([1.0, -2.0], requires_grad=True)
         >>> descent = optim.SGD([x], lr=0.1)

@@ -22,6 +22,7 @@ from ..core.hooks import Handle, add_hook, hooked, hooks_of
 from ..core.modes import gradients_wanted
 from ..core.ownership import expose, is_plain, replace, snapshot, writable
 from ..core.pytrees import leaves, mapped
+from ..core.recorders import refused
 from ..core.variable import Leaf, Node, Variable
 from .result_array import ResultArray
 from .values import Count, cast, dtype_named, numbers, plain_index, refuse_other_device
@@ -29,6 +30,7 @@ from .values import Count, cast, dtype_named, numbers, plain_index, refuse_other
 np = devices.device("cpu").library
 _new, _ndarray = object.__new__, np.ndarray
 _growing = RLock()
+_quotient = ops.divide.op.call  # what `/` means has no rounding_mode
 """Threads that bring gradients to the same leaf take turns: what one adds must not be lost to another."""
 _ABOUT_FORM = {np.shape, np.ndim, np.size, np.result_type, np.zeros_like, np.ones_like, np.empty_like, np.full_like}
 """NumPy's functions that ask for shape and dtype alone: no graph is lost in them."""
@@ -485,6 +487,8 @@ class Tensor(Variable):
         Returns: a tensor.
         Raises: nothing.
         """
+        if self.dtype.kind == "b":  # these have no sign, and no graph
+            return Tensor.of(self._data.copy())
         return ops.positive(self)
 
     def to(self, device: str) -> Tensor:
@@ -592,7 +596,7 @@ class Tensor(Variable):
         return self._in_place("*=", ops.multiply, other)
 
     def __itruediv__(self, other: Any) -> Tensor:
-        return self._in_place("/=", ops.divide, other)
+        return self._in_place("/=", _quotient, other)
 
     def __ipow__(self, other: Any) -> Tensor:
         return self._in_place("**=", ops.power, other)
@@ -704,8 +708,7 @@ class Tensor(Variable):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """`array * tensor` and np.exp(tensor) are the operations of the same name; `array -= tensor` writes into the
         array where no graph is lost by it."""
-        name = _NUMPYS_NAMES.get(ufunc.__name__, str(ufunc.__name__))
-        operation = getattr(ops, name, None) if method == "__call__" else None
+        operation = getattr(ops, ufunc.__name__, None) if method == "__call__" else None
         if operation is not None and not options:
             return operation(*(Tensor.of(each.copy()) if _is_numbers(each) else each for each in inputs))
         if operation is not None and len(options) == 1 and type(options.get("out", (None,))[0]) is _ndarray:
@@ -759,7 +762,7 @@ class Tensor(Variable):
     __add__ = __radd__ = ops.add
     __sub__ = ops.subtract
     __mul__ = __rmul__ = ops.multiply
-    __truediv__ = ops.divide
+    __truediv__ = _quotient
     __pow__ = ops.power
     __matmul__ = ops.matmul
     __mod__ = ops.remainder
@@ -768,10 +771,12 @@ class Tensor(Variable):
     __le__ = ops.less_equal
     __gt__ = ops.greater
     __ge__ = ops.greater_equal
-    __and__ = __rand__ = ops.logical_and
-    __or__ = __ror__ = ops.logical_or
-    __xor__ = __rxor__ = ops.logical_xor
-    __invert__ = ops.logical_not
+    __and__ = __rand__ = ops.bitwise_and
+    __or__ = __ror__ = ops.bitwise_or
+    __xor__ = __rxor__ = ops.bitwise_xor
+    __invert__ = ops.invert
+    __lshift__ = ops.left_shift
+    __rshift__ = ops.right_shift
 
     def __eq__(self, other: Any) -> Any:  # entry by entry, but for None, which no number is
         return ops.equal(self, other) if other is not None else False
@@ -783,7 +788,7 @@ class Tensor(Variable):
         return ops.subtract(other, self)
 
     def __rtruediv__(self, other: Any) -> Tensor:
-        return ops.divide(other, self)
+        return _quotient(other, self)
 
     def __rpow__(self, other: Any) -> Tensor:
         return ops.power(other, self)
@@ -796,6 +801,12 @@ class Tensor(Variable):
 
     def __rfloordiv__(self, other: Any) -> Tensor:
         return ops.floor_divide(other, self)
+
+    def __rlshift__(self, other: Any) -> Tensor:
+        return ops.left_shift(other, self)
+
+    def __rrshift__(self, other: Any) -> Tensor:
+        return ops.right_shift(other, self)
 
     # Methods: the operations whose first input is the tensor --------
 
@@ -917,7 +928,16 @@ for _name in {*ELSEWHERE, *ops.__all__} - {*dir(Tensor)}:
 
 
 def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
-    """What a walk from a tensor begins with: `gradient`, or 1, in memory of the walk's own."""
+    """What a walk from a tensor begins with: `gradient`, or 1, in memory of the walk's own. Recorders are notified of a
+    walk that cannot begin."""
+    try:
+        return _upstream_of(tensor, gradient, create_graph)
+    except (RuntimeError, TypeError, ValueError):
+        refused(tensor)
+        raise
+
+
+def _upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
     if tensor.node is None:
         raise RuntimeError(
             "backward() of a tensor that depends on nothing with requires_grad=True: there is no graph to walk; "
@@ -982,11 +1002,6 @@ def _in_a_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_a_child)
-
-
-_NUMPYS_NAMES = {
-            "bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor",
-        }
 
 
 def _is_numbers(value: Any) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 from ..backends import tensors
 from ..backends.devices import device
 from ..core.blocks import enable_grad
-from ..core.recorders import recorded_by
+from ..core.recorders import Push, recorded_by
 from ..core.rule import Contribution
 from ..core.values import is_complex
 from ..core.variable import Leaf, Node, Part, Variable
@@ -27,10 +27,10 @@ from .failures import Failed
 from .formulas import at_hand, formula
 from .names import Labels, Names, unique
 from .outline import Application, Constant, Number, Outline
-from .recorder import Inside, Recorder, Seen, Told, Walk as Walked
-from .sites import ENGINE, Site, is_marking, kind_of, rule_source, site_at
+from .recorder import Forward, Inside, Recorder, Seen, Told, Walk as Walked
+from .sites import ENGINE, Site, calls_others, kind_of, rule_source, site_at
 from .trace import Failure, Formula, Group, Held, Listed, Rule, Step, Trace, TraceNode, Walk
-from .values import bare, one_by_one, spelled
+from .values import bare, first_of, of_outputs, one_by_one, spelled
 
 OWN_NAMES = ("forward", "call", "apply", "by_name", "power", "inside", "awaited")
 """Functions of the engine that no program calls by their name."""
@@ -59,7 +59,7 @@ class Builder:
     @cached_property
     def _failed_application(self) -> Told | None:
         broken = self.recorder.failed
-        if broken is None or broken.op is None or broken.root is not None:
+        if broken is None or broken.op is None:
             return None
         inputs = [value if _is_known(value) else None for value in broken.inputs]
         data = [bare(value) for value in inputs]
@@ -67,7 +67,7 @@ class Builder:
         for place in reversed(broken.places):
             number = next((n for n, call in self.recorder.calls.items() if call.frame.f_code is place[0]), number)
         instruction = broken.places[0][2] if broken.places else -1
-        return broken.op, inputs, None, data, broken.params, Application(), number, instruction, 0.0, None
+        return broken.op, inputs, None, data, broken.params, Application(), number, instruction, None, None
 
     @cached_property
     def outline(self) -> Outline:
@@ -76,7 +76,7 @@ class Builder:
 
     @property
     def _roots(self) -> list[Any]:
-        roots = [walk.key for walk in self._walked]
+        roots = [key for walk in self._walked for key in walk.keys]
         if self._failed_application is not None:
             roots.append(self.applications[-1][5])
         return roots
@@ -85,15 +85,6 @@ class Builder:
     def _walked(self) -> list[Walked]:
         """The walks of the block, complete; one that could not begin has no steps."""
         walks = list(self.recorder.walks)
-        broken = self.recorder.failed
-        if broken is not None and broken.root is not None:
-            last = walks[-1] if walks else None
-            if last is not None and broken.begun:
-                last.failed = broken
-            elif last is None or last.failed is None or last.failed.text != broken.text:
-                never = Walked(broken.root, None, False, 0, -1)
-                never.failed = broken
-                walks.append(never)
         with quiet(all="ignore"):
             for walk in walks:
                 walk.complete()
@@ -112,13 +103,15 @@ class Builder:
 
     @cached_property
     def walks(self) -> list[Walk]:
-        """The walks, one after the other; of forward ones that there were."""
-        made, first = [], 0
+        """The walks, one after the other."""
+        made: list[Walk] = []
+        first = 0
         for number, walk in enumerate(self._walked):
-            error = None if walk.failed is None else self._failure(walk.failed)
+            broken = walk.failed
+            error = None if broken is None else self._failure(broken, self._known_node(broken) or walk.key)
             made.append(
                 Walk(
-                    direction="backward",
+                    direction=walk.direction,
                     root=self.outline.places.get(id(walk.key)),
                     seed=bare(walk.seed),
                     first=first,
@@ -129,18 +122,20 @@ class Builder:
                 )
             )
             first += len(walk.steps)
-        if self.recorder.pushed:
-            made.append(Walk(direction="forward", first=first, steps=0, lines=[], leaves=[]))
         return made
 
     @cached_property
     def _leaves(self) -> list[dict[int, Held]]:
         """What each leaf held before and after each walk, by its number."""
-        places, found = self.outline.places, []
+        places = self.outline.places
+        found: list[dict[int, Held]] = []
         for walk in self._walked:
             leaves: dict[int, Held] = {}
+            if isinstance(walk, Forward):
+                found.append({leaf.node: leaf for leaf in self._starts(walk)})
+                continue
             for node, contribution, _, _, after in walk.steps:
-                key = _parent(node, contribution)
+                key = _receiver(node, contribution)
                 if type(key) is Leaf or getattr(key, "made_by", 0) is None:
                     place = places[id(key)]
                     if place not in leaves:
@@ -152,28 +147,34 @@ class Builder:
             found.append(leaves)
         return found
 
+    def _starts(self, walk: Forward) -> Iterator[Held]:
+        """What moves to begin with in a forward walk; it leaves no gradient behind."""
+        for key, tangent in walk.starts.items():
+            value = self.outline.value_before(key, walk.place)
+            yield Held(node=self.outline.places[id(key)], value=value, received=tangent)
+
     @cached_property
     def gradients(self) -> dict[int, Any]:
-        """What each leaf holds after all the walks."""
+        """What each leaf holds after all the walks back."""
         held: dict[int, Any] = {}
-        for leaves in self._leaves:
-            held |= {place: leaf.after for place, leaf in leaves.items()}
+        for walk, leaves in zip(self._walked, self._leaves, strict=True):
+            if walk.direction == "backward":
+                held |= {place: leaf.after for place, leaf in leaves.items()}
         return held
 
     @cached_property
     def error(self) -> Failure | None:
         """What broke the program off, outside of a walk."""
         broken = self.recorder.failed
-        if broken is None or broken.root is not None:
+        if broken is None:
             return None
-        return self._failure(broken)
+        return self._failure(broken, None if self._failed_application is None else self.applications[-1][5])
 
-    def _failure(self, broken: Failed) -> Failure:
-        key = broken.node if broken.root is not None else None
-        if self._failed_application is not None and broken is self.recorder.failed:
-            key = self.applications[-1][5]
-        if key is None and broken.root is not None:
-            key = getattr(broken.root, "node", None) or broken.root
+    def _known_node(self, broken: Failed) -> Any:
+        """The node whose rule failed, if it belongs to the record."""
+        return broken.node if id(broken.node) in self.outline.places else None
+
+    def _failure(self, broken: Failed, key: Any) -> Failure:
         lines = [site_at(*place) for place in broken.places]
         return Failure(kind=broken.kind, text=broken.text, node=self.outline.places.get(id(key)), lines=lines)
 
@@ -193,7 +194,7 @@ class Builder:
         return TraceNode(
             id=place,
             kind=kind,
-            op=op.name if applied else None,
+            op=op.name if op is not None and applied else None,
             called=self._called(place) if applied else None,
             name=self.every_name[place],
             label=self.labels[place],
@@ -219,7 +220,7 @@ class Builder:
         if at is None or (between := self.applications[at][9]) is None:
             return None
         name = between.co_name
-        if kind_of(between) is not ENGINE or is_marking(between):
+        if kind_of(between) is not ENGINE or calls_others(between):
             return None
         if name.startswith(("_", "<")) or len(name) < 3 or name in OWN_NAMES:
             return None
@@ -231,7 +232,7 @@ class Builder:
 
     @cached_property
     def _upstreams(self) -> dict[int, Any]:
-        return {id(step[0]): step[2] for step in self._told_steps}
+        return {id(step[0]): step[2] for step in self._told_steps if not isinstance(step[1], Push)}
 
     # Names ------------------------------------------------
 
@@ -247,7 +248,8 @@ class Builder:
     @cached_property
     def every_name(self) -> list[str]:
         """What each node is called, in every part of the record."""
-        plain, constants = [], []
+        plain: list[str] = []
+        constants: list[bool] = []
         for place, (key, label) in enumerate(zip(self.outline.keys, self.labels, strict=True)):
             told = self.outline.made_by(key)
             op = told[0] if told else getattr(key, "op", None)
@@ -321,7 +323,7 @@ class Builder:
 
     def _list(self, group: Made | None, order: dict[int, Made]) -> None:
         """Add a group, behind those around it."""
-        chain = []
+        chain: list[Made] = []
         while group is not None and id(group) not in order:
             chain.append(group)
             group = self._calls.around(group)
@@ -338,7 +340,7 @@ class Builder:
         return common[0] if common else None
 
     def _up(self, group: Made | None) -> list[Made]:
-        chain = []
+        chain: list[Made] = []
         while group is not None:
             chain.append(group)
             group = self._calls.around(group)
@@ -421,15 +423,15 @@ class Builder:
         with quiet(all="ignore"):
             number = bisect_right(self._ends, index)
             node, contribution, upstream, before, after = self._told_steps[index]
-            places, key = self.outline.places, _parent(node, contribution)
+            places, key = self.outline.places, _receiver(node, contribution)
             target, known = places[id(key)], self._known(node, contribution)
             arrived, reads = bare(upstream), {name: bare(value) for name, value in one_by_one(known).items()}
-            if isinstance(upstream, list):
+            if of_outputs(upstream):
                 parts = {f"upstream[{i}]": bare(part) for i, part in enumerate(upstream) if part is not None}
                 arrived, reads = next(iter(parts.values())), {**reads, **parts}
             before, after = bare(before), bare(after)
             leaf = self._leaves[number].get(target)
-            held = None if leaf is None else leaf.before
+            held = None if leaf is None or isinstance(contribution, Push) else leaf.before
             if held is not None:
                 before, after = held if before is None else held + before, held + after
             rule = contribution.rule
@@ -460,17 +462,14 @@ class Builder:
             return contribution.reads
         return at_hand(rule, list(told[3]), told[4], bare(self.outline.value(node)))
 
-    def _upstream_of(self, node: Any, upstream: Any) -> Any:
+    def _upstream_of(self, node: Any, contribution: Contribution, upstream: Any) -> Any:
         """What stands for upstream in a formula: of several outputs as many as there were, or are known to have
         mattered."""
-        if not isinstance(upstream, list):
-            arrived = upstream
-        else:
-            arrived = next(part for part in upstream if part is not None)
-        if not node.op.outputs:
+        arrived = first_of(upstream)
+        if not node.op.outputs or isinstance(contribution, Push):
             return arrived
         told = self.outline.made_by(node)
-        count = len(told[5]) if told is not None else len(upstream) if isinstance(upstream, list) else 1
+        count = len(told[5]) if told is not None else len(upstream) if of_outputs(upstream) else 1
         return [arrived] * count
 
     # Rules and formulas -----------------------------------
@@ -482,7 +481,7 @@ class Builder:
         names: dict[Any, str] = {}
         rules: dict[str, Rule] = {}
         plain: dict[Any, bool] = {}
-        every = []
+        every: list[str] = []
         for node, contribution, upstream, _, _ in self._told_steps:
             rule = contribution.rule
             if rule not in plain:
@@ -492,7 +491,8 @@ class Builder:
                 signature: Any = rule, contribution.index, is_complex(upstream)
             else:
                 known = self._known(node, contribution)
-                signature = formulas.signature(rule, contribution.index, known, self._upstream_of(node, upstream))
+                arriving = self._upstream_of(node, contribution, upstream)
+                signature = formulas.signature(rule, contribution.index, known, arriving)
             if signature not in names:
                 names[signature] = self._rule(rules, node, contribution, upstream, place)
             every.append(names[signature])
@@ -512,8 +512,8 @@ class Builder:
         rule, op = contribution.rule, contribution.rule.op
         served = rule.inputs[0] if op.kind == "variadic" else op.inputs[contribution.index]
         place = contribution.index if op.kind == "variadic" else rule.inputs.index(served)
-        written = formula(rule, place, self._known(node, contribution), self._upstream_of(node, upstream))
-        name = base = f"{op.name}.{served}"
+        written = formula(rule, place, self._known(node, contribution), self._upstream_of(node, contribution, upstream))
+        name = base = f"{op.name}.{served}{' (forward)' if isinstance(contribution, Push) else ''}"
         number = 1
         while name in rules and rules[name].latex != written["latex"]:
             number += 1
@@ -542,7 +542,7 @@ class Builder:
             self._rule_names[index], tuple(shown.items()), tuple(constants.items()), contribution.summed_axes, place
         )  # fmt: skip
         if signature not in self._written:
-            known, arriving = self._known(node, contribution), self._upstream_of(node, upstream)
+            known, arriving = self._known(node, contribution), self._upstream_of(node, contribution, upstream)
             written = formulas.applied(rule, place, known, arriving, shown, constants, contribution)
             self._written[signature] = None if written is None else Formula(**written)
         return self._written[signature]
@@ -558,24 +558,22 @@ class Builder:
     def _shown(self, node: Any, contribution: Contribution) -> tuple[dict[str, str], dict[str, Any]]:
         """How an application's formula spells what its rule read: by the user's names; the operation's own letter where
         there is none, if no value of the user's goes by it; and plain numbers as they are."""
-        shown, constants = {}, {}
+        shown: dict[str, str] = {}
+        constants: dict[str, Any] = {}
         for name, parent in self.outline.inputs(node):
             if isinstance(parent, Number):
                 constants[name] = parent._data
                 continue
             place = self.outline.places.get(id(parent))
-            if place is None:
-                continue
-            if self.labels[place]:
-                shown[name] = self.labels[place]
-            elif name in self._labels_in_use:
-                shown[name] = self.every_name[place]
-        place = self.outline.places[id(node)]
-        if self.labels[place]:
-            shown["out"] = self.labels[place]
-        elif "out" in self._labels_in_use:
-            shown["out"] = self.every_name[place]
+            if place is not None and (spelled_as := self._spelled_as(name, place)):
+                shown[name] = spelled_as
+        if spelled_as := self._spelled_as("out", self.outline.places[id(node)]):
+            shown["out"] = spelled_as
         return shown, constants
+
+    def _spelled_as(self, letter: str, place: int) -> str | None:
+        """What a node is called in a formula; None where the operation's own letter will do."""
+        return self.labels[place] or (self.every_name[place] if letter in self._labels_in_use else None)
 
 
 def inside(told: Told, upstream: Any) -> Callable[[], Trace | None] | None:
@@ -607,7 +605,7 @@ def inside(told: Told, upstream: Any) -> Callable[[], Trace | None] | None:
 
 def end_to_end(out: Any, upstream: Any) -> tuple[Any, Any]:
     """Where the walk inside begins, and with what: several outputs are laid end to end, and their gradients too."""
-    if not isinstance(upstream, list):
+    if not of_outputs(upstream):
         return out, upstream
     places = [place for place, part in enumerate(upstream) if part is not None]
     if len(places) == 1:
@@ -629,8 +627,10 @@ def first_line(op: Any) -> str | None:
     return (op.forward.__doc__ or "").strip().partition("\n")[0] or None if op is not None else None
 
 
-def _parent(node: Any, contribution: Contribution) -> Any:
-    """The node that receives a contribution."""
+def _receiver(node: Any, contribution: Contribution) -> Any:
+    """The node that receives a contribution: an input of the application; or on the way forward, a result."""
+    if isinstance(contribution, Push):
+        return contribution.receiver
     parents = node.parents if isinstance(node, Node) else (node.first, node.second)
     return parents[contribution.index]
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from .recorder import Call, Recorder
+from .recorder import Call, Recorder, Run
 from .sites import ENTERS, USER
 
 Range = tuple[int, int]
@@ -64,7 +64,7 @@ class Place:
 
     def __init__(self, number: int, call: Call, group: Made | None):
         self.number, self.call, self.group, self.code = number, call, group, call.frame.f_code
-        self.last = (-1, -1.0)
+        self.last: tuple[int, Run | None] = (-1, None)
         self.active: list[tuple[Loop, Made]] = []
 
 
@@ -79,12 +79,12 @@ class Calls:
         """The innermost group of each application."""
         found: list[Made | None] = []
         for told in applications:
-            number, instruction, mark = told[6], told[7], told[8]
+            number, instruction, run = told[6], told[7], told[8]
             if number not in self.calls:
                 found.append(None)
                 continue
             place = self.places.get(number) or self._enter(number)
-            found.append(self._event(place, instruction, mark))
+            found.append(self._event(place, instruction, run))
         return [self._shown(each) for each in found]
 
     def _enter(self, number: int) -> Place:
@@ -95,18 +95,18 @@ class Calls:
         for each in reversed(todo):
             call = self.calls[each]
             outer = self.places.get(call.parent)
-            group = None if outer is None else self._event(outer, call.instruction, None)
+            group = None if outer is None else self._event(outer, call.instruction, call.run)
             self.places[each] = Place(each, call, self._made(call, group, outer))
         return self.places[number]
 
-    def _event(self, place: Place, instruction: int, mark: float | None) -> Made | None:
+    def _event(self, place: Place, instruction: int, run: Run | None) -> Made | None:
         """The round that an instruction is run in. Where an instruction comes that stands before the last one, or that
-        one again, the innermost loop around both has begun another round. `mark` tells one run of an instruction, in
-        which several operations were applied, from several."""
+        one again, the innermost loop around both has begun another round. A run of an instruction may apply several
+        operations, and call functions of the user's."""
         if place.call.kind == ENTERS or not loops(place.code):
             return place.group
-        last, last_mark = place.last
-        again = instruction < last or (instruction == last and (mark is None or mark <= last_mark))
+        last, last_run = place.last
+        again = instruction < last or (instruction == last and (run is None or run is not last_run))
         around = loops_round(place.code, instruction)
         common = 0
         while common < min(len(around), len(place.active)) and place.active[common][0].range == around[common]:
@@ -118,7 +118,7 @@ class Calls:
             self._round(place, loop)
         for each in around[len(place.active) :]:
             self._round(place, Loop(each, place.number))
-        place.last = (instruction, -1.0 if mark is None else mark)
+        place.last = instruction, run
         return place.active[-1][1] if place.active else place.group
 
     def _round(self, place: Place, loop: Loop) -> None:
@@ -132,7 +132,7 @@ class Calls:
         """The group of a call; that of its caller where it has none of its own."""
         code = call.frame.f_code
         if call.scope is not None:
-            return Made("scope", getattr(call.scope, "name", call.scope), parent, call)
+            return Made("scope", call.scope if isinstance(call.scope, str) else call.scope.name, parent, call)
         if outer is None:
             return parent
         if call.kind == ENTERS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..backends.shapes import is_sequence
 from .loading import load_trace
 from .trace import Step, Trace
 from .values import Fields, Stored, bare, np
@@ -133,6 +134,9 @@ def _of_steps(a: Trace, b: Trace, at: int, pairs: _Pairs, rtol: float, atol: flo
 
 def _structure(a: Trace, b: Trace, one: Step, other: Step, pairs: _Pairs) -> Any:
     """How two steps differ in where they lead."""
+    ways = a.walks[one.walk].direction, b.walks[other.walk].direction
+    if ways[0] != ways[1]:
+        return "direction", *ways, None
     node_a, node_b = a.nodes[one.node], b.nodes[other.node]
     if node_a.op != node_b.op or not pairs.match(one.node, other.node):
         return "node", node_a.name, node_b.name, None
@@ -199,7 +203,9 @@ def _brief(value: Any) -> str:
     """What stands in a sentence for a value."""
     if value is None:
         return "nothing"
-    if isinstance(value, (str, tuple)):
+    if isinstance(value, str):
+        return value
+    if is_sequence(value):
         return str(value)
     array = kept(value)
     return str(array.item()) if array.shape == () else f"an array of shape {tuple(getattr(value, 'shape', ()))}"

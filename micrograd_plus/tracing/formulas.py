@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from ..backends import arrays
 from ..backends.shapes import is_sequence
+from ..core.recorders import ForwardRule
 from ..core.rule import Contribution, Rule
-from ..core.values import is_complex
+from ..core.values import is_complex, shape_of
 from ..formulas import notation, symbols
 from ..formulas.simplified import simplified
 from ..formulas.symbols import Expression, Shape, Symbol, evaluate, in_order, replaced
@@ -72,7 +73,7 @@ def expression(rule: Rule, index: int, reads: dict[str, Any], upstream: Any, by:
     """What a rule sends to its `index`-th input, as an expression: for an elementwise operation upstream times the
     local derivative. Where upstream is complex, with the conjugates that the engine takes round a rule. What was not
     recorded stands there by its name."""
-    op, adjoint = rule.op, is_complex(upstream)
+    op, adjoint = rule.op, is_complex(upstream) and not isinstance(rule, ForwardRule)
     named: dict[str, Any] = {name: by.symbol(name) for name in (*op.inputs, *op.params, *op.outputs, "out")}
     named |= {name: by.of(rule, name, value) for name, value in reads.items()}
     sign = by.of(rule, "upstream", upstream)
@@ -82,6 +83,8 @@ def expression(rule: Rule, index: int, reads: dict[str, Any], upstream: Any, by:
             return sign if local == 1 else sign * local
         return sign * (symbols.conj(local) if adjoint else local)
     sent = rule({**named, "xp": symbols, "upstream": symbols.conj(sign) if adjoint else sign})
+    if isinstance(rule, ForwardRule):
+        return sent
     sent = sent[index] if op.kind == "variadic" or len(rule.inputs) > 1 else sent
     return symbols.conj(sent) if adjoint else sent
 
@@ -111,9 +114,11 @@ def applied(
     flat = all(getattr(value, "ndim", 0) <= 2 for value in (contribution.raw, *reads.values(), upstream))
     try:
         sent = expression(rule, index, reads, upstream, Spelling(shown, constants))
-        sent = simplified(counted(sent, reads), matrices=flat)
+        sent = simplified(counted(sent, {**reads, "upstream": upstream}), matrices=flat)
         if contribution.summed_axes:
             sent = added_up(sent, contribution)
+        if isinstance(rule, ForwardRule) and shape_of(contribution.raw) != shape_of(contribution.value):
+            sent = symbols.broadcast(sent)
         return notation.equation("contribution", sent)._asdict()
     except Exception:  # noqa: BLE001 - as above
         return None
@@ -161,8 +166,8 @@ def signature(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> t
 
 def _kind(value: Any, rule: Rule | None = None, name: str = "") -> Any:
     """What of a value can be seen in a formula."""
-    if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in cast("list[Any]", value)):
-        return type(value), len(cast("list[Any]", value))
+    if is_sequence(value) and any(hasattr(part, "shape") for part in value):
+        return type(value), len(value)
     if hasattr(value, "shape"):
         return is_complex(value) if rule is None or name in rule.op.inputs else (is_complex(value), id(value))
     if isinstance(value, float) or (rule is not None and name in rule.op.inputs and value is not None):

@@ -128,7 +128,10 @@ def _typed(value: Any, kinds: type | tuple[type, ...], where: str) -> Any:
             refuse_surrogates(value)
         except FileError as error:
             raise TraceError(f"{where}: {error}") from None
-    return value
+    if isinstance(value, dict):
+        for name in cast("dict[Any, Any]", value):
+            _typed(name, str, f"{where}: a name")
+    return cast("Any", value)
 
 
 def _called(name: Any) -> str:
@@ -182,6 +185,7 @@ class _Reader:
         self.there: dict[int, TraceNode] = {}
         self.groups: dict[int, Group] = {}
         self.part: dict[str, Any] | None = None
+        self.count_of_walks = 0
 
     def read_all(self, data: dict[str, Any], depth: int, check: bool) -> None:
         """Every part of a trace, each behind those that it refers to."""
@@ -189,6 +193,7 @@ class _Reader:
         listed = {name: _typed(data[name], list, f"{where}: {name}") for name in
                   ("values", "sites", "formulas", "groups", "nodes", "steps", "gradients", "walks")}  # fmt: skip
         self._read_part(data["part"])
+        self.count_of_walks = len(listed["walks"])
         self.values += [_value(each, f"{where}: value {i}") for i, each in enumerate(listed["values"])]
         self.sites += [self.site(each, f"{where}: site {i}") for i, each in enumerate(listed["sites"])]
         self.formulas += [self.formula(each, f"{where}: formula {i}") for i, each in enumerate(listed["formulas"])]
@@ -211,18 +216,19 @@ class _Reader:
             raise TraceError(f"{where}: this is a part of a record, to be shown; only a whole record can be read back")
 
     def place_of_walk(self, place: Any, where: str) -> int:
-        """A reference to a walk, of which there are as many as steps say."""
-        if _typed(place, int, where) < 0:
-            raise TraceError(f"{where} refers to walk {place}")
+        """A reference to a walk."""
+        if not 0 <= _typed(place, int, where) < self.count_of_walks:
+            raise TraceError(f"{where} refers to walk {place}; there are {self.count_of_walks}")
         return place
 
     def lines(self, data: Any, where: str) -> list[Site]:
         """Places in the user's program, the innermost first."""
-        found = []
+        found: list[Site] = []
         for each in _typed(data, list, f"{where}: lines"):
-            if not 0 <= _typed(each, int, f"{where}: lines") < len(self.sites):
-                raise TraceError(f"{where} refers to site {each}; there are {len(self.sites)}")
-            found.append(self.sites[each])
+            place: int = _typed(each, int, f"{where}: lines")
+            if not 0 <= place < len(self.sites):
+                raise TraceError(f"{where} refers to site {place}; there are {len(self.sites)}")
+            found.append(self.sites[place])
         return found
 
     def error(self, data: Any, where: str) -> Failure | None:
@@ -272,16 +278,28 @@ class _Reader:
         first, count = (_typed(fields[name], int, f"{where}: {name}") for name in ("first", "steps"))
         if not (first >= 0 and count >= 0 and first + count <= len(self.trace.steps)):
             raise TraceError(f"{where} has steps {first} to {first + count - 1}; there are {len(self.trace.steps)}")
+        for step in self.trace.steps[first : first + count]:
+            if not self.leads(step.node, step.input, step.target, fields["direction"]):
+                raise TraceError(f"{where} goes {fields['direction']}, and step {step.index} does not")
         fields["root"] = None if fields["root"] is None else self.place_of_node(fields["root"], where)
         fields["seed"] = self.value(fields["seed"], where)
         fields["lines"] = self.lines(fields["lines"], where)
         fields["error"] = self.error(fields["error"], f"{where}: error")
-        leaves = []
+        leaves: list[Held] = []
         for each in _typed(fields["leaves"], list, f"{where}: leaves"):
             held = dict(_fields(each, f"{where}: a leaf", ("node", "value", "before", "received", "after")))
             node = self.place_of_node(held.pop("node"), f"{where}: a leaf")
             leaves.append(Held(node=node, **{name: self.value(at, f"{where}: a leaf") for name, at in held.items()}))
         return Walk(**fields | {"leaves": leaves})
+
+    def leads(self, node: int, name: str, target: int, *directions: str) -> bool:
+        """Whether a step in one of these directions leads there: back to an input of an application; or forward, to
+        the application or one of its outputs."""
+        inputs = self.trace.nodes[node].inputs
+        if "backward" in directions and (name, target) in inputs:
+            return True
+        results = target == node or ("of", node) in self.trace.nodes[target].inputs
+        return "forward" in directions and results and any(name == each for each, _ in inputs)
 
     def value(self, place: Any, where: str) -> Stored | None:
         """The value that a reference stands for."""
@@ -361,13 +379,11 @@ class _Reader:
         fields = dict(_fields(data, where, Step.__slots__))
         if type(fields["index"]) is not int or fields["index"] != place:
             raise TraceError(f"{where} calls itself {shortened(fields['index'])}")
-        for name in ("node", "target"):
-            self.place_of_node(fields[name], f"{where}: {name}")
+        node, target = (self.place_of_node(fields[name], f"{where}: {name}") for name in ("node", "target"))
         if _typed(fields["rule"], str, f"{where}: rule") not in self.trace.rules:
             raise TraceError(f"{where} applies the rule {shortened(fields['rule'])}, which is not described")
         _typed(fields["input"], str, f"{where}: input")
-        if (fields["input"], fields["target"]) not in self.trace.nodes[fields["node"]].inputs:
-            node, target = fields["node"], fields["target"]
+        if not self.leads(node, fields["input"], target, "backward", "forward"):
             raise TraceError(f"{where} goes from node {node} to node {target}, which is not its input by that name")
         for name in ("accumulates", "earlier"):
             _typed(fields[name], bool, f"{where}: {name}")
@@ -466,14 +482,11 @@ def _check_sums(trace: Trace, where: str) -> None:
         if walk.first != next_step or any(step.walk != number for step in trace.steps[walk.first :][: walk.steps]):
             raise TraceError(f"{here}: its steps are not the ones from {next_step} on that say they are its own")
         next_step += walk.steps
-        arrived = {leaf.node: _kept(leaf.before) for leaf in walk.leaves if leaf.before is not None}
-        _check_steps(trace.steps[walk.first : walk.first + walk.steps], arrived, set(arrived), where)
-        for leaf in walk.leaves:
-            if leaf.node not in arrived:
-                raise TraceError(f"{here}: node {leaf.node} received something, and no step sends it anything")
-            if arrived[leaf.node] is not None and _whole(leaf.after):
-                _must_equal(arrived[leaf.node], leaf.after.numpy(), f"{here}: the steps do not add up at {leaf.node}")
-        held |= arrived | {leaf.node: _kept(leaf.after) for leaf in walk.leaves}
+        steps = trace.steps[walk.first : walk.first + walk.steps]
+        if walk.direction == "forward":
+            _check_steps(steps, {}, set(), where)
+        else:
+            held |= _check_walk_back(walk, steps, here, where)
     if next_step != len(trace.steps):
         raise TraceError(f"{where} has {len(trace.steps)} steps, its walks {next_step}")
     for place, gradient in trace.gradients.items():
@@ -482,6 +495,18 @@ def _check_sums(trace: Trace, where: str) -> None:
             raise TraceError(f"{here} has a gradient, and no step sends it anything")
         if held[place] is not None and _whole(gradient):
             _must_equal(held[place], gradient.numpy(), f"{here}: the steps do not add up to its gradient")
+
+
+def _check_walk_back(walk: Walk, steps: Any, here: str, where: str) -> dict[int, Any]:
+    """What each node has received; leaves hold it then."""
+    arrived = {leaf.node: _kept(leaf.before) for leaf in walk.leaves if leaf.before is not None}
+    _check_steps(steps, arrived, set(arrived), where)
+    for leaf in walk.leaves:
+        if leaf.node not in arrived:
+            raise TraceError(f"{here}: node {leaf.node} received something, and no step sends it anything")
+        if arrived[leaf.node] is not None and _whole(leaf.after):
+            _must_equal(arrived[leaf.node], leaf.after.numpy(), f"{here}: the steps do not add up at {leaf.node}")
+    return arrived | {leaf.node: _kept(leaf.after) for leaf in walk.leaves}
 
 
 def _check_steps(steps: Any, arrived: dict[int, Any], earlier: set[int], where: str) -> None:
@@ -504,6 +529,8 @@ def _check_steps(steps: Any, arrived: dict[int, Any], earlier: set[int], where: 
         if step.target in arrived and before is None:
             arrived[step.target] = after
             continue
+        if before is not None and before.shape != contribution.shape:
+            raise TraceError(f"{here}: its contribution has another shape than what earlier steps left")
         total = contribution if before is None else before + contribution
         _must_equal(total, after, f"{here}: before and contribution do not add up to after")
         arrived[step.target] = after

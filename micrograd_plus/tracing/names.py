@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType
-from typing import Any, cast
+from typing import Any
 
+from ..backends.shapes import is_sequence
 from ..core.variable import Part
 from .outline import Constant, Number, Outline
-from .recorder import Call, Recorder
-from .sites import USER, kind_of
+from .recorder import Recorder
+from .sites import USER
 from .values import spelled
 
 MOST_MEMBERS = 64
@@ -28,7 +29,7 @@ def _stored(code: CodeType) -> dict[int, str]:
     for each in dis.get_instructions(code):
         if each.opname != "COPY":  # as in a = b = x * y
             if each.opname in STORES and not str(each.argval).startswith(("_", ".")):
-                names |= dict.fromkeys(range(begins, each.offset), each.argval)
+                names |= dict.fromkeys(range(begins, each.offset), str(each.argval))
             begins = each.offset
     return names
 
@@ -48,6 +49,11 @@ def members(module: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield from members(child, f"{prefix}{name}.")
 
 
+def _is_module(value: object) -> bool:
+    """Whether a value has parameters; its class is asked, since an object of the user's may answer to any name."""
+    return hasattr(type(value), "named_parameters")
+
+
 class Held:
     """What one part of the program calls its values: parameters by their path in a model, variables, and with `lists`
     the members of lists."""
@@ -59,20 +65,20 @@ class Held:
         self.values: dict[int, Any] = {}
         listed: dict[int, str] = {}
         for name, held in names.items():
-            if hasattr(type(held), "named_parameters"):
+            if _is_module(held):
                 start = "" if name == "self" else f"{name}."
                 self.modules.setdefault(id(held), name)
                 for path, module in members(held):
                     self.modules.setdefault(id(module), start + path)
-                for path, parameter in cast("Any", held).named_parameters():
+                for path, parameter in held.named_parameters():
                     self.values[id(parameter)] = parameter
                     self.paths.setdefault(id(parameter), start + path)
             elif hasattr(held, "_data"):
                 self.values[id(held)] = held
                 if not name.startswith("_"):
                     self.variables.setdefault(id(held), name)
-            elif lists and isinstance(held, (list, tuple)) and not name.startswith("_"):
-                for place, each in enumerate(cast("list[Any]", held)[:MOST_MEMBERS]):
+            elif lists and is_sequence(held) and not name.startswith("_"):
+                for place, each in enumerate(held[:MOST_MEMBERS]):
                     if hasattr(each, "_data"):
                         self.values[id(each)] = each
                         listed.setdefault(id(each), f"{name}[{place}]")
@@ -183,17 +189,13 @@ class Labels:
         own = getattr(told[5], "label", None) if not op.outputs else None
         if own:
             return own
-        if single and self._is_users(call) and (name := given_to(call.frame.f_code, instruction)):
+        if single and call is not None and call.runs_users and (name := given_to(call.code, instruction)):
             return name
         if name := self._variables.get(id(key)) or self._returned.get(turn):
             return name
         if op.name == "getitem" and (of := self._cut_from(turn)):
             return f"{of}[{spelled_index(told[4].get('index'))}]"
         return None
-
-    def _is_users(self, call: Call | None) -> bool:
-        """Whether a call runs the user's own code, whose names are the user's."""
-        return call is not None and kind_of(call.frame.f_code) == USER
 
     def _cut_from(self, turn: int) -> str | None:
         """The parameter that a part was cut out of."""
@@ -226,10 +228,10 @@ class Labels:
             if turn is None or outer is None:
                 continue
             last[call.parent] = max(turn, last.get(call.parent, -1))
-            code = call.frame.f_code
+            code = call.code
             returns = call.scope is None and (code.co_name[0] != "<" or code.co_name == "<lambda>")
-            if returns and self._is_users(outer):
-                name = given_to(outer.frame.f_code, call.instruction)
+            if returns and outer.runs_users:
+                name = given_to(outer.code, call.instruction)
                 if name:
                     found.setdefault(turn, name)
         return found
@@ -245,18 +247,19 @@ def output_name(part: Part) -> str:
 
 def spelled_index(index: Any) -> str:
     """An index as Python writes it."""
+    cut: Any = index
     if isinstance(index, tuple):
-        return ", ".join(map(spelled_index, index))
+        return ", ".join(map(spelled_index, cut))
     if isinstance(index, slice):
-        ends = ["" if end is None else str(end) for end in (index.start, index.stop)]
-        return ":".join([*ends, *([] if index.step is None else [str(index.step)])])
+        ends = ["" if end is None else str(end) for end in (cut.start, cut.stop)]
+        return ":".join([*ends, *([] if cut.step is None else [str(cut.step)])])
     return "..." if index is Ellipsis else spelled(index)
 
 
 def unique(plain: list[str], constants: list[bool]) -> list[str]:
     """Names of which those that come again are numbered; a constant goes by its number."""
     times, seen = Counter(plain), Counter[str]()
-    named = []
+    named: list[str] = []
     for name, constant in zip(plain, constants, strict=True):
         seen[name] += 1
         named.append(f"{name} #{seen[name]}" if times[name] > 1 and not constant else name)

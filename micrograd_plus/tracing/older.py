@@ -92,6 +92,9 @@ def _rule(rule: Any) -> Any:
 
 def _value(value: Any) -> Any:
     """A value with its entries counted that are not finite, as far as they were kept."""
-    entries = [part for each in value["data"] or [] for part in (each if isinstance(each, list) else [each])]
+    entries: list[Any] = []
+    data: list[Any] = value["data"] or []
+    for each in data:
+        entries += each if isinstance(each, list) else [each]
     counts = {"nan": entries.count("nan"), "inf": entries.count("inf") + entries.count("-inf")}
     return {**value, **counts}

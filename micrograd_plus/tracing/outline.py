@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+from ..backends.shapes import is_sequence
 from ..core.variable import Leaf, Node, Part, Variable
 from .recorder import Recorder, Seen, Told
 from .values import bare, one_by_one, same_entries
@@ -37,6 +38,12 @@ class Application:
     __slots__ = ()
 
 
+def results_of(told: Told) -> tuple[Any, ...]:
+    """The results of an application: one, or as many as the operation has outputs."""
+    result: Any = told[5]
+    return tuple(result) if told[0].outputs and is_sequence(result) else (result,)
+
+
 class Outline:
     """Which values there were, and where each came from. A value is known by its key: its node, or what stands for it
     where it has none."""
@@ -63,28 +70,28 @@ class Outline:
 
     def output_keys(self, told: Told) -> list[Any]:
         """What the results of an application are known by."""
-        results = told[5] if told[0].outputs and isinstance(told[5], tuple) else (told[5],)
         if told[2] is not None:
             return [told[2]]
-        return [getattr(result, "node", None) or result for result in results]
+        return [getattr(result, "node", None) or result for result in results_of(told)]
 
     def _input_keys(self, told: Told) -> list[Any]:
         """What the inputs of an application are known by: the nodes that its result has as parents. They are those of
         the time: an in-place operation may have given a tensor another node since."""
         inputs, known, data, result = told[1], told[2], told[3], told[5]
-        if isinstance(result, tuple):
-            known = next((part.node.parents[0] for part in result if part.node is not None), None)
+        if is_sequence(result):
+            nodes = (part.node for part in results_of(told))
+            known = next((node.parents[0] for node in nodes if node is not None), None)
         if known is None and hasattr(result, "made_by"):  # numbers are known by themselves
             pairs = zip(inputs, data, strict=True)
             return [value if hasattr(value, "_data") else Number(array) for value, array in pairs]
         parents = known.parents if known is not None else [None] * len(data)
-        found = []
+        found: list[Any] = []
         for value, parent, array in zip(inputs, parents, data, strict=True):
             if parent is not None or value is None:
                 found.append(parent)
             elif isinstance(value, (Seen, Variable)):
                 node = value.node
-                if node is not None and known is not None and getattr(node, "created", 0) > known.created:
+                if node is not None and known is not None and getattr(node, "created", 0) >= known.created:
                     node = None  # `total += y` has given a constant a node since
                 found.append(node or self._constant(getattr(value, "variable", value), array))
             elif hasattr(value, "_data"):
@@ -168,7 +175,7 @@ class Outline:
         if a is None or b is None:
             return False
         one, other = self.applications[a], self.applications[b]
-        return one[6:8] == other[6:8] and other[8] > one[8]
+        return one[8] is not None and one[8] is other[8]
 
     def turn_of(self, key: Any) -> int | None:
         """Which application made a value."""
@@ -225,8 +232,7 @@ class Outline:
         if told is not None and told[2] is key:
             return told[5]
         if told is not None:
-            results = told[5] if told[0].outputs and isinstance(told[5], tuple) else (told[5],)
-            for result, known in zip(results, self.output_keys(told), strict=True):
+            for result, known in zip(results_of(told), self.output_keys(told), strict=True):
                 if known is key:
                     return None if isinstance(result, Application) else bare(result)
             return None

@@ -173,7 +173,8 @@ class Writing:
         for at, outer in enumerate(trace.parents):
             shown[at] = at if at in there else shown[outer]
         links: Counter[tuple[int, int]] = Counter()
-        for (source, target), count_of_edge in Counter(trace.edges()).items():
+        edges: Counter[tuple[int | None, int | None]] = Counter(trace.edges())
+        for (source, target), count_of_edge in edges.items():
             a, b = shown[source], shown[target]
             if a is not None and b is not None and a != b:
                 links[a, b] += count_of_edge

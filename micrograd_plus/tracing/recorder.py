@@ -20,38 +20,68 @@ from ..core.errors import names_itself
 from ..core.ownership import snapshot
 from ..core.rule import Contribution
 from ..core.variable import Variable
-from .failures import Failed, failed
-from .sites import ENGINE, kind_of, of_engine, of_users
+from .failures import Failed, failed, frames_of
+from .sites import ENGINE, USER, kind_of, of_engine, of_users
 from .trace import Trace
+from .values import bare
 
-Told = tuple[Any, Sequence[Any], Any, Sequence[Any], dict[str, Any], Any, int, int, float, Any]
+Told = tuple[Any, Sequence[Any], Any, Sequence[Any], dict[str, Any], Any, int, int, Any, Any]
 """One application: operation, inputs, what its result was known by (its node, where it had one), the inputs' arrays,
 parameters and the result, or its array where it is known by a node; then the call in which it was made (by number), the
-instruction there, a mark that grows while one run of that instruction goes on, and the code of the function of the
-engine's that was called."""
+instruction there; and where not the operation itself was called, but a function of the engine's, which run of the
+instruction that was, and that function's code."""
 
 NAMING = names_itself(print).__code__
 """What stands before functions whose errors begin with their name."""
 frame_at = sys._getframe
 
 
+class Run:
+    """One run of an instruction that called the engine. It lies on the frame of that call, in the place of a
+    debugger's function: a frame cannot be known by its place in memory, which is soon another's, and to hold it would
+    hold all that it has."""
+
+    __slots__ = ()
+
+    def __call__(self, *_: object) -> Run:
+        """What a debugger, if there is one after all, is told of each line: to go on."""
+        return self
+
+
+def run_of(frame: Any) -> Run:
+    """The run that a frame of the engine's, called by the user's program, stands for."""
+    found = frame.f_trace
+    if type(found) is not Run:
+        found = Run()
+        if frame.f_trace is None:
+            frame.f_trace = found
+    return found
+
+
 class Call(NamedTuple):
     """A call of a function of the user's or of a module, or a scope that was entered.
 
     Its frame; the call in which it was made (by number; 0 for the outermost), and the instruction there; where it
-    stands in the order of what happened: how many applications were made before.
+    stands in the order of what happened: how many applications were made before. Where the engine called it, the run of
+    the instruction that had called the engine.
     """
 
     frame: Any
     parent: int
     instruction: int
     place: int
+    run: Run | None = None
     scope: Named | str | None = None
 
     @property
     def code(self) -> CodeType:
         """What ran."""
         return self.frame.f_code
+
+    @property
+    def runs_users(self) -> bool:
+        """Whether it runs the user's own code, whose names are the user's."""
+        return kind_of(self.frame.f_code) == USER
 
     @property
     def kind(self) -> str:
@@ -87,12 +117,14 @@ class Walk:
     """One walk: where it began, the call that asked for it, what was held before; and its steps, of which those that
     can be replayed are had when they are asked for."""
 
+    direction = "backward"
     held: Mapping[Any, Any] = MappingProxyType({})
     place = 0
     failed: Failed | None = None
 
     def __init__(self, root: Any, seed: Any, can_replay: bool, call: int, instruction: int):
         self.root, self.seed, self.can_replay = root, seed, can_replay
+        self.of = getattr(root, "variable", root)
         self.key = getattr(root, "node", None) or root
         self.call, self.instruction = call, instruction
         self.kept: dict[Any, Any] = {}
@@ -101,6 +133,11 @@ class Walk:
     def __call__(self, node: Any, contribution: Contribution, upstream: Any, before: Any, after: Any) -> None:
         """Note a step."""
         self.steps.append((node, contribution, upstream, before, after))
+
+    @property
+    def keys(self) -> list[Any]:
+        """Nodes that belong to the record for the sake of this walk."""
+        return [self.key]
 
     def complete(self) -> None:
         """Walk again what was not watched. What rules had saved cannot have changed, so it is the same walk; where it
@@ -112,6 +149,22 @@ class Walk:
             self.kept.clear()
 
 
+class Forward(Walk):
+    """A walk forward: the tangents that it began with, by their nodes; and its steps, each noted as it was made."""
+
+    direction = "forward"
+
+    def __init__(self, result: Any, starts: Mapping[Any, Any], call: int, instruction: int):
+        super().__init__(result, None, False, call, instruction)
+        self.starts = {node: bare(tangent) for node, tangent in starts.items()}
+
+    @property
+    def keys(self) -> list[Any]:
+        """The result, what moved to begin with, and what moved then."""
+        reached = [step.receiver for _, step, *_ in self.steps if isinstance(step, recorders.Push)]
+        return [*([] if self.root is None else [self.key]), *self.starts, *reached]
+
+
 class Recorder(recorders.Recorder):
     """References to everything that happened; no array is copied.
 
@@ -120,7 +173,6 @@ class Recorder(recorders.Recorder):
 
     failed: Failed | None = None
     forward: CodeType | None = None
-    pushed = False
 
     def __init__(self, outermost: FrameType | None = None) -> None:
         self.outermost = None if outermost is None else self._of_the_user(outermost)
@@ -128,6 +180,7 @@ class Recorder(recorders.Recorder):
         self._note = self.applications.append
         self.walks: list[Walk] = []
         self.noted: dict[int, Noted] = {}
+        self.of_walks: dict[int, Walk] = {}
         self._tensor = Variable.public
 
     def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
@@ -136,12 +189,10 @@ class Recorder(recorders.Recorder):
         frame: Any = frame_at(3)  # behind `notify`, and what applied it
         inner: Any = None
         deeper: Any = None
-        mark = 0.0  # of two in one run of an instruction the later has the greater: outer places count more
         while frame is not None:
             code = id(frame.f_code)
             if code not in of_engine and (code in of_users or kind_of(frame.f_code) is not ENGINE):
                 break
-            mark = frame.f_lasti + mark * 2**-12
             deeper, inner, frame = inner, frame, frame.f_back
         place, instruction = id(frame), -1
         if frame is not None:
@@ -153,12 +204,13 @@ class Recorder(recorders.Recorder):
         between = None if inner is None else inner.f_code
         if between is NAMING:
             between = deeper.f_code
+        run = None if inner is None else run_of(inner)
         known = None
         if type(result) is self._tensor and result.node is not None:
             known, result = result.node, result._data
         elif op.outputs or type(result) is self._tensor:
             inputs, result = [*map(seen, inputs)], tuple(map(seen, result)) if op.outputs else Seen(result)
-        self._note((op, inputs, known, data, params, result, place, instruction, mark, between))
+        self._note((op, inputs, known, data, params, result, place, instruction, run, between))
 
     def _of_the_user(self, frame: FrameType | None) -> FrameType | None:
         """The frame of the user's program in or behind a frame."""
@@ -170,25 +222,25 @@ class Recorder(recorders.Recorder):
         """Note a call, and those in which it was made; they are held, so that their numbers stay their own. What does
         not lead back to the frame of the block, as on another stack, is noted alone."""
         calls, place, chain = self.noted, len(self.applications), [frame]
+        runs: list[Run | None] = []
         outer: FrameType | None = frame
         while outer is not self.outermost and id(outer) not in calls:
-            outer = outer.f_back
+            below, outer = outer, outer.f_back
             if outer is None:
                 calls[id(frame)] = frame, 0, -1, place
                 return
             code = id(outer.f_code)
             users = code in of_users or (code not in of_engine and kind_of(outer.f_code) is not ENGINE)
             if users or (scopes.open and self._scope_of(outer, note=False)):
+                runs.append(None if below is chain[-1] else run_of(below))
                 chain.append(outer)
-            elif outer.f_code.co_name == "_pushed":
-                self.pushed = True
         outer = chain.pop()
         if id(outer) not in calls:
             calls[id(outer)] = outer, 0, -1, place
         while chain:
             inner = chain.pop()
             parent = (self._scope_of(outer) if scopes.open else None) or id(outer)
-            calls[id(inner)] = inner, parent, outer.f_lasti, place
+            calls[id(inner)] = inner, parent, outer.f_lasti, place, runs.pop()
             outer = inner
 
     @cached_property
@@ -203,27 +255,53 @@ class Recorder(recorders.Recorder):
             if named.frame is frame:
                 if note and id(named) not in self.noted:
                     place, outer = len(self.applications), id(frame) if parent is None else parent
-                    self.noted[id(named)] = frame, outer, named.instruction, place, named
+                    self.noted[id(named)] = frame, outer, named.instruction, place, None, named
                 parent = id(named)
         return parent
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool) -> Walk | None:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> Walk | None:
         """Note a walk, who asked for it, and what leaves hold; it is watched now only where it could not be had
         again."""
-        frame = self._of_the_user(frame_at(1))
-        if frame is not None and id(frame) not in self.noted:
-            self._enter(frame)
-        instruction = -1 if frame is None else frame.f_lasti
-        begun = Walk(seen(root), upstream.copy() if can_replay else upstream, can_replay, id(frame), instruction)
-        begun.held = put_aside(frame_at(1)) if begun.key is root else held_before(begun.key)
+        seed = upstream.copy() if can_replay else upstream
+        begun = Walk(seen(root), seed, can_replay, *self._asked_from(frame_at(1)))
+        begun.held = held_before(begun.key) if held is None else held
         begun.place = len(self.applications)
         self.walks.append(begun)
         return None if can_replay else begun
 
-    def broke_off(self) -> None:
-        """Note what ended the last walk."""
-        for last in self.walks[-1:]:
-            last.failed = failed(sys.exception())
+    def begin_push(self, result: Any, starts: Mapping[Any, Any]) -> Forward:
+        """Note a walk forward, and who asked for it; its steps are told as they are made."""
+        begun = Forward(seen(result), starts, *self._asked_from(frame_at(1)))
+        begun.place = len(self.applications)
+        self.walks.append(begun)
+        return begun
+
+    def _asked_from(self, frame: FrameType) -> tuple[int, int]:
+        """The call of the user's that asked for a walk, by its number, and the instruction there."""
+        asking = self._of_the_user(frame)
+        if asking is not None and id(asking) not in self.noted:
+            self._enter(asking)
+        return id(asking), -1 if asking is None else asking.f_lasti
+
+    def broke_off(self, root: Any, at: Any = None) -> None:
+        """Note what ended a walk."""
+        for last in [each for each in self.walks if each.of is root][-1:]:
+            self._ends_in_error(last, at)
+
+    def refused(self, root: Any) -> None:
+        """Note a walk that was asked for, and could not begin."""
+        if hasattr(root, "_data"):
+            never = Walk(seen(root), None, False, *self._asked_from(frame_at(1)))
+            never.place = len(self.applications)
+            self.walks.append(never)
+            self._ends_in_error(never, None)
+
+    def _ends_in_error(self, walk: Walk, at: Any) -> None:
+        error = sys.exception()
+        walk.failed = failed(error)
+        if walk.failed is not None and at is not None:
+            walk.failed.node = at
+        self.of_walks[id(error)] = walk
 
     def will_free(self, order: Sequence[Any]) -> None:
         """Keep what the last walk's nodes saved, if it is still to be replayed."""
@@ -236,9 +314,7 @@ class Recorder(recorders.Recorder):
         to the collector; nor may frames be, which hold those that called them.
         """
         if isinstance(error, Exception):
-            self.failed = failed(error)
-            if self.outermost is not None:  # nothing may have been applied in it before
-                self.noted.setdefault(id(self.outermost), (self.outermost, 0, -1, len(self.applications)))
+            self._ended_by(error)
         left: dict[int, Left] = {}
         for number, noted in self.noted.items():
             frame = noted[0]
@@ -248,9 +324,24 @@ class Recorder(recorders.Recorder):
                 kept.f_code, kept.f_globals, kept.f_locals = frame.f_code, frame.f_globals, dict(frame.f_locals)
                 if not noted[1]:
                     kept.f_locals = {name: value for name, value in kept.f_locals.items() if value is not trace}
-            self.noted[number] = kept, *noted[1:4], *[named.name for named in noted[4:]]
+            self.noted[number] = kept, *noted[1:5], *[named.name for named in noted[5:]]
         self.outermost = None
         self.__dict__.pop("calls", None)
+
+
+    def _ended_by(self, error: Exception) -> None:
+        """Note what broke the program off, if that has not ended a walk; and the calls that it passed through, in which
+        nothing may have been applied before."""
+        ended = self.of_walks.get(id(error)) or self.of_walks.get(id(error.__cause__))
+        if ended is not None and ended.failed is not None and ended.failed.kind == type(error).__name__:
+            ended.failed.text = str(error)
+            return
+        self.failed = failed(error)
+        if self.outermost is not None:
+            self.noted.setdefault(id(self.outermost), (self.outermost, 0, -1, len(self.applications)))
+        for frame, _ in frames_of(error.__traceback__):
+            if kind_of(frame.f_code) is not ENGINE and id(frame) not in self.noted:
+                self._enter(frame)
 
 
 class Left:
@@ -282,9 +373,9 @@ class Inside(Recorder):
                 self.noted[id(frame)] = frame, 0, -1, 0
         known = result.node if type(result) is self._tensor else None
         inputs, result = [*map(seen, inputs)], tuple(map(seen, result)) if op.outputs else seen(result)
-        self.applications.append((op, inputs, known, data, params, result, id(frame), instruction, 0.0, None))
+        self.applications.append((op, inputs, known, data, params, result, id(frame), instruction, None, None))
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool) -> Walk | None:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> Walk | None:
         """Note a walk; who looks inside has asked for it, and no line of the program."""
         begun = Walk(seen(root), upstream.copy() if can_replay else upstream, can_replay, 0, -1)
         begun.place = len(self.applications)
@@ -307,10 +398,3 @@ def held_before(root: Any) -> dict[Any, Any]:
                 met.add(parent)
                 todo.append(parent)
     return found
-
-
-def put_aside(frame: FrameType | None) -> dict[Any, Any]:
-    """What numbers held when a walk over them began: the walk has put that aside, to add it again when it ends."""
-    while frame is not None and "earlier" not in frame.f_locals:
-        frame = frame.f_back
-    return {} if frame is None else dict(frame.f_locals["earlier"])

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..backends import arrays, devices, floats
 from ..core.operation import places, transposed
@@ -16,7 +16,7 @@ from .builder import Builder
 from .formulas import formula
 from .sites import rule_source
 from .trace import Failure, Held, Rule, Step, Trace, Walk
-from .values import Stored, bare, np
+from .values import Stored, bare, first_of, np, of_outputs
 
 MISTAKES = {
     "replace": "what arrives replaces what had arrived before, and is not added to it",
@@ -34,7 +34,7 @@ def replay(trace: Any, mistake: Any) -> Trace:
 
     The nodes are those of the record, and so is the order, but for "no order". Where a mistake gives a shape that a
     rule cannot take, the walk ends there with an error. A step that replaces says what was there `before`, and its
-    contribution alone is `after`.
+    contribution alone is `after`. Walks forward stay as they were.
 
     Args:
         trace: a trace. One that was read from a file can be made again as far as its steps tell how: where a rule is no
@@ -52,13 +52,17 @@ def replay(trace: Any, mistake: Any) -> Trace:
 
     See: `mg.checks.museum`, wrong rules that are taught from.
     """
-    rules = dict(mistake) if isinstance(mistake, dict) else {}
+    rules = mistake if _is_by_rules(mistake) else {}
     if not rules and mistake not in MISTAKES:
         raise ValueError(f"replay: {mistake!r} is no mistake; there is {', '.join(MISTAKES)}, or rules by name")
     for name in rules:
         if name not in trace.rules:
             raise ValueError(f"replay: no rule {name!r} was applied; there was {', '.join(trace.rules)}")
-    return _Replay(trace, "rule" if rules else mistake, rules).made()
+    return _Replay(trace, "rule" if rules else str(mistake), rules).made()
+
+
+def _is_by_rules(mistake: Any) -> TypeGuard[dict[str, Callable[..., Any]]]:
+    return isinstance(mistake, dict)
 
 
 class _Replay:
@@ -80,6 +84,11 @@ class _Replay:
         walks: list[Walk] = []
         for number, walk in enumerate(trace.walks):
             first = len(steps)
+            if walk.direction == "forward":
+                same = trace.steps[walk.first : walk.first + walk.steps]
+                steps += [Step(**step.to_dict() | {"index": first + at}) for at, step in enumerate(same)]
+                walks.append(Walk(**walk.to_dict() | {"first": first}))
+                continue
             arrived = self._held_before(number, walk)
             before = dict(arrived)
             with np.errstate(all="ignore"):
@@ -99,7 +108,7 @@ class _Replay:
         """What leaves hold when a walk begins: what this replay has left there, where the program had not cleared
         it."""
         earlier = list(self.trace.walks[:number])
-        last = {leaf.node: leaf.after for each in earlier for leaf in each.leaves}
+        last = {leaf.node: leaf.after for each in earlier if each.direction == "backward" for leaf in each.leaves}
         held: dict[int, Any] = {}
         for leaf in walk.leaves:
             if leaf.before is not None:
@@ -176,7 +185,7 @@ class _Replay:
         steps: list[Step],
     ) -> None:  # fmt: skip
         """One step, with the mistake in it."""
-        told = _first(upstream)
+        told = first_of(upstream)
         local, raw = self._sent(step, upstream)
         axes = step.summed_axes if self.mistake != "axes" else ()
         contribution = _summed(raw, step) if axes else raw
@@ -215,7 +224,7 @@ class _Replay:
         node, contribution, *_ = self.trace._source._told_steps[step.index]
         rule, count = contribution.rule, len(node.parents)
         where = list(places(rule, count))
-        xp = devices.device_of(_first(upstream)).namespace
+        xp = devices.device_of(first_of(upstream)).namespace
         named = {**contribution.reads, "xp": xp, "upstream": _filled(xp, upstream, node)}
         sent = transposed(rule, len(where), xp, named)
         return sent[where.index(contribution.index)]
@@ -233,7 +242,7 @@ class _Replay:
         if self.live and (told := self.trace._source.outline.made_by(self._key(step.node))):
             named |= told[4]
         named |= {name: _array(value) for name, value in step.reads.items()}
-        named["xp"] = arrays if hasattr(_first(upstream), "dtype") else floats
+        named["xp"] = arrays if hasattr(first_of(upstream), "dtype") else floats
         return function(*[named[name] for name in code.co_varnames[: code.co_argcount]])
 
     def _key(self, node: int) -> Any:
@@ -295,22 +304,18 @@ def _array(value: Any) -> Any:
     return bare(value)
 
 
-def _first(upstream: Any) -> Any:
-    return next(part for part in upstream if part is not None) if isinstance(upstream, list) else upstream
-
-
 def _ones(upstream: Any) -> Any:
     """An upstream that changes nothing."""
-    if isinstance(upstream, list):
+    if of_outputs(upstream):
         return [None if part is None else np.ones_like(part) for part in upstream]
     return np.ones_like(upstream) if hasattr(upstream, "dtype") else 1.0
 
 
 def _filled(xp: Any, upstream: Any, node: Any) -> Any:
     """One upstream for each output, zeros where nothing arrived."""
-    if not isinstance(upstream, list):
+    if not of_outputs(upstream):
         return upstream
-    some = _first(upstream)
+    some = first_of(upstream)
     return tuple(
         xp.zeros_beside(some, shape, dtype) if part is None else part
         for part, (shape, dtype) in zip(upstream, node.shape_dtype, strict=True)

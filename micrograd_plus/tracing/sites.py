@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..core.blocks import entering
-from .values import Fields
+from .values import Fields, np
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -39,8 +39,9 @@ class Site(Fields):
 
 _HERE = f"{Path(__file__).absolute().parent.parent}{os.sep}"
 _LIBRARY = f"{Path(os.__file__).absolute().parent}{os.sep}"
+_ARRAYS = f"{Path(np.__file__).absolute().parent}{os.sep}"
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-_MARKING = tuple(f"{_HERE}{folder}{os.sep}" for folder in ("checks", "exercises", "grading"))
+_OF_FUNCTIONS = tuple(f"{_HERE}{folder}{os.sep}" for folder in ("checks", "exercises", "grading", "transforms"))
 ENGINE, ENTERS, USER = "engine", "module", "function"
 """Whose code is: the engine's own (and Python's, on the way), that by which a module is called, and the user's."""
 kinds: dict[int, tuple[str, CodeType]] = {}
@@ -52,7 +53,7 @@ of_users: set[int] = set()
 
 
 def kind_of(code: CodeType) -> str:
-    """Whose code it is. The engine's examples stand for a user's."""
+    """Whose code it is; NumPy's counts as the engine's. The engine's examples stand for a user's."""
     known = kinds.get(id(code))
     if known is not None:
         return known[0]
@@ -61,7 +62,7 @@ def kind_of(code: CodeType) -> str:
     of_python = path.startswith(_LIBRARY) and not any(part in path for part in _INSTALLED)
     if code in entering:
         kind = ENTERS
-    elif ours or of_python or path.startswith(("<written out:", "<frozen")):
+    elif ours or of_python or path.startswith((_ARRAYS, "<written out:", "<frozen")):
         kind = ENGINE
     else:
         kind = USER
@@ -70,9 +71,9 @@ def kind_of(code: CodeType) -> str:
     return kind
 
 
-def is_marking(code: CodeType) -> bool:
-    """Whether code runs other programs to judge them: what it is called is no name of an operation."""
-    return code.co_filename.startswith(_MARKING)
+def calls_others(code: CodeType) -> bool:
+    """Whether code runs other programs, to transform or to judge them: its name is no name of an operation."""
+    return code.co_filename.startswith(_OF_FUNCTIONS)
 
 
 def is_ours(code: CodeType) -> bool:

@@ -308,14 +308,15 @@ class Trace:
                 "Trace: nothing was recorded; record the forward and the backward inside `with mg.record() as trace:`"
             )
         several = f" in {len(self.walks)} walks" if len(self.walks) > 1 else ""
-        lines = [f"Trace: {len(self.nodes)} nodes, {len(self.steps)} steps {self.direction}{several}"]
+        ways = " and ".join(dict.fromkeys(walk.direction for walk in self.walks)) or "backward"
+        lines = [f"Trace: {len(self.nodes)} nodes, {len(self.steps)} steps {ways}{several}"]
         for number, walk in enumerate(self.walks):
             if len(self.walks) > 1 and walk.first < 20:
                 lines.append(f"  Walk {number + 1} of {len(self.walks)}:")
             shown = self.steps[walk.first : min(20, walk.first + walk.steps)]
             lines += [f"  {self.sentence(step)}" for step in shown]
-            if walk.direction == "forward" and not walk.steps:
-                lines.append("  a forward walk (mg.jvp, mg.hvp), whose steps are not recorded; backward() is")
+            if walk.direction == "forward" and not walk.steps and not walk.error:
+                lines.append("  a forward walk: nothing that moves was used")
             if walk.error and walk.first + walk.steps <= 20:
                 lines.append(f"  {self._broken(walk.error, 'the walk ends here')}")
         if len(self.steps) > 20:
@@ -338,11 +339,13 @@ class Trace:
         Returns: text.
         Raises: nothing.
         """
-        node, target = self.nodes[step.node], self.nodes[step.target]
+        sender, target = self.nodes[step.node], self.nodes[step.target]
+        if self.walks[step.walk].direction == "forward":
+            sender = self.nodes[next(at for name, at in sender.inputs if name == step.input)]
         verb = "adds" if step.accumulates else "sends"
         earlier = " to what an earlier walk left" if step.earlier and step.accumulates else ""
         return (
-            f"{step.index + 1}. {node.name} {verb} {_brief(step.contribution)} to {target.name} "
+            f"{step.index + 1}. {sender.name} {verb} {_brief(step.contribution)} to {target.name} "
             f"({step.input}){earlier}"
         )
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import Any, TypeGuard
 
 from ..backends import devices
+from ..backends.shapes import is_sequence
 
 np = devices.device("cpu").library
 WHOLE, CORNER, CELLS, DIGITS = 64, 4, 1024, 5
@@ -193,6 +194,16 @@ def bare(value: Any) -> Any:
     return getattr(value, "_data", value)
 
 
+def of_outputs(upstream: Any) -> TypeGuard[list[Any]]:
+    """Whether an upstream is a list: one for each of several outputs, None where nothing arrived."""
+    return isinstance(upstream, list)
+
+
+def first_of(upstream: Any) -> Any:
+    """An upstream; of several the first that arrived."""
+    return next(part for part in upstream if part is not None) if of_outputs(upstream) else upstream
+
+
 def same_entries(a: Any, b: Any) -> bool:
     """Whether two arrays hold the same, bit by bit."""
     if getattr(a, "shape", None) != getattr(b, "shape", None) or getattr(a, "dtype", None) != getattr(b, "dtype", None):
@@ -211,8 +222,8 @@ def one_by_one(reads: dict[str, Any]) -> dict[str, Any]:
     """What a rule read, a list of arrays one by one, under the names that formulas have for them: `parts[0]`."""
     named: dict[str, Any] = {}
     for name, value in reads.items():
-        if isinstance(value, (list, tuple)) and all(hasattr(each, "dtype") for each in cast("list[Any]", value)):
-            named |= {f"{name}[{i}]": each for i, each in enumerate(cast("list[Any]", value))}
+        if is_sequence(value) and all(hasattr(each, "dtype") for each in value):
+            named |= {f"{name}[{i}]": each for i, each in enumerate(value)}
         else:
             named[name] = value
     return named

@@ -14,15 +14,18 @@ from typing import Any
 from .. import ops
 from ..backends import devices, tensors
 from ..core.arguments import name_of, wants_function, wants_tuple
+from ..core.backward import NOTHING, walk_between
 from ..core.blocks import enable_grad
+from ..core.modes import recording
 from ..core.operation import Op
 from ..core.ownership import snapshot
 from ..core.pytrees import leaves, leaves_beside, mapped
-from ..core.recorders import Recorder, recorded_by
+from ..core.recorders import OnStep, Recorder, broke_off, pushed_for, recorded_by, silence
 from ..core.values import is_complex, namespace_of
 from ..core.variable import Part, clock
-from ..tensor import Tensor
-from .reverse import differentiating, grad, have_nodes, or_zeros, received_by, variables, zeros
+from ..tensor import Tensor, in_dtype, upstream_of
+from .forward_steps import Moved, node_of, report
+from .reverse import differentiating, grad, have_nodes, variables, zeros
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -100,8 +103,11 @@ def _pushed(name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: 
             moved = _tangent(name, tangent, primal)
             moving[_value_of(primal.node)] = moved if differentiable else snapshot(moved)
         push = OnTensors(moving) if differentiable else OnArrays(moving)
-        for step in applied.steps:
-            push(*step)
+        if recording.open:
+            results = [value for value in leaves(out) if getattr(value, "node", None) is not None]
+            push.result = results[-1] if results else None
+            push.on_step = pushed_for(push.result, moving)
+        push.all(applied.steps)
         movement = mapped(out, lambda value: _movement(value, moving))
         return (out if differentiable else mapped(out, _plain)), movement
 
@@ -170,8 +176,24 @@ class Applications(Recorder):
 class OnTensors:
     """How applications move, in tensors: their inputs and results are what the program computed."""
 
+    on_step: OnStep | None = None
+    """Who is told each step."""
+    result: Any = None
+    """What the program gave; of several results the last."""
+
     def __init__(self, moving: dict[Any, Any]):
         self.moving = moving
+
+    def all(self, applications: Sequence[Any]) -> None:
+        """Note how the results of a program move, one application after the other."""
+        at: Any = None
+        try:
+            for at in applications:
+                self(*at)
+        except Exception:
+            if self.on_step is not None:
+                broke_off(self.result, node_of(at[0], at[-1] if at[0].outputs else (at[-1],)))
+            raise
 
     def __call__(
         self, op: Op, given: Sequence[Any], nodes: list[Any], data: Sequence[Any], params: dict[str, Any], result: Any
@@ -186,9 +208,23 @@ class OnTensors:
             for value, node, array in zip(given, nodes, data, strict=True)
         ]  # `x += y` makes another result of the same object
         results = result if op.outputs else (result,)
+        if self.on_step is not None:
+            self.report(self.on_step, inputs, Moved(op, data, params, results, arriving))
         for part, tangent in zip(results, self.moved(op, inputs, data, params, results, arriving), strict=True):
             if part.node is not None and tangent is not None:
                 moving[_value_of(part.node)] = tangent
+
+    def report(self, on_step: OnStep, inputs: Sequence[Any], application: Moved) -> None:
+        """Tell a recorder, on arrays, what each input adds. The record hears of nothing else that this computes."""
+        op, data, params, results, arriving = application
+        tangents = [getattr(tangent, "_data", tangent) for tangent in arriving]
+
+        def alone(place: int) -> Sequence[Any]:
+            only = [tangent if i == place else None for i, tangent in enumerate(tangents)]
+            return OnArrays({}).moved(op, inputs, data, params, results, only)
+
+        with silence():
+            report(application._replace(arriving=tangents), alone, on_step)
 
     def moved(
         self,
@@ -264,7 +300,8 @@ class OnArrays(OnTensors):
     ) -> Sequence[Any]:
         """An operation whose rule says what upstream becomes: that is differentiated once, on tensors."""
         as_tensors = [None if tangent is None else Tensor.of(tangent) for tangent in arriving]
-        moved = super().general(op, inputs, params, results, as_tensors)
+        with silence() if recording.open else NOTHING:
+            moved = super().general(op, inputs, params, results, as_tensors)
         return [None if tangent is None else getattr(tangent, "_data", tangent) for tangent in moved]
 
     def namespace(self, result: Any) -> Any:
@@ -323,9 +360,12 @@ def _push_by_transposing(op: Op, results: Sequence[Any], arriving: list[Any]) ->
         total = _added_up(paired)
         if total.node is None:
             return [None] * len(results)
-        tracked = [part for part in unknown if part.node is not None]
-        found = iter(or_zeros(received_by(total, None, tracked, differentiable=True), tracked))
-    return [next(found) if part.node is not None else None for part in unknown]
+        tracked = [part.node for part in unknown if part.node is not None]
+        start = Tensor.of(upstream_of(total, None, True))
+        found = walk_between([(total.node, start)], tensors, ends=tracked)
+        return [
+            None if part.node is None else in_dtype(found.get(part.node, zeros(part)), part.node) for part in unknown
+        ]
 
 
 def _inner(a: Any, b: Any) -> Any:

@@ -21,6 +21,7 @@ from . import (
     w7_rnn,
     w8_broadcasting,
     w9_second_order,
+    whole_programs,
 )
 from .harness import QUICK, Effort
 
@@ -38,6 +39,7 @@ WORKLOADS = {
     "modes": modes.run,
     "transforms": transforms.run,
     "pieces": pieces.run,
+    "programs": whole_programs.run,
     "growth": growth.run,
     "start": start_up.run,
 }

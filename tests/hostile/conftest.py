@@ -7,6 +7,8 @@ from micrograd_plus.grading.sandbox import Limits, Sandbox
 
 HELD: dict[str, dict[int, bool]] = {"full": {}, "user": {}}
 """By level: whether each case held."""
+LISTED = 98
+"""The last number of the list; those after it are attacks that are in none."""
 LEVELS_HERE = [level for level in HELD if works(level)]
 
 
@@ -56,6 +58,9 @@ def pytest_terminal_summary(terminalreporter):
     """How many of the cases held at each level."""
     for level, cases in HELD.items():
         if cases:
-            terminalreporter.write_line(f"hostile cases held at {level}: {sum(cases.values())}/{len(cases)}")
+            listed = [held for number, held in cases.items() if number <= LISTED]
+            more = [held for number, held in cases.items() if number > LISTED]
+            terminalreporter.write_line(f"hostile cases held at {level}: {sum(listed)}/{len(listed)}, "
+                                        f"and of those in no list {sum(more)}/{len(more)}")  # fmt: skip
         elif level not in LEVELS_HERE:
             terminalreporter.write_line(f"hostile cases at {level}: this machine has no such isolation")

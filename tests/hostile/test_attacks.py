@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cases import ALL, BESIDE, CASES, HEAD, RIGHT
+from cases import ALL, BESIDE, CASES, HEAD, RIGHT, notebook
+from more import UNLISTED
 
 from micrograd_plus.grading import marking, submissions
 from micrograd_plus.grading.assignment import Assignment
@@ -94,7 +95,12 @@ def right_values() -> set[str]:
     return {f"{value:.6f}"[:8] for value in values if 0.01 < abs(value) < 0.99}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.number:02d}-{case.title.replace(' ', '-')[:40]}")
+def named(case) -> str:
+    """A case as tests are called."""
+    return f"{case.number:02d}-{case.title.replace(' ', '-')[:40]}"
+
+
+@pytest.mark.parametrize("case", [*CASES, *UNLISTED], ids=named)
 def test_a_case_gets_its_score_and_its_reason_and_nobody_else_is_touched(
     case, sandbox, small_limits, undisturbed, tmp_path, canary
 ):
@@ -131,6 +137,25 @@ def test_a_case_gets_its_score_and_its_reason_and_nobody_else_is_touched(
 
 def test_there_are_98():
     assert sorted(case.number for case in CASES) == list(range(1, 99))
+
+
+def test_what_stands_beside_an_answer_is_there_for_the_others(sandbox, small_limits):
+    first = HEAD + "import math\nONE = math.cos(0)\n" + RIGHT
+    second = '@exercises.answer("exp.x")\ndef exp_x(out):\n    return ONE * out\n'
+    cells = submissions.of_notebook(notebook(first, second).encode())
+    marks = marking.marked(submissions.Submission("honest", cells), ASSIGNMENT, sandbox, limits=small_limits)
+    assert [each["points"] for each in marks["exercises"]] == [ALL, ALL]
+
+
+def test_the_exercises_of_a_submission_share_a_box_and_nothing_in_it(sandbox, small_limits):
+    looks = "import os\n" + BESIDE.replace("return out", "return out * (os.listdir() == [])")
+    after = Assignment("hostile", ["tanh.x", "exp.x", "log.x"], "a-secret-of-the-tests")
+    third = '\n\n@exercises.answer("log.x")\ndef log_x(x):\n    return (os.listdir() == []) / x\n'
+    source = HEAD + RIGHT.replace("    return", "    open('left', 'w').write('here')\n    return") + looks + third
+    marks = marking.marked(
+        submissions.Submission("honest", submissions.of_program(source.encode())), after, sandbox, limits=small_limits
+    )
+    assert [each["points"] for each in marks["exercises"]] == [ALL, ALL, ALL]
 
 
 def test_the_honest_one_gets_all(undisturbed):

@@ -21,6 +21,7 @@ NONE = {
         "PyTorch's trigamma has nine digits; test_special_functions compares them with SciPy's",
     ),
     **dict.fromkeys(("j0", "j1", "y0", "y1"), "PyTorch has no gradient of them"),
+    **dict.fromkeys(("iv", "ive", "jv", "yn"), "PyTorch has orders 0 and 1 alone; autograd's are compared with"),
     "as_images": "a reshape inside conv2d, whose own samples compare it",
     "count_mirrored": "a part of the rule of irfft, whose own samples compare it",
     "axes_from_last": "the reverse of axes_to_last",

@@ -6,68 +6,15 @@ import torch
 
 import micrograd_plus as mg
 
-from .models import PROGRAMS, drawn
+from .models import PROGRAMS
+from .sides import Here, Torch, drawn, side
 
 pytestmark = pytest.mark.parity
 
 
-class Torch:
-    """The side of PyTorch."""
-
-    m, F, nn, optim, keep = torch, torch.nn.functional, torch.nn, torch.optim, {"keepdim": True}
-
-    @staticmethod
-    def leaf(values):
-        return torch.tensor(values, dtype=torch.float64, requires_grad=True)
-
-    @staticmethod
-    def gradients(f, parameters):
-        parameters = [each if each.requires_grad else each.clone().requires_grad_() for each in parameters]
-        return torch.autograd.grad(f(parameters), parameters, create_graph=True)
-
-    @staticmethod
-    def value_and_slope(f, x):
-        x = torch.tensor(x, requires_grad=True)
-        value = f(x)
-        value.backward()
-        return value.item(), x.grad.numpy()
-
-    @staticmethod
-    def network(layers, seed):
-        net = torch.nn.Sequential(*layers).double()
-        for i, p in enumerate(net.parameters()):
-            p.data = torch.tensor(drawn(10 * seed + i, *p.shape, scale=0.4))
-        return net
-
-
-class Here:
-    """This side."""
-
-    m, F, nn, optim, keep = mg, mg.nn.functional, mg.nn, mg.optim, {"keepdims": True}
-
-    @staticmethod
-    def leaf(values):
-        return mg.tensor(values, dtype=float, requires_grad=True)
-
-    @staticmethod
-    def gradients(f, parameters):
-        return mg.grad(f)([each if each.requires_grad else each.clone().requires_grad_() for each in parameters])
-
-    @staticmethod
-    def value_and_slope(f, x):
-        return mg.value_and_grad(f)(x)
-
-    @staticmethod
-    def network(layers, seed):
-        net = mg.nn.Sequential(*layers)
-        for i, p in enumerate(net.parameters()):
-            p.data = drawn(10 * seed + i, *p.shape, scale=0.4)
-        return net
-
-
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_a_program_gives_the_numbers_that_it_gives_in_pytorch(program):
-    found, expected = ([float(number) for number in program(side)] for side in (Here, Torch))
+    found, expected = ([float(number) for number in program(side(kind))] for kind in (Here, Torch))
     assert len(found) == len(expected) >= 5
     assert np.allclose(found, expected, rtol=1e-9, atol=1e-9)
     assert np.ptp(found) > 0

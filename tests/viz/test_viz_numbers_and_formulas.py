@@ -119,11 +119,13 @@ def test_an_output_at_which_nothing_arrived_passes_nothing_on():
     assert max(map(len, words.passages(trace))) == 1
 
 
-def test_forward_a_tangent_passes_on_to_an_output_before_it_is_used():
+def test_forward_a_tangent_passes_on_to_the_output_that_it_is_for():
     trace = sample_traces.one_of_several()
     trace["walk"]["direction"] = "forward"
     trace["steps"].reverse()
-    assert [[words.edges(trace)[j][:2] for j in passed] for passed in words.passages(trace)] == [[], [(1, 2)]]
+    for step, target in zip(trace["steps"], (2, 3), strict=True):
+        step["target"] = target
+    assert [[words.edges(trace)[j][:2] for j in passed] for passed in words.passages(trace)] == [[(1, 2)], []]
 
 
 @pytest.mark.parametrize(

@@ -15,20 +15,24 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import dot, film, live, notebook, page, picture, window
+from . import dot, film, live, notebook, page, picture, solution, window
 from .comparison import Beside
 from .exploring import explore as _explore
 from .figure import Figure
 from .layout import placed
-from .source import normal, trace_data, with_insides
+from .quizzing import TOLERANCE, Quiz, quiz as _quiz
+from .source import Trace, normal, trace_data, with_insides
 from .window import MOST_STEPS
 
-__all__ = ["Beside", "Drawing", "Figure", "Shown", "compare", "described", "draw", "explore", "save", "show", "widget"]
-SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".json", ".dot")
+__all__ = [
+    "Beside", "Drawing", "Figure", "Quiz", "Shown", "compare", "described", "draw", "explore", "quiz", "save", "show",
+    "widget",
+]  # fmt: skip
+SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".json", ".dot")
 
 
 class Shown:
@@ -48,13 +52,17 @@ class Shown:
 
 
 class Drawing:
-    """A still picture of the graph with every value and the gradient each node ends with."""
+    """A still picture: the graph with every value and what each node received, or one step with its numbers."""
 
-    def __init__(self, trace: Any) -> None:
-        trace = normal(trace_data(trace))
+    def __init__(self, trace: Any, index: int | None = None, dark: bool = False) -> None:
+        if index is None:
+            trace = normal(trace_data(trace))
+            self.svg = picture.still(trace, placed(trace), dark)
+            self.alt = picture.alt(trace)
+        else:
+            trace, _ = window.holding(trace, [index])
+            self.svg, self.alt, _ = film.still(trace, index, dark=dark)
         self.dot = dot.source(trace)
-        self.svg = picture.still(trace, placed(trace))
-        self.alt = picture.alt(trace)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": self.alt, "text/html": notebook.image(self.svg, self.alt)}
@@ -65,9 +73,12 @@ def show(trace: Any, start: int = 0, index: int = 0) -> Shown:
     return Shown(trace, start, index)
 
 
-def draw(trace: Any) -> Drawing:
-    """The graph as a still picture, the answer to micrograd's `draw_dot`."""
-    return Drawing(trace)
+def draw(trace: Any, index: int | None = None, dark: bool = False) -> Drawing:
+    """The graph as a still picture, the answer to micrograd's `draw_dot`; with `index` the picture of that step.
+
+    A step's picture has its sentence, formula and numbers, as the player that `show(trace, index=index)` opens.
+    """
+    return Drawing(trace, index, dark)
 
 
 def described(figure: Any, description: str) -> Figure:
@@ -89,6 +100,41 @@ def compare(one: Any, other: Any) -> Beside:
     return Beside(one, other)
 
 
+def quiz(
+    trace: Any,
+    step: int | Sequence[int] | None = None,
+    kind: str | Sequence[str] | None = None,
+    *,
+    find: str | None = None,
+    rule: Any = None,
+    candidates: Sequence[Mapping[str, Any]] = (),
+    questions: int = 5,
+    tolerance: float = TOLERANCE,
+    show_me: bool = True,
+    seed: int = 0,
+    start: int = 0,
+) -> Quiz:
+    """A walk that asks: a step is hidden until its question is answered. `viz.save(quiz, "quiz.html")` is a page of it.
+
+    `step` is the number of a step as it is printed, or several; without any, at most `questions` that say most are
+    chosen. `kind` is what is asked, or several of which the best for a step is taken: "gradient" (what the receiver
+    holds then: a number, or one entry of an array), "shape", "sign", "order" (whose rule is next), "adds" (to what is
+    there, or the first), "formula" and "picture" (one of four). Numbers within `tolerance` of their size are right.
+    `candidates` are wrong answers with what is said to them: `{"answer": 3.0, "hint": "What was there before?"}`, for
+    one of several steps with its "step" as well; the quiz has plain hints of its own. Without `show_me` only the right
+    answer leads on.
+
+    With `find="wrong rule"` the walk is made again with a wrong rule, and its first wrong step is to be marked: `rule`
+    is an exhibit of the museum or its name, a dictionary as `{"tanh.x": lambda out: 1 - out}`, or a mistake that
+    `tracing.replay` knows; without it, an exhibit that fits is chosen by `seed`. The engine has to be there for that.
+    ValueError where there is nothing to ask.
+    """
+    return _quiz(
+        trace, step, kind, find=find, rule=rule, candidates=candidates, questions=questions, tolerance=tolerance,
+        show_me=show_me, seed=seed, start=start,
+    )  # fmt: skip
+
+
 def explore(program: Callable[..., Any], **inputs: Any) -> Any:
     """Sliders for a program's inputs, as in `explore(lambda a, b: a * b + a, a=(-2.0, 2.0), b=3.0)`.
 
@@ -105,44 +151,62 @@ def save(
     title: str | None = None,
     start: int = 0,
     length: int = MOST_STEPS,
-    index: int = 0,
+    index: int | None = None,
     width: int | None = None,
     steps: Iterable[int] | None = None,
     pace: float = film.SECONDS,
+    dark: bool = False,
+    loop: bool = False,
+    motion: bool = False,
 ) -> Path:
     """Write the walk to a file, by its suffix, and return the path.
 
     `.html` is the player on one page that needs nothing else; `.svg` a film that plays by itself; `.gif` and
-    `.webp` the same as images; `.png` the graph with what every node received; `.dot` the graph for Graphviz;
-    `.json` the trace itself. Of a walk longer than `length` steps the part from step `start` on is
-    written, but `.json` always holds all of it. A page opens after `index` steps. Pictures in pixels are `width` pixels
-    wide; films have a frame for each of `steps`, `pace` seconds long. ValueError for any other suffix.
+    `.webp` the same as images; `.png` the graph with what every node received; `.md` and `.tex` the walk worked out
+    on paper; `.dot` the graph for Graphviz; `.json` the trace itself. With `index` an `.svg` or `.png` is the picture
+    of that step, and a page opens there. Of a walk longer than `length` steps the part from step `start` on is written,
+    but `.json` always holds all of it. Pictures are `width` pixels wide, and `dark` ones are for dark pages; films have
+    a frame for each of `steps`, `pace` seconds long; those in pixels play for ever with `loop`, and with `motion` a
+    bead rolls along each edge. ValueError for any other suffix, and for a film or a picture that would be too large.
     """
     path = Path(path)
     suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(
+            f"cannot save a walk as {path.name!r}: the suffix says what is written, one of " + ", ".join(SUFFIXES)
+        )
+    if isinstance(trace, Quiz):
+        return trace.save(path, title)
     if isinstance(trace, Beside):
         if suffix != ".html":
             raise ValueError(f"two walks beside each other are saved as .html, not as {path.name!r}")
         return _written(path, trace.document(title))
     if suffix == ".json":
         return _written(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
-    shown, note = window.shown(trace, start, length)
     if suffix == ".html":
-        return _written(path, page.document(shown, title, note, index))
-    if suffix == ".svg":
-        return _written(path, film.animated(shown))
+        shown, note = window.shown(trace, start, length)
+        return _written(path, page.document(shown, title, note, index or 0))
+    looks = {"width": width, "dark": dark}
+    if suffix in (".svg", ".png") and index is not None:
+        return _written(path, film.step(window.holding(trace, [index])[0], index, suffix, **looks))
+    wanted = [index] if steps is None and index is not None else None if steps is None else list(steps)
+    if suffix in (".md", ".tex"):
+        shown, _ = window.holding(trace, wanted or [], start, min(length, solution.MOST_STEPS))
+        return _written(path, solution.written(shown, suffix, title, wanted))
+    shown, _ = window.holding(trace, wanted or [], start, length)
+    film_of = {"steps": wanted, "pace": pace, "loop": loop, "motion": motion} | looks
+    return _written(path, _drawn(shown, suffix, film_of, looks))
+
+
+def _drawn(shown: Trace, suffix: str, film_of: dict[str, Any], looks: dict[str, Any]) -> str | bytes:
+    """A whole walk as a picture, or as a film."""
     if suffix == ".dot":
-        return _written(path, dot.source(shown))
+        return dot.source(shown)
     if suffix == ".png":
-        film.too_large(shown)
-        places = placed(shown)
-        zoom = film.sharpness(places.width, places.height) if width is None else width / places.width
-        return _written(path, film.png(picture.still(shown, places), zoom))
-    if suffix in (".gif", ".webp"):
-        return _written(path, film.frames(shown, suffix[1:].upper(), width=width, steps=steps, pace=pace))
-    raise ValueError(
-        f"cannot save a walk as {path.name!r}: the suffix says what is written, one of " + ", ".join(SUFFIXES)
-    )
+        return film.graph(shown, **looks)
+    if suffix == ".svg":
+        return film.animated(shown, steps=film_of["steps"], pace=film_of["pace"], **looks)
+    return film.frames(shown, suffix[1:].upper(), **film_of)
 
 
 def __dir__() -> list[str]:

@@ -28,7 +28,7 @@ def explore(program: Callable[..., Any], **inputs: Any) -> Any:
 
     for slider in sliders.values():
         slider.observe(move, "value")
-    box = ipywidgets.VBox([*sliders.values(), walk])
+    box: Any = ipywidgets.VBox([*sliders.values(), walk])
     box.sliders, box.walk = sliders, walk
     return box
 

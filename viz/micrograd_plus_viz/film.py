@@ -9,150 +9,238 @@ from __future__ import annotations
 
 import io
 import math
-import textwrap
-from collections.abc import Iterable
-from html import escape
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from . import layout, picture, words
-from .dot import gradient_line, labels
-from .picture import LINE, Placing, near
+from . import layout, letters, picture, window, words
+from .colours import looks, named
+from .dot import gradient_line
+from .picture import LINE
+from .sheet import USUAL, Sheet
 from .source import Trace
-from .static_files import FONTS, style
+from .static_files import FONTS, SIGNS
 
 SECONDS = 1.5
 ARRIVAL = 0.6
 """When within a step the contribution has arrived, as a part of the step."""
 ROLLING = 0.7
 """How long within a step beads roll, likewise."""
-CAPTION_LINE = 17.0
-NARROWEST = 430.0
-MOST_FRAMES = 400
+ROLLS = 6
+"""With motion, how many places a bead has on its edge."""
+MOST_FRAMES = 150
 MOST_DRAWN = 300
 MOST_DOTS = 12e6
+PATIENCE = 2.0
+"""After so many seconds a line says how far the work has come."""
+
+Scene = tuple[Sheet, list[int]]
 
 
-class Scenes:
-    """A trace laid out, with what a film asks about every step."""
+def scenes(
+    trace: Trace, steps: Iterable[int] | None = None, *, width: float | None = None, dark: bool = False,
+    whole: bool = False,
+) -> list[Scene]:  # fmt: skip
+    """The parts of a walk that are drawn one after the other, each with the steps that it shows, counted in the part.
 
-    def __init__(self, trace: Trace, placing: Placing) -> None:
-        self.trace, self.placing = trace, placing
-        self.ways, self.passages, self.links = words.ways(trace), words.passages(trace), words.edges(trace)
-        self.labels, self.started = labels(trace), words.started(trace)
-        self.last = {node: i for i in range(len(self.ways)) for node in self.concerned(i)}
-        self.width = max(self.placing.width, NARROWEST)
-        longest = int((self.width - 24) / 6.4)
-        self.captions = [textwrap.wrap(sentence, longest) for sentence in words.sentences(trace)]
-        most = max((len(lines) for lines in self.captions), default=1)
-        self.height = self.placing.height + most * CAPTION_LINE + 14
+    A graph of up to 40 nodes is one part. `steps` are numbers in the whole walk; 0 is the start, and one more than
+    there are is the error that broke it off. ValueError for a step that there is none of, and for too many.
+    """
+    first, count = trace["first"], len(trace["steps"])
+    last = first + count + (words.broke_off(trace) is not None)
+    chosen = list(range(first, last + 1)) if steps is None else sorted(set(steps))
+    if unknown := [k for k in chosen if not first <= k <= last]:
+        raise ValueError(window.unknown_step(trace, unknown[0]))
+    if not chosen or len(chosen) > MOST_FRAMES:
+        raise ValueError(
+            f"a film of {len(chosen)} steps is too long (at most {MOST_FRAMES}): save the walk as .html, "
+            "which holds any number, or name steps=, as in steps=range(0, 50)"
+        )
+    made: list[tuple[Sheet, list[int]]] = []
+    for start, end in window.stretches(trace):
+        begin, stop = first + start, first + end
+        here = [k - begin for k in chosen if (begin < k or k == first == begin) and (k <= stop or end == count)]
+        if here:
+            made.append((Sheet(window.part(trace, start, end), width, dark, whole), here))
+    stage = max(sheet.stage for sheet, _ in made)
+    broad = max(sheet.width for sheet, _ in made)
+    for sheet, _ in made:
+        sheet.resize(broad, stage)
+    return made
 
-    def travelled(self, i: int) -> list[int]:
-        """The edges of step i, that of its rule last."""
-        return [*self.passages[i], self.ways[i][0]]
 
-    def concerned(self, i: int) -> set[int]:
-        """The nodes at the ends of these edges."""
-        return {node for edge in self.travelled(i) for node in self.links[edge][:2]}
+def still(trace: Trace, index: int, *, width: float | None = None, dark: bool = False) -> tuple[str, str, Sheet]:
+    """The picture after `index` steps of the whole walk as SVG, what it says, and its sheet; of a large graph the part
+    near that step."""
+    part = window.around(trace, index)
+    sheet = Sheet(part, width, dark)
+    k = index - part["first"]
+    return sheet.drawn(k), sheet.sentence(k), sheet
 
-    def finished(self, i: int) -> list[int]:
-        """The nodes that no later step than i concerns, sorted."""
-        return sorted(node for node in self.concerned(i) if self.last[node] == i)
 
-    def lit(self, i: int) -> str:
-        """What step i lights: its edges, the node whose rule is applied and the one that receives."""
-        _, start, end = self.ways[i]
-        kind = "accumulates" if self.trace["steps"][i]["accumulates"] else "receives"
-        around = [
-            picture.outline(self.trace["nodes"][node]["kind"], self.placing.boxes[node], f"{name} over")
-            for node, name in ((start, "active"), (end, kind))
-        ]
-        curves = "".join(self.placing.curves[edge] for edge in self.travelled(i))
-        return "".join(around) + f'<path class="lit" d="{curves}"/>'
+def step(trace: Trace, index: int, suffix: str, *, width: int | None = None, dark: bool = False) -> str | bytes:
+    """The picture of a step, as `.svg` or `.png`."""
+    svg, _, sheet = still(trace, index, width=width, dark=dark)
+    zoom = 2.0 if width is None else width / sheet.width
+    return svg if suffix == ".svg" else png(svg, zoom, named(dark)["ground"])
 
-    def beads(self, i: int) -> list[str]:
+
+def graph(trace: Trace, *, width: int | None = None, dark: bool = False) -> bytes:
+    """The graph with what every node received, as a PNG. ValueError for one of which such a picture cannot be read."""
+    too_large(trace)
+    places = layout.placed(trace)
+    zoom = sharpness(places.width, places.height) if width is None else width / places.width
+    return png(picture.still(trace, places, dark), zoom, named(dark)["ground"])
+
+
+def animated(
+    trace: Trace, *, width: float | None = None, steps: Iterable[int] | None = None, pace: float = SECONDS,
+    dark: bool = False,
+) -> str:  # fmt: skip
+    """The walk as one SVG that plays by itself, once."""
+    chosen = range(trace["first"] + bool(trace["steps"]), trace["first"] + len(trace["steps"]) + (
+        words.broke_off(trace) is not None) + 1) if steps is None else steps  # fmt: skip
+    parts = scenes(trace, chosen, width=width, dark=dark, whole=True)
+    slot, rules, drawn = 0, [looks("picture.css", "film.css", "motion.css", dark=dark)], []
+    total = sum(len(shown) for _, shown in parts)
+    for j, (sheet, shown) in enumerate(parts):
+        motion = _Motion(sheet, shown, slot, total, pace, f"p{j}")
+        rules += motion.rules
+        stop = slot + len(shown)
+        alone = len(parts) == 1
+        drawn.append(motion.markup if alone else motion.during(motion.markup, slot, stop if stop < total else None))
+        slot = stop
+    height = max(sheet.height_of(*shown) for sheet, shown in parts)
+    told = parts[-1][0].sentence(parts[-1][1][-1])
+    inner = f"<style>{''.join(rules)}</style>{''.join(drawn)}"
+    return picture.framed(parts[0][0].width, height, inner, picture.alt(trace), f"{words.summary(trace)}. {told}")
+
+
+class _Motion:
+    """One part of a moving picture: its graph, what each step lights and says, and the rules that move it."""
+
+    def __init__(self, sheet: Sheet, shown: list[int], slot: int, total: int, pace: float, name: str) -> None:
+        self.sheet, self.pace, self.name, self.total = sheet, pace, name, total
+        self.rules: list[str] = []
+        self.starts = {k: slot + j for j, k in enumerate(shown)}
+        self.slots = [self._slot(i) for i in range(min(len(sheet.ways), max(shown)))]
+        moving, below = [], sheet.below(shown)
+        for (_k, start), said in zip(self.starts.items(), below, strict=True):
+            stop = start + 1 if start + 1 < total else None
+            moving.append(self.during(said, start, stop))
+        graph = [picture.body(sheet.trace, sheet.placing, max(shown), prefix=name)]
+        arrivals: dict[int, list[int]] = {}
+        for i, at in enumerate(self.slots):
+            for edge in sheet.travelled(i):
+                kind, thick = sheet.look(i + 1).edges[edge]
+                self._change(f"e{edge} path:first-child", f"stroke:{self._colour(kind)};stroke-width:{thick:.1f}", at)
+                self._change(f"e{edge} .head", f"fill:{self._colour(kind)}", at)
+            for node in sheet.finished(i):
+                self._change(f"n{node} .body", f"fill:{self._named['done-fill']};stroke:{self._named['sent']}", at + 1)
+            arrivals.setdefault(sheet.ways[i][2], []).append(i)
+            if i + 1 in self.starts:
+                graph.append(self._lit(i, at))
+        for node, times in arrivals.items():
+            last = self._time(self.slots[times[-1]] + ARRIVAL)
+            self.rules.append(f"#{name}n{node} .gradient{{animation:from .3s {last}s both}}")
+            graph.insert(1, "".join(self._passing(node, times)))
+        if failed := [start for k, start in self.starts.items() if k > len(sheet.ways)]:
+            node = (sheet.error or {"node": None})["node"]
+            if node is not None:
+                graph.append(self.during(self._node(node, len(sheet.ways), "failed"), failed[0], None))
+        self.markup = sheet.in_frame("".join(graph)) + "".join(moving)
+
+    @property
+    def _named(self) -> dict[str, str]:
+        return named(self.sheet.dark)
+
+    def _colour(self, kind: str) -> str:
+        return self._named["sent"] if kind == "done" else ("#ffb3a7" if self.sheet.dark else "#a3160a")
+
+    def _slot(self, i: int) -> int:
+        """When step i takes place: in its own time, or where it is not shown in that of the next that is."""
+        return min(start for k, start in self.starts.items() if k > i)
+
+    def _time(self, slots: float) -> str:
+        return f"{slots * self.pace:.2f}"
+
+    def _change(self, what: str, declarations: str, at: float) -> None:
+        """A change that stays from a time on."""
+        name = f"{self.name}{len(self.rules)}"
+        timing = f"{name} .3s {self._time(at)}s both"
+        self.rules.append(f"@keyframes {name}{{100%{{{declarations}}}}}#{self.name}{what}{{animation:{timing}}}")
+
+    def during(self, markup: str, start: float, stop: float | None) -> str:
+        """Markup that is seen from one time to another; or from a time on, also where nothing moves."""
+        if stop is None:
+            return f'<g style="animation:from .01s {self._time(start)}s both">{markup}</g>'
+        timing = f"animation-duration:{self._time(stop - start)}s;animation-delay:{self._time(start)}s"
+        return f'<g class="during" style="{timing}">{markup}</g>'
+
+    def _node(self, i: int, k: int, state: str) -> str:
+        sheet = self.sheet
+        told, root = sheet.trace["nodes"][i], sheet.trace["walk"]["root"]
+        return picture.node(told, sheet.placing.boxes[i], sheet.labels(k)[i], i == root, state, f"{self.name}s{k}")
+
+    def _lit(self, i: int, at: int) -> str:
+        """What a step lights, and the beads that roll meanwhile."""
+        stop = at + 1 if at + 1 < self.total else None
+        states = self.sheet.states(i)
+        before = "".join(self._node(node, i, state) for node, state in states.items())
+        after = "".join(self._node(node, i + 1, state) for node, state in states.items())
+        return (
+            self.during(self.sheet.lit(i), at, stop) + self.during(before, at, at + ARRIVAL)
+            + self.during(after, at + ARRIVAL, stop) + "".join(self._beads(i, at))
+        )  # fmt: skip
+
+    def _beads(self, i: int, at: int) -> list[str]:
         """What rolls in step i: along the edges without a rule first, all at once, then along the rule's own."""
-        back = self.trace["walk"]["direction"] == "backward"
-        legs = [leg for leg in (self.passages[i], [self.ways[i][0]]) if leg]
+        back = words.is_back(self.sheet.trace, self.sheet.trace["steps"][i])
+        legs = [leg for leg in (self.sheet.passages[i], [self.sheet.ways[i][0]]) if leg]
         share = ROLLING / len(legs)
         return [
-            _bead(self.placing.curves[edge], i + k * share, share, back) for k, leg in enumerate(legs) for edge in leg
-        ]
+            self._bead(self.sheet.placing.curves[edge], at + k * share, share, back)
+            for k, leg in enumerate(legs) for edge in leg
+        ]  # fmt: skip
 
-    def said(self, lines: list[str]) -> str:
-        """A caption's lines below the picture."""
-        first = self.placing.height + 16
-        return "".join(
-            f'<text class="caption" x="12" y="{near(first + k * CAPTION_LINE)}">{escape(line)}</text>'
-            for k, line in enumerate(lines)
-        )
+    def _bead(self, curve: str, start: float, share: float, back: bool) -> str:
+        """A dot that rolls along an edge: a dash of no length with round ends, its offset moving."""
+        ends = (-1, 0) if back else (0, -1)
+        timing = f"roll {self._time(share)}s {self._time(start)}s"
+        marks = f"--a:{ends[0]};--b:{ends[1]};animation:{timing}"
+        return f'<path class="bead" d="{curve}" pathLength="1" style="{marks}"/>'
 
-    def framed(self, inner: str) -> str:
-        """The SVG document of this film's size."""
-        return picture.framed(self.width, self.height, inner, picture.alt(self.trace))
-
-    def passing_lines(self, node: int, times: list[int]) -> list[str]:
+    def _passing(self, node: int, times: list[int]) -> list[str]:
         """The gradient lines a node shows before its last one; it receives at the steps `times`."""
-        box, count = self.placing.boxes[node], len(self.labels[node].lines())
+        sheet = self.sheet
+        box, count = sheet.placing.boxes[node], len(sheet.labelled[node].lines())
         y = picture.first_line(box, count) + LINE * (count - 1)
-        held = [self.started[node], *(self.trace["steps"][i]["after"] for i in times[:-1])]
-        since = [0.0, *(i + ARRIVAL for i in times)]
+        held = [words.started(sheet.trace)[node], *(sheet.trace["steps"][i]["after"] for i in times[:-1])]
+        since = [min(self.starts.values()), *(self.slots[i] + ARRIVAL for i in times)]
         return [
-            _during(picture.line("gradient", gradient_line(self.trace, value), box.x, y), start, stop)
+            self.during(picture.line("gradient", gradient_line(sheet.trace, value), box.x, y), start, stop)
             for value, start, stop in zip(held, since[:-1], since[1:], strict=True)
-            if value is not None
+            if value is not None and stop > start
         ]
 
 
-def animated(trace: Trace, placing: Placing | None = None) -> str:
-    """The whole walk as one SVG that plays by itself, once."""
-    scenes = Scenes(trace, placing or layout.placed(trace))
-    looks = [style("picture.css"), style("film.css"), style("motion.css")]
-    moving, arrivals = [], {}
-    for i, (_, _, end) in enumerate(scenes.ways):
-        stop = i + 1 if i + 1 < len(scenes.ways) else None
-        moving += [_during(scenes.lit(i), i, i + 1), _during(scenes.said(scenes.captions[i]), i, stop)]
-        moving += scenes.beads(i)
-        for edge in scenes.travelled(i):
-            looks += [_at(f"#e{edge} path:first-child", "line", i + 1), _at(f"#e{edge} .head", "head", i + 1)]
-        looks += [_at(f"#n{node} .body", "fill", i + 1) for node in scenes.finished(i)]
-        arrivals.setdefault(end, []).append(i)
-    for node, times in arrivals.items():
-        looks.append(_at(f"#n{node} .gradient", "from", times[-1] + ARRIVAL))
-        moving += scenes.passing_lines(node, times)
-    return scenes.framed(f"<style>{''.join(looks)}</style>{picture.body(trace, scenes.placing)}{''.join(moving)}")
+def png(svg: str, zoom: float = 2.0, ground: str = "#ffffff") -> bytes:
+    """An SVG of ours as a PNG, set in the fonts that come with this package.
 
-
-def frame(trace: Trace, steps: int) -> str:
-    """The picture after a number of steps, as a still SVG with the last step's sentence below it."""
-    return _frame(Scenes(trace, layout.placed(trace)), steps)
-
-
-def _frame(scenes: Scenes, steps: int) -> str:
-    looks = [style("picture.css"), style("film.css")]
-    for i in range(steps):
-        looks += [
-            f"#e{edge} path{{stroke:#0072b2}}#e{edge} .head{{fill:#0072b2;stroke:none}}" for edge in scenes.travelled(i)
-        ]
-        looks += [f"#n{node} .body{{fill:#d8edfa;stroke:#0072b2}}" for node in scenes.finished(i)]
-    lit = scenes.lit(steps - 1) if steps else ""
-    said = scenes.said(scenes.captions[steps - 1] if steps else [words.summary(scenes.trace)])
-    body = picture.body(scenes.trace, scenes.placing, steps)
-    return scenes.framed(f"<style>{''.join(looks)}</style>{body}{lit}{said}")
-
-
-def png(svg: str, zoom: float = 2.0) -> bytes:
-    """An SVG of ours as a PNG, set in the font that comes with this package.
-
-    ModuleNotFoundError with what to install where the rasteriser is missing.
+    The system's fonts are read only for letters that these do not have. ModuleNotFoundError with what to install where
+    the rasteriser is missing.
     """
     try:
         import resvg_py
     except ModuleNotFoundError as missing:
         said = 'a picture in pixels needs resvg_py and pillow: pip install "micrograd_plus[film]"'
         raise ModuleNotFoundError(said) from missing
-    fonts = {"font_files": FONTS, "font_family": "Arimo", "sans_serif_family": "Arimo"}
+    fonts = {"font_files": [*FONTS, SIGNS], "font_family": "Arimo", "sans_serif_family": "Arimo"}
+    own = letters.has_all(svg)
     set_in_ours = svg.replace(picture.FONT, "Arimo")
-    return bytes(resvg_py.svg_to_bytes(svg_string=set_in_ours, dpi=96, zoom=zoom, background="#ffffff", **fonts))
+    return bytes(resvg_py.svg_to_bytes(
+        svg_string=set_in_ours, dpi=96, zoom=zoom, background=ground, skip_system_fonts=own, **fonts))  # fmt: skip
 
 
 def sharpness(width: float, height: float) -> float:
@@ -161,38 +249,86 @@ def sharpness(width: float, height: float) -> float:
 
 
 def frames(
-    trace: Trace, kind: str, *, width: int | None = None, steps: Iterable[int] | None = None, pace: float = SECONDS
-) -> bytes:
+    trace: Trace, kind: str, *, width: int | None = None, steps: Iterable[int] | None = None, pace: float = SECONDS,
+    dark: bool = False, loop: bool = False, motion: bool = False,
+) -> bytes:  # fmt: skip
     """The walk as an animated image, `kind` GIF or WEBP: a frame for each of the `steps` (unless told, all and the
-    start), each for `pace` seconds, `width` pixels wide, played once.
+    start), each for `pace` seconds, `width` pixels wide, played once or, with `loop`, for ever.
 
-    ValueError for more than 400 frames or a step that there is none of, ModuleNotFoundError where the film extra is
-    missing.
+    With `motion` what a step sends rolls along its edge before it arrives, in frames of their own. ValueError for more
+    than 150 steps or one that there is none of, ModuleNotFoundError where the film extra is missing.
     """
-    count = len(trace["steps"])
-    chosen = list(range(count + 1)) if steps is None else list(steps)
-    if unknown := [k for k in chosen if not 0 <= k <= count]:
-        raise ValueError(f"there is no step {unknown[0]}: steps are numbered 1 to {count}, and 0 is the start")
-    if not chosen or len(chosen) > MOST_FRAMES:
-        raise ValueError(
-            f"a film of {len(chosen)} steps is too long (at most {MOST_FRAMES}): save the walk as .html, "
-            "which holds any number, or name steps=, or a part with start= and length="
-        )
-    too_large(trace)
-    scenes = Scenes(trace, layout.placed(trace))
-    zoom = 1.0 if width is None else width / scenes.width
-    shots = [png(_frame(scenes, k), zoom) for k in chosen]
-    from PIL import Image
-
-    images = [Image.open(io.BytesIO(shot)).convert("RGB") for shot in shots]
-    if kind == "GIF":
-        images = [image.quantize(64, dither=Image.Dither.NONE) for image in images]
-    step = int(pace * 1000)
-    options: dict[str, Any] = {"lossless": True, "loop": 1} if kind == "WEBP" else {}
+    parts = scenes(trace, steps, width=min(width or USUAL, USUAL), dark=dark)
+    height = max(sheet.height_of(*shown) for sheet, shown in parts)
+    zoom = 1.0 if width is None else width / parts[0][0].width
+    shots = [shot for sheet, shown in parts for k in shown for shot in _shots(sheet, k, height, pace, motion)]
+    shots[-1] = (shots[-1][0], 2 * pace + shots[-1][1])
+    try:
+        from PIL import Image
+    except ModuleNotFoundError as missing:
+        said = 'a film needs pillow and resvg_py: pip install "micrograd_plus[film]"'
+        raise ModuleNotFoundError(said) from missing
+    ground = named(dark)["ground"]
+    tell = _teller(len(shots))
+    images = []
+    for k, (svg, _) in enumerate(shots):
+        images.append(Image.open(io.BytesIO(png(svg, zoom, ground))).convert("RGB"))
+        tell(k + 1)
+    durations = [round(1000 * seconds) for _, seconds in shots]
+    options: dict[str, Any] = {"loop": 0} if loop else {"loop": 1} if kind == "WEBP" else {}
+    images = _one_palette(images)
+    if kind == "WEBP":
+        images = [image.convert("RGB") for image in images]
+        options |= {"lossless": True, "method": 4}
     film = io.BytesIO()
-    durations = [step] * (len(images) - 1) + [3 * step]
     images[0].save(film, kind, save_all=True, append_images=images[1:], duration=durations, **options)
     return film.getvalue()
+
+
+def _shots(sheet: Sheet, k: int, height: float, pace: float, motion: bool) -> list[tuple[str, float]]:
+    """The frames of a step, and for how many seconds each is seen."""
+    if not motion or not 0 < k <= len(sheet.ways):
+        return [(sheet.drawn(k, height), pace)]
+    each = ARRIVAL * pace / (ROLLS + 1)
+    rolls = [(sheet.drawn(k, height, roll / ROLLS), each) for roll in range(1, ROLLS)]
+    return [*rolls, (sheet.drawn(k, height), pace - each * len(rolls))]
+
+
+def _one_palette(images: Sequence[Any]) -> list[Any]:
+    """The frames in the same few colours, the commonest, so that a frame need only hold what changes."""
+    from PIL import Image
+
+    some = images[:: max(1, len(images) // 8)]
+    width, height = some[0].size
+    beside = Image.new("RGB", (width, height * len(some)))
+    for k, image in enumerate(some):
+        beside.paste(image, (0, k * height))
+    colours: list[Any] = []
+    for _, colour in sorted(beside.getcolors(width * height * len(some)) or [], reverse=True)[:4000]:
+        if len(colours) < 256 and all(max(map(_apart, colour, other)) >= 6 for other in colours):
+            colours.append(colour)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for colour in colours for part in colour])
+    return [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+
+
+def _apart(one: int, other: int) -> int:
+    return abs(one - other)
+
+
+def _teller(total: int) -> Callable[[int], None]:
+    """A function that says on one line, where the work takes long, how much of it is done."""
+    began = time.monotonic()
+    said = [0.0]
+
+    def tell(done: int) -> None:
+        now = time.monotonic() - began
+        if now > PATIENCE and (now - said[0] > 0.5 or done == total):
+            said[0] = now
+            sys.stderr.write(f"\rframe {done} of {total}" + "\n" * (done == total))
+            sys.stderr.flush()
+
+    return tell
 
 
 def too_large(trace: Trace) -> None:
@@ -200,26 +336,5 @@ def too_large(trace: Trace) -> None:
     if len(trace["nodes"]) > MOST_DRAWN:
         raise ValueError(
             f"a picture of {len(trace['nodes'])} nodes could not be read (at most {MOST_DRAWN}): save the walk as "
-            ".html, where they stand in groups, or name a part with start= and length="
+            ".html, where they stand in groups, or name a step, as in index=12, of which the part round it is drawn"
         )
-
-
-def _bead(curve: str, start: float, share: float, back: bool) -> str:
-    """A dot that rolls along an edge for a share of a step: a dash of no length with round ends, its offset moving."""
-    ends = (-1, 0) if back else (0, -1)
-    timing = f"roll {SECONDS * share:.2f}s {start * SECONDS:.2f}s"
-    marks = f"--a:{ends[0]};--b:{ends[1]};animation:{timing}"
-    return f'<path class="bead" d="{curve}" pathLength="1" style="{marks}"/>'
-
-
-def _during(markup: str, start: float, stop: float | None) -> str:
-    """Markup that is seen from one step to another; or from a step on, also where nothing moves."""
-    if stop is None:
-        return f'<g style="animation:from .01s {start * SECONDS:.2f}s both">{markup}</g>'
-    timing = f"animation-duration:{(stop - start) * SECONDS:.2f}s;animation-delay:{start * SECONDS:.2f}s"
-    return f'<g class="during" style="{timing}">{markup}</g>'
-
-
-def _at(selector: str, keyframes: str, i: float) -> str:
-    """The rule that changes something when step i begins."""
-    return f"{selector}{{animation:{keyframes} .3s {i * SECONDS:.2f}s both}}"

@@ -26,7 +26,7 @@ ALONE = {"mfrac", "msqrt", "mtd"}
 
 def with_symbols(mathml: str | None) -> str | None:
     """A rule's MathML, rebuilt from known elements; None where there is none or it is not well-formed."""
-    tree = _rebuilt(mathml)
+    tree = rebuilt(mathml)
     return None if tree is None else lines(tree)
 
 
@@ -34,7 +34,7 @@ def of_step(trace: Trace, step: Trace) -> str | None:
     """What a step sends, with its symbols: the formula of the step itself, or else the rule's; where axes are summed
     the sum stands in it. None where the rule has no formula."""
     own = step.get("formula")
-    tree = _rebuilt(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
+    tree = rebuilt(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
     if tree is None:
         return None
     if own is not None or not step["summed_axes"]:
@@ -52,7 +52,7 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
     no formula, or where it would say no more with numbers than without.
     """
     own = step.get("formula")
-    tree = _rebuilt(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
+    tree = rebuilt(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
     if tree is None:
         return None
     sums = bool(step["summed_axes"]) and own is None
@@ -69,7 +69,7 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
     if sent is None:
         return lines(tree) if _said(tree) != before else None
     result = trace["values"][sent]
-    shown = _symbol(result, "raw" if sums else "contribution", most)
+    shown = symbol(result, "raw" if sums else "contribution", most)
     filled = _said(tree)
     if shown.get("class") == "by-name":
         return lines(tree) if any(e.get("data-name") and e.tag in ("mn", "mrow") for e in tree.iter()) else None
@@ -106,7 +106,7 @@ def _said(tree: ET.Element) -> str:
     return "".join("".join(tree.itertext()).split())
 
 
-def _rebuilt(mathml: str | None) -> ET.Element | None:
+def rebuilt(mathml: str | None) -> ET.Element | None:
     """The tree of a formula with known elements and attributes alone, without namespaces."""
     if not mathml or "<!" in mathml:
         return None
@@ -142,7 +142,7 @@ def _fill(element: ET.Element, values: dict[str, Trace | str], most: int) -> Non
             _fill(child, values, most)
         else:
             written = isinstance(value, str)
-            shown = _leaf("mn", value.replace("-", MINUS)) if written else _symbol(value, child.text or name, most)
+            shown = _leaf("mn", value.replace("-", MINUS)) if written else symbol(value, child.text or name, most)
             shown.set("data-name", name)
             element[i] = _row(_leaf("mo", "("), shown, _leaf("mo", ")")) if _misleads(shown, element, i) else shown
 
@@ -158,8 +158,8 @@ def _misleads(shown: ET.Element, parent: ET.Element, position: int) -> bool:
     return (written.startswith(MINUS) and (base or not free)) or (several and (base or " " in written))
 
 
-def _symbol(value: Trace, name: str, most: int) -> ET.Element:
-    """A value: a number, a matrix in brackets, or its name with its shape below."""
+def symbol(value: Trace, name: str, most: int) -> ET.Element:
+    """A value as an element: a number, a matrix in brackets of so many rows, or its name with its shape below."""
     data = value["data"]
     if data is not None and len(data) == 1:
         return _number(data[0])

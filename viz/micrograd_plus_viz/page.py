@@ -40,10 +40,10 @@ def document(trace: Trace, title: str | None = None, note: str | None = None, in
     data, _ = packed(payload(trace, note) | ({"index": index} if index else {}))
     code = in_script(one_line(player_source() + BOOT))
     kept = f'<script type="application/octet-stream" id="data">{data}</script>\n'
-    return _page(title or words.summary(trace), code, kept, '<div id="walk"></div>')
+    return around(title or words.summary(trace), code, kept, '<div id="walk"></div>')
 
 
-def _page(title: str, code: str, kept: str, place: str) -> str:
+def around(title: str, code: str, kept: str, place: str) -> str:
     """The page round a place for players, their code and what they are handed."""
     policy = (
         f"default-src 'none'; script-src '{_hash(code)}'; style-src '{_hash(STYLE)}'; img-src data:; "
@@ -70,7 +70,7 @@ def pair(walks: list[tuple[Trace, str | None]], title: str, index: int) -> str:
         for trace, note in walks
     )
     code = in_script(one_line(player_source() + BOOT_PAIR.replace("INDEX", str(index))))
-    return _page(title, code, kept, '<div id="walks"></div>')
+    return around(title, code, kept, '<div id="walks"></div>')
 
 
 def _hash(text: str) -> str:

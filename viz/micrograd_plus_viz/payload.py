@@ -64,10 +64,10 @@ def payload(
         "formulas": formulas.kept,
         "rules": {name: {k: rule[k] for k in RULE} for name, rule in trace["rules"].items()},
         "values": values,
-        "gradients": [{"node": g["node"], "value": placed(g["value"])} for g in trace["gradients"]],
+        "gradients": [{"node": node, "value": placed(place)} for node, place in words.left_behind(trace)],
         "started": {node: placed(place) for node, place in words.started(trace).items()},
         "later": [each | {"seed": placed(each["seed"])} for each in words.later_walks(trace)],
-        "error": _error(trace),
+        "error": failure(trace),
         "insides": _insides(trace),
     }
 
@@ -80,10 +80,9 @@ def _node(node: Trace, placed: Callable[[int | None], int | None]) -> dict[str, 
     return shown | ({"failed": True} if node["failed"] else {})
 
 
-def _error(trace: Trace) -> dict[str, Any] | None:
+def failure(trace: Trace) -> dict[str, Any] | None:
     """What broke off the last walk shown, or the program, as the step that ends it."""
-    at_end = trace["first"] + len(trace["steps"]) == trace["total"]
-    error = (trace["walks"][-1]["error"] if trace["walks"] and at_end else None) or (trace["error"] if at_end else None)
+    error = words.broke_off(trace)
     if error is None:
         return None
     of_walk = trace["walks"] and trace["walks"][-1]["error"] is not None

@@ -11,12 +11,16 @@ from functools import cache
 from .static_files import style, text
 
 MODULES = ("show.js", "panel.js", "layout.js", "graph.js", "controls.js", "host.js", "player.js")
+QUIZ = ("seals.js", "quiz.js")
 
 
 @cache
-def player_source() -> str:
+def player_source(with_quiz: bool = False) -> str:
     """One plain ES module: the style sheet as a string, then every module of the player in order."""
-    return "\n".join([f"const PLAYER_CSS = {json.dumps(style('player.css'))};", *map(text, MODULES)])
+    css, modules = style("player.css"), MODULES
+    if with_quiz:
+        css, modules = css + style("quiz.css"), (*MODULES, *QUIZ)
+    return "\n".join([f"const PLAYER_CSS = {json.dumps(css)};", *map(text, modules)])
 
 
 def one_line(source: str) -> str:
@@ -31,13 +35,13 @@ def one_line(source: str) -> str:
 
 
 @cache
-def squeezed_player() -> str:
+def squeezed_player(with_quiz: bool = False) -> str:
     """The player as base64 of its gzipped code, a function's body that returns what a host needs of it.
 
     A third of the size, since a notebook holds many outputs, and each has its own.
     """
-    plain = player_source().replace("export default", "const widget =").replace("export ", "")
-    code = one_line(plain) + " return { mount, unpack, mountTogether };"
+    plain = player_source(with_quiz).replace("export default", "const widget =").replace("export ", "")
+    code = one_line(plain) + f" return {{ mount, unpack, mountTogether{', mountQuiz' * with_quiz} }};"
     return base64.b64encode(gzip.compress(code.encode("utf-8"), compresslevel=9, mtime=0)).decode("ascii")
 
 

@@ -62,9 +62,15 @@ def _teller(trace: Any, node: int) -> Callable[[], Trace | None]:
     return tell
 
 
+def _told(node: Trace) -> Trace | None:
+    """The walk inside a node as it was handed in: data, or a function that makes it."""
+    held = node["inside"]
+    return held if held is None or isinstance(held, dict) else held()
+
+
 def inside(node: Trace) -> Trace | None:
     """The walk inside a node in the form that is shown; None where there is none."""
-    told = node["inside"]() if callable(node["inside"]) else node["inside"]
+    told = _told(node)
     return None if told is None else normal(told)
 
 
@@ -72,7 +78,7 @@ def with_insides(trace: Trace) -> Trace:
     """The data with every walk inside spelt out, as a file holds it."""
     nodes = []
     for node in trace["nodes"]:
-        told = node["inside"]() if callable(node["inside"]) else node["inside"]
+        told = _told(node)
         nodes.append(node | {"inside": told and with_insides(told)})
     return trace | {"nodes": nodes}
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
 FONTS = [str(STATIC / "fonts" / f"Arimo-{weight}.ttf") for weight in ("Regular", "Bold")]
+SIGNS = str(STATIC / "fonts" / "DejaVuSigns.ttf")
+"""Signs of mathematics, and Cyrillic letters, which the others do not have."""
 
 
 @cache

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .source import Trace, normal, trace_data
-from .words import names
+from .words import broke_off, names
 
 MOST_STEPS = 1000
+MOST_WHOLE, MOST_TOUCHED = 40, 28
+"""Pictures show graphs of up to so many nodes whole; of larger ones parts of up to the second number."""
 PLACES = ("upstream", "local", "raw", "contribution", "before", "after")
 
 
@@ -41,15 +43,84 @@ def window(trace: Trace, start: int = 0, length: int = MOST_STEPS) -> tuple[Trac
     return trace, note + (f"; viz.show(trace, start={stop}) has the next ones." if stop < count else ".")
 
 
+def holding(trace: Any, steps: list[int], start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:
+    """What is needed of a trace to draw some of its steps; without any what `shown` gives.
+
+    No more of a long record is made than the steps and what lies round them.
+    """
+    if not steps:
+        return shown(trace, start, length)
+    count = len(trace.steps) if hasattr(trace, "to_dict") else 0
+    if count <= MOST_STEPS or min(steps) < 0 or max(steps) > count + 1:
+        return normal(trace_data(trace)), None
+    first = min(max(0, min(steps) - MOST_TOUCHED), count - 1)
+    return shown(trace, first, max(steps) - first + MOST_TOUCHED)
+
+
+def stretches(trace: Trace) -> list[tuple[int, int]]:
+    """Where the parts of a walk begin and end that each can be drawn whole: a graph of up to 40 nodes is one part."""
+    if len(trace["nodes"]) <= MOST_WHOLE or not trace["steps"]:
+        return [(0, len(trace["steps"]))]
+    starts, touched = [0], set[int]()
+    for i, step in enumerate(trace["steps"]):
+        here = _concerned(trace, step)
+        if i > starts[-1] and len(touched | here) > MOST_TOUCHED:
+            starts.append(i)
+            touched = set()
+        touched |= here
+    return list(zip(starts, [*starts[1:], len(trace["steps"])], strict=True))
+
+
+def part(trace: Trace, start: int, stop: int) -> Trace:
+    """The steps from one to before another, with the nodes that they touch; all of them are the trace itself."""
+    return trace if (start, stop) == (0, len(trace["steps"])) else _part(trace, start, stop)
+
+
+def around(trace: Trace, index: int) -> Trace:
+    """The part of a walk round its step `index`, so large that it is drawn whole; a graph of up to 40 nodes is one."""
+    steps, first = trace["steps"], trace["first"]
+    last = first + len(steps) + (broke_off(trace) is not None)
+    if not first <= index <= last:
+        raise ValueError(unknown_step(trace, index))
+    if len(trace["nodes"]) <= MOST_WHOLE or not steps:
+        return trace
+    start = min(max(0, index - first - 1), len(steps) - 1)
+    stop, touched = start + 1, _concerned(trace, steps[start])
+    grown = True
+    while grown:
+        grown = False
+        for at in (start - 1, stop):
+            if 0 <= at < len(steps) and len(more := touched | _concerned(trace, steps[at])) <= MOST_TOUCHED:
+                start, stop, touched, grown = min(start, at), max(stop, at + 1), more, True
+    return part(trace, start, stop)
+
+
+def unknown_step(trace: Trace, index: int) -> str:
+    """The sentence about a step that a walk does not have."""
+    first = trace["first"]
+    last = first + len(trace["steps"]) + (broke_off(trace) is not None)
+    if first == last:
+        return f"there is no step {index}: no rule is applied in this walk, and {first} is its start"
+    return f"there is no step {index}: steps are numbered {first + 1} to {last}, and {first} is the start"
+
+
+def _concerned(trace: Trace, step: Trace) -> set[int]:
+    """The nodes that a part with this step has because of it."""
+    return {step["node"], step["target"], *(each["node"] for each in trace["nodes"][step["node"]]["inputs"])}
+
+
 def _part(trace: Trace, start: int, stop: int) -> Trace:
     """The trace of some of the steps, with nodes and values numbered anew."""
     steps = trace["steps"][start:stop]
     walk = dict(trace["walks"][steps[0]["walk"]] if steps else trace["walk"])
-    if start > walk["first"]:
+    begin = trace["first"] + start
+    if begin > walk["first"]:
         walk |= {"root": steps[0]["node"], "seed": steps[0]["upstream"]}
     called = names(trace)
     applied = {step["node"] for step in steps}
-    numbers = {old: new for new, old in enumerate(_touched(trace, steps, walk["root"]))}
+    error = broke_off(trace) if stop == len(trace["steps"]) else None
+    failed = {error["node"]} - {None} if error else set()
+    numbers = {old: new for new, old in enumerate(_touched(trace, steps, {walk["root"]} | failed))}
     values = _Places(trace["values"])
     nodes = []
     for old, new in numbers.items():
@@ -62,9 +133,11 @@ def _part(trace: Trace, start: int, stop: int) -> Trace:
         reads = {name: values.new(place) for name, place in step["reads"].items()}
         steps[i] = step | renumbered | {"reads": reads} | {word: values.new(step[word]) for word in PLACES}
     gradients = [g for g in trace["gradients"] if g["node"] in numbers] if stop == len(trace["steps"]) else []
+    of_nodes = trace["part"]["of_nodes"] if trace["part"] else len(trace["nodes"])
     return trace | {
-        "first": start,
-        "part": {"first": start, "steps": len(steps), "of_steps": len(trace["steps"]), "of_nodes": len(trace["nodes"])},
+        "first": begin,
+        "part": {"first": begin, "steps": len(steps), "of_steps": trace["total"], "of_nodes": of_nodes},
+        "error": trace["error"] and trace["error"] | {"node": numbers.get(trace["error"]["node"])},
         "walks": [_walk(each, numbers, values) for each in trace["walks"]],
         "walk": walk | {"root": numbers[walk["root"]], "seed": values.new(walk["seed"])},
         "nodes": nodes,
@@ -85,10 +158,10 @@ def _walk(walk: Trace, numbers: dict[int, int], values: _Places) -> Trace:
     }
 
 
-def _touched(trace: Trace, steps: list[Trace], root: int) -> list[int]:
-    """The nodes that steps concern, each result of several with its application, in order of creation."""
+def _touched(trace: Trace, steps: list[Trace], others: set[int]) -> list[int]:
+    """The nodes that steps concern, each result of several with its application, and others, in order of creation."""
     nodes = trace["nodes"]
-    touched = {root} | {step["target"] for step in steps}
+    touched = others | {step["target"] for step in steps}
     for step in steps:
         touched |= {step["node"]} | {e["node"] for e in nodes[step["node"]]["inputs"]}
     touched |= {e["node"] for i in touched if nodes[i]["kind"] == "output" for e in nodes[i]["inputs"]}

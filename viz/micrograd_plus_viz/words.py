@@ -131,13 +131,14 @@ def edges(trace: Trace) -> list[tuple[int, int, str]]:
 def ways(trace: Trace) -> list[tuple[int, int, int]]:
     """For every step the edge it travels, the node it leaves and the node it reaches.
 
-    A backward step leaves the application and reaches its input; a forward step goes the other way.
+    A backward step leaves the application and reaches its input; a forward step leaves the input, and reaches the
+    application or one of its several outputs.
     """
     place = {(to, name): (i, start) for i, (start, to, name) in enumerate(edges(trace))}
     travelled = []
     for step in trace["steps"]:
         edge, start = place[step["node"], step["input"]]
-        travelled.append((edge, step["node"], start) if is_back(trace, step) else (edge, start, step["node"]))
+        travelled.append((edge, step["node"], start) if is_back(trace, step) else (edge, start, step["target"]))
     return travelled
 
 
@@ -151,7 +152,7 @@ def passages(trace: Trace) -> list[list[int]]:
     """For every step the edges between an application and its several outputs that are travelled just before it.
 
     No rule belongs to such an edge. What the outputs have received passes to their application all at once,
-    before the first of its rules; forward, a tangent passes on to an output before it is first used.
+    before the first of its rules; forward, what a step sends passes on to the output that it is for.
     """
     links = edges(trace)
     outputs = [(edge, *link[:2]) for edge, link in enumerate(links) if trace["nodes"][link[1]]["kind"] == "output"]
@@ -162,11 +163,17 @@ def passages(trace: Trace) -> list[list[int]]:
         back = is_back(trace, trace["steps"][at])
         stop = next((i for i in range(at, len(travelled)) if trace["steps"][i].get("walk", 0) != here), len(travelled))
         root = (trace["walks"][here] if "walks" in trace else trace["walk"])["root"]
+        if not back:
+            leads = {link[:2]: edge for edge, link in enumerate(links)}
+            goes_on = [(step["node"], step["target"]) for step in trace["steps"][at:stop]]
+            passed += [[leads[way]] if way in leads else [] for way in goes_on]
+            at = stop
+            continue
         arrived = {root} | {end for _, _, end in travelled[at:stop]}
         waiting: dict[int, list[int]] = {}
         for edge, start, end in outputs:
-            if (end if back else start) in arrived:
-                waiting.setdefault(start if back else end, []).append(edge)
+            if end in arrived:
+                waiting.setdefault(start, []).append(edge)
         passed += [waiting.pop(start, []) for _, start, _ in travelled[at:stop]]
         at = stop
     return passed
@@ -196,8 +203,8 @@ def sentences(trace: Trace) -> list[str]:
     for step, (_, start, end), passed in zip(trace["steps"], ways(trace), passages(trace), strict=True):
         back = is_back(trace, step)
         word = "gradient" if back else "tangent"
-        sender = called[start] + _arrived(called, [links[edge] for edge in passed], word, back)
-        summed = f", summed over {_axes(step)}," if step["summed_axes"] else ""
+        sender = called[start] + (_arrived(called, [links[edge] for edge in passed]) if back else "")
+        summed = f", summed over {axes(step)}," if step["summed_axes"] else ""
         held = _held(trace, step, word) if step["accumulates"] else f", the first {word} to arrive there."
         sent = in_brief(trace, step["contribution"])
         walk = f", walk {step['walk'] + 1} of {walks}" if walks > 1 else ""
@@ -206,12 +213,12 @@ def sentences(trace: Trace) -> list[str]:
     return told
 
 
-def _arrived(called: list[str], passed: list[tuple[int, int, str]], word: str, back: bool) -> str:
+def _arrived(called: list[str], passed: list[tuple[int, int, str]]) -> str:
     """Where what a step sends on came from, when edges without a rule were travelled before it."""
     if not passed:
         return ""
-    sources = listed([called[end if back else start] for start, end, _ in passed])
-    return f", where the {word}{'s' * (len(passed) > 1)} of {sources} arrived,"
+    sources = listed([called[end] for _, end, _ in passed])
+    return f", where the gradient{'s' * (len(passed) > 1)} of {sources} arrived,"
 
 
 def _held(trace: Trace, step: Trace, word: str) -> str:
@@ -227,9 +234,10 @@ def _held(trace: Trace, step: Trace, word: str) -> str:
     return f", which had {had} and now holds {in_brief(trace, step['after'])}."
 
 
-def _axes(step: Trace) -> str:
-    axes = step["summed_axes"]
-    return ("axis " if len(axes) == 1 else "axes ") + listed([str(axis) for axis in axes])
+def axes(step: Trace) -> str:
+    """The axes that a step sums, as a sentence names them."""
+    summed = step["summed_axes"]
+    return ("axis " if len(summed) == 1 else "axes ") + listed([str(axis) for axis in summed])
 
 
 def listed(texts: list[str]) -> str:
@@ -241,7 +249,7 @@ def summed(trace: Trace, step: Trace) -> str:
     """The sentence about the axes of raw that were summed."""
     raw, sent = (shape(trace["values"][step[k]]) if step[k] is not None else "unknown" for k in ("raw", "contribution"))
     return (
-        f"Broadcasting had repeated the input along {_axes(step)}, so raw, of shape {raw}, is summed there: "
+        f"Broadcasting had repeated the input along {axes(step)}, so raw, of shape {raw}, is summed there: "
         f"the contribution has shape {sent}."
     )
 
@@ -259,6 +267,13 @@ def summary(trace: Trace) -> str:
         end = f", {names(trace)[walk['root']]} = {in_brief(trace, trace['nodes'][walk['root']]['value'])}"
     kind = f"{len(walks)} walks" if len(walks) > 1 else f"{walk['direction'].capitalize()} walk"
     return f"{kind}: {nodes}, {steps}{end}"
+
+
+def broke_off(trace: Trace) -> Trace | None:
+    """What broke off the last walk that is shown, or the program; None where nothing did, or only further on."""
+    if trace["first"] + len(trace["steps"]) != trace["total"]:
+        return None
+    return (trace["walks"][-1]["error"] if trace["walks"] else None) or trace["error"]
 
 
 def counted_as(count: int, word: str) -> str:
@@ -281,11 +296,22 @@ def started(trace: Trace, travelled: list[tuple[int, int, int]] | None = None) -
     return held
 
 
+def left_behind(trace: Trace) -> list[tuple[int, int | None]]:
+    """What is left after the last step: what leaves hold, or where the walk went forward, the result's tangent."""
+    last = (trace.get("walks") or [trace["walk"]])[-1]
+    if last["direction"] == "backward" or trace["gradients"]:
+        return [(each["node"], each["value"]) for each in trace["gradients"]]
+    return [(step["target"], step["after"]) for step in trace["steps"] if step["target"] == last["root"]][-1:]
+
+
 def later_walks(trace: Trace) -> list[dict[str, Any]]:
     """For every walk after the first the number of its first step, and where it begins: what inner nodes hold starts
     anew, and leaves keep what they have."""
     return [
-        {"at": walk["first"] - first_number(trace), "root": walk["root"], "seed": walk["seed"]}
+        {
+            "at": walk["first"] - first_number(trace), "root": walk["root"], "seed": walk["seed"],
+            "direction": walk["direction"],
+        }
         for walk in trace.get("walks", [])[1:]
         if first_number(trace) < walk["first"] < first_number(trace) + len(trace["steps"])
     ]

@@ -43,6 +43,7 @@ class Refused(NamedTuple):
 _tobytes, _astype, _shape = np.ndarray.tobytes, np.ndarray.astype, np.ndarray.shape.__get__  # type: ignore[attr-defined]  # a slot of C
 _dtype, _size, _item = np.ndarray.dtype.__get__, np.ndarray.size.__get__, np.generic.item  # type: ignore[attr-defined]  # a slot of C
 _asarray, _pack, _type, _isinstance, _bytes = np.asarray, struct.pack, type, isinstance, bytes
+_count = struct.Struct("<I")
 _generic, _array, _bool, _newbyteorder = np.generic, np.ndarray, np.bool_, np.dtype.newbyteorder
 _scalars = {
     np.dtype(name).type for name in ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", "c16", "c8")
@@ -140,9 +141,16 @@ class Reader:
         """The next numbers."""
         return struct.unpack("<" + form, self.take(struct.calcsize("<" + form)))
 
+    def count(self) -> int:
+        """The next number of things that follow."""
+        self.at += 4
+        if self.at > len(self.data):
+            raise FrameError("the data ends in the middle of a value")
+        return _count.unpack_from(self.data, self.at - 4)[0]
+
     def text(self) -> str:
         """The next text."""
-        (count,) = self.unpack("I")
+        count = self.count()
         if count > 4 * LONGEST_TEXT:
             raise FrameError("a text is too long")
         return bytes(self.take(count)).decode("utf-8", "backslashreplace")
@@ -174,14 +182,14 @@ class Reader:
 
     def items(self, depth: int) -> list[Any]:
         """The next values, so many as are announced."""
-        (count,) = self.unpack("I")
+        count = self.count()
         if count > MOST_ITEMS:
             raise FrameError("a list is too long")
         return [self.value(depth + 1) for _ in range(count)]
 
     def named(self, depth: int) -> dict[str, Any]:
         """The next values with their names."""
-        (count,) = self.unpack("I")
+        count = self.count()
         if count > MOST_ITEMS:
             raise FrameError("a dict is too long")
         return {self.text(): self.value(depth + 1) for _ in range(count)}
@@ -224,7 +232,7 @@ def frames(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """The frames in some bytes, each with its kind; a `FrameError` where they are none, once those before are out."""
     reader = Reader(data)
     while reader.at < len(data):
-        kind, count = bytes(reader.take(1)), reader.unpack("I")[0]
+        kind, count = bytes(reader.take(1)), reader.count()
         yield kind, bytes(reader.take(count))
 
 

@@ -20,6 +20,9 @@ import numpy as np
 from . import standins
 from .frames import Reader, frame, frames, text_of, written
 
+MUCH = 1 << 15
+"""How many bytes of outcomes are held back at most."""
+
 
 def run(values: int, feed: int, carry_out: Any) -> None:
     """Do the job that stands in `feed`, write to `values`, and end the process without asking what else would run."""
@@ -34,11 +37,11 @@ def run(values: int, feed: int, carry_out: Any) -> None:
         place = loaded(job["units"], job["name"], job["future"], say)
         answer, problem = chosen(job, found, place)
         if problem:
-            say(b"M", text_of(json.dumps(problem)))
+            say((b"M", text_of(json.dumps(problem))))
         else:
-            say(b"L")
+            say((b"L",))
             each_called(answer, calls, shared, say, job["most_bytes"], carry_out)
-        say(b"D")
+        say((b"D",))
     finally:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(BaseException):  # a student may have put anything there
@@ -56,10 +59,10 @@ def taken(feed: int) -> bytes:
 
 
 def speaker(values: int, write: Any = os.write, length: Any = len) -> Any:
-    """What writes a frame, and goes on where the pipe took a part of it."""
+    """What writes frames, and goes on where the pipe took a part of them."""
 
-    def say(kind: bytes, *parts: bytes) -> None:
-        data = frame(kind, *parts)
+    def say(*told: tuple[bytes, ...]) -> None:
+        data = b"".join([frame(*each) for each in told])
         while data:
             data = data[write(values, data) :]
 
@@ -84,13 +87,13 @@ def loaded(units: list[Any], name: str, future: int, say: Any) -> dict[str, Any]
     place = module.__dict__
     place.update(standins.names())
     for number, (where, source, before) in enumerate(units):
-        say(b"U", number.to_bytes(4, "little"))
+        say((b"U", number.to_bytes(4, "little")))
         source = "\n" * before + source  # so that lines are those of the file
         keep_lines(where, source)
         try:
             exec(compile(source, where, "exec", future, dont_inherit=True), place)  # noqa: S102 - this is what the box is for
         except BaseException as error:  # noqa: BLE001 - SystemExit and KeyboardInterrupt are errors of a cell as well
-            told(say, b"E", number, error)
+            report(lambda *frame: say(frame), b"E", number, error)
     return place
 
 
@@ -101,7 +104,7 @@ def keep_lines(where: str, source: str) -> None:
     linecache.cache[where] = (len(source), None, source.splitlines(keepends=True), where)
 
 
-def told(say: Any, kind: bytes, number: int, error: BaseException) -> None:
+def report(say: Any, kind: bytes, number: int, error: BaseException) -> None:
     """Report an error: first its type alone, as its text may take for ever to make."""
     head, name = number.to_bytes(4, "little"), type(error).__name__
     line = line_of(error)
@@ -141,14 +144,35 @@ def chosen(job: dict[str, Any], found: dict[str, Any], place: dict[str, Any]) ->
 def each_called(
     answer: Any, calls: list[bytes], shared: dict[str, Any], say: Any, most_bytes: int, carry_out: Any
 ) -> None:
-    """Have each request carried out on the answer, and say what came of it."""
+    """Have each request carried out on the answer, and say what came of all of them together: who reads along is woken
+    once, not at each."""
+    told = Gathered(say)
     for number, data in enumerate(calls):
         head = number.to_bytes(4, "little")
-        say(b"B", head)
         try:
             outcome = carry_out(answer, shared | Reader(data).value())
-            say(b"R", head, written(outcome, most_bytes))
+            told(b"R", head, written(outcome, most_bytes))
             if outcome["error"] and outcome["error"]["kind"] == "MemoryError":
-                return  # the next call would only spend the time that is left
+                break  # the next call would only spend the time that is left
         except BaseException as error:  # noqa: BLE001 - whatever a rule raises is its answer to this call
-            told(say, b"X", number, error)
+            report(told, b"X", number, error)
+    told.out()
+
+
+class Gathered:
+    """Frames that are held back until there are many, or the last has come."""
+
+    def __init__(self, say: Any) -> None:
+        self.say, self.held, self.size = say, [], 0
+
+    def __call__(self, kind: bytes, *parts: bytes) -> None:
+        """Hold a frame back."""
+        self.held.append((kind, *parts))
+        self.size += sum(map(len, parts))
+        if self.size > MUCH:
+            self.out()
+
+    def out(self) -> None:
+        """Say what was held back."""
+        held, self.held, self.size = self.held, [], 0
+        self.say(*held)

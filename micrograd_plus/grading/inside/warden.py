@@ -1,9 +1,9 @@
-"""The warden: a process of the grader's own that puts one student's process into its box, waits for it, and clears the
-box away with everything that was started in it.
+"""The warden: a process of the grader's own that keeps the box of one submission, in which its exercises are run one
+after the other, and clears it away with everything that was started in it.
 
-Warden and student are forks of one server, so Python and NumPy are started once for many. At the level *full* there is
-one more between them, the first process of a namespace of its own: when it ends, the kernel ends everything else there,
-however often that has forked or called itself a daemon.
+Warden and students are forks of one server, so Python and NumPy are started once for many. At the level *full* there is
+one more between them, the first process of a namespace of its own: when it ends, the kernel ends everything else there.
+Each exercise has a process and a folder of its own, and no process of a student can start another.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import select
 import shutil
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -31,68 +30,71 @@ INSIDE = 0
 """The user id that a student has inside a user namespace, where the grader is nobody in particular outside."""
 
 
-def guard(job: dict[str, Any], watch: socket.socket, files: dict[str, int], student: Callable[[], None]) -> None:
-    """Run `student` in its box until it ends, its time is over, or the grader lets go of `watch`; then clear up.
-
-    What became of it goes to `watch` as JSON: the exit status or signal, the processor time, the largest memory.
-    """
-    box = prepared_box(job)
-    read_end, write_end = os.pipe()
+def guard(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
+    """Keep a box until the grader lets go of `watch`; whoever holds its other end then knows that all is cleared
+    away."""
     kernel.control(kernel.SUBREAPER, 1)
-    if job["level"] == "full":
-        into_namespaces(job)
+    if box["level"] == "user":
+        attend(box, watch, student)
+        return
+    into_namespaces(box)
     child = os.fork()
     if child == 0:
-        watch.close()
-        os.close(read_end)
-        started = first_of_namespace if job["level"] == "full" else as_student
-        fenced(lambda: started(job, files, write_end, student), write_end)
-    os.close(write_end)
-    for number in files.values():
-        os.close(number)
-    try:
-        told = waited(job, child, watch, read_end)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-        _, status, used = os.wait4(child, 0)
-        if job["level"] == "user":
-            end_all_of(job["uid"])
-        empty(box)
-    if job["level"] == "user":
-        told = told or described(status, used)
-    with contextlib.suppress(OSError):
-        watch.sendall(json.dumps(told or {"signal": int(signal.SIGKILL)}).encode())
+        fenced(partial(first_of_namespace, box, watch, student), watch)
+    os.waitpid(child, 0)
 
 
-def fenced(body: Callable[[], Any], write_end: int) -> None:
+def attend(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
+    """Run the jobs that come in over `watch`, one after the other, each in a process and a folder of its own.
+
+    What became of each goes back as JSON: the exit status or signal, the processor time, the largest memory.
+    """
+    while True:
+        message, numbers, _, _ = socket.recv_fds(watch, 65536, 3)
+        if not message:
+            return
+        job = {**box, **json.loads(message)}
+        furnish(job)
+        child = os.fork()
+        if child == 0:
+            values, feed, output = numbers
+            files = {"values": values, "feed": feed, "output": output}
+            fenced(partial(as_student, job, files, student), watch)
+        for number in numbers:
+            os.close(number)
+        told, goes_on = waited(job, child, watch)
+        clear(job)
+        with contextlib.suppress(OSError):  # a grader that has ended wants to hear nothing
+            watch.sendall(json.dumps(told).encode())
+        if not goes_on:
+            return
+
+
+def fenced(body: Callable[[], Any], watch: socket.socket) -> None:
     """Run the grader's own part of a fork, which never returns into the program that was forked."""
     try:
         body()
         os._exit(0)
     except BaseException as error:  # noqa: BLE001 - whatever went wrong before the student's code began is the grader's
         with contextlib.suppress(OSError):
-            os.write(write_end, json.dumps({"failed": f"{type(error).__name__}: {error}"[:500]}).encode())
+            watch.sendall(json.dumps({"failed": f"{type(error).__name__}: {error}"[:500]}).encode())
     finally:
         os._exit(70)
 
 
-def waited(job: dict[str, Any], child: int, watch: socket.socket, read_end: int) -> dict[str, Any] | None:
-    """What the box said of the student's end; None where it was ended from here."""
-    ends = time.monotonic() + job["wall"] + 5  # the grader keeps the time; this is for when it cannot
+def waited(job: dict[str, Any], child: int, watch: socket.socket) -> tuple[dict[str, Any], bool]:
+    """How the student's process ended, and whether it did so by itself: else the grader let go of the box, or its time
+    was long over, and it was ended from here."""
     handle = os.pidfd_open(child)
     looked_at = select.poll()
     for each in (handle, watch.fileno()):
         looked_at.register(each, select.POLLIN | select.POLLHUP)
-    while True:
-        happened = looked_at.poll(max(0, 1000 * (ends - time.monotonic())))
-        if not happened or any(number == watch.fileno() for number, _ in happened):
-            return None
-        os.set_blocking(read_end, False)
-        with contextlib.suppress(BlockingIOError):
-            data = os.read(read_end, 4096)
-            return json.loads(data) if data else None
-        return None
+    happened = dict(looked_at.poll(1000 * (job["wall"] + 5)))  # the grader keeps the time; this is for when it cannot
+    os.close(handle)
+    if handle not in happened:
+        os.kill(child, signal.SIGKILL)
+    _, status, used = os.wait4(child, 0)
+    return described(status, used), handle in happened
 
 
 def described(status: int, used: Any) -> dict[str, Any]:
@@ -107,23 +109,40 @@ def described(status: int, used: Any) -> dict[str, Any]:
 # The box ------------------------------------------------------------------------------------------------------------
 
 
-def prepared_box(job: dict[str, Any]) -> Path:
-    """The student's own folder: at *full* the place for one that exists in memory alone, at *user* one on the disk."""
-    root = Path(job["jail"])
+def furnish(job: dict[str, Any]) -> None:
+    """A folder for one exercise: at *full* one that exists in memory alone, of a fixed size and number of files, at
+    *user* one on the disk."""
     if job["level"] == "full":
-        return root / "box"
-    box = root / "boxes" / str(job["uid"])
+        size = f"size={job['disk']},nr_inodes={job['inodes']},mode=0700"
+        if job["uid"] is not None:
+            size += f",uid={job['uid']},gid={job['uid']}"
+        kernel.mount("box", BOX, "tmpfs", kernel.NO_SUID | kernel.NO_DEV, size)
+        return
+    box = folder_of(job)
     shutil.rmtree(box, ignore_errors=True)
     box.mkdir(mode=0o700)
     os.chown(box, job["uid"], job["uid"])
-    return box
 
 
-def empty(box: Path) -> None:
-    """Remove a box from the disk. At *full* it has gone with its namespace, and an empty folder is left in its
-    place."""
-    if box.name != "box":
-        shutil.rmtree(box, ignore_errors=True)
+def clear(job: dict[str, Any]) -> None:
+    """End what a student may have left, and take the folder away. The filter lets no student's process start another,
+    so there should be none: here is seen to it."""
+    if job["level"] == "full":
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+        bury(wait=True)
+        kernel.unmount(BOX)
+        return
+    if lives(job["uid"]):
+        end_all_of(job["uid"])
+    for kind, remove in (("shm", "shmctl"), ("msg", "msgctl"), ("sem", "semctl")):
+        remove_shared(kind, remove, job["uid"])
+    shutil.rmtree(folder_of(job), ignore_errors=True)
+
+
+def folder_of(job: dict[str, Any]) -> Path:
+    """Where the folder of a slot lies at *user*."""
+    return Path(job["jail"], "boxes", str(job["uid"]))
 
 
 def into_namespaces(job: dict[str, Any]) -> None:
@@ -138,34 +157,19 @@ def into_namespaces(job: dict[str, Any]) -> None:
     Path("/proc/self/gid_map").write_text(f"{INSIDE} {group} 1", encoding="ascii")
 
 
-def first_of_namespace(job: dict[str, Any], files: dict[str, int], write_end: int, student: Callable[[], None]) -> None:
-    """The first process of the namespace: it furnishes the box, starts the student's process and buries its orphans."""
+def first_of_namespace(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
+    """The first process of the namespace: it has the jail as its root, and runs what comes in."""
     kernel.control(kernel.SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     kernel.control(kernel.SET_DUMPABLE, 0)
     os.setsid()
-    furnish(job)
-    child = os.fork()
-    if child == 0:
-        fenced(lambda: as_student(job, files, write_end, student), write_end)
-    for number in files.values():
-        os.close(number)
-    while True:
-        pid, status, used = os.wait4(-1, 0)
-        if pid == child:
-            os.write(write_end, json.dumps(described(status, used)).encode())
-            return
+    enter(box["jail"])
+    attend(box, watch, student)
 
 
-def furnish(job: dict[str, Any]) -> None:
-    """A root of its own: the jail, which cannot be written, with a folder in memory of a fixed size and number of
-    files."""
-    root = job["jail"]
+def enter(root: str) -> None:
+    """Make the jail the root; it cannot be written."""
     kernel.mount("none", "/", None, kernel.RECURSIVE | kernel.PRIVATE)
     kernel.mount(root, root, None, kernel.BIND)
-    size = f"size={job['disk']},nr_inodes={job['inodes']},mode=0700"
-    if job["uid"] is not None:
-        size += f",uid={job['uid']},gid={job['uid']}"
-    kernel.mount("box", f"{root}{BOX}", "tmpfs", kernel.NO_SUID | kernel.NO_DEV, size)
     kernel.mount("none", root, None, kernel.REMOUNT | kernel.BIND | kernel.READ_ONLY | kernel.NO_SUID | kernel.NO_DEV)
     kernel.pivot(root)
     socket.sethostname("box")
@@ -174,7 +178,7 @@ def furnish(job: dict[str, Any]) -> None:
 # The student's process ----------------------------------------------------------------------------------------------
 
 
-def as_student(job: dict[str, Any], files: dict[str, int], write_end: int, student: Callable[[], None]) -> None:
+def as_student(job: dict[str, Any], files: dict[str, int], student: Callable[[], None]) -> None:
     """Become the student: another user without rights, with limits, in its folder, holding three files; then begin."""
     os.setsid()
     for number in range(1, signal.NSIG):
@@ -193,13 +197,13 @@ def as_student(job: dict[str, Any], files: dict[str, int], write_end: int, stude
         os.setresgid(job["uid"], job["uid"], job["uid"])
         os.setresuid(job["uid"], job["uid"], job["uid"])
     kernel.drop_rights()
+    kernel.control(kernel.SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     kernel.control(kernel.SET_DUMPABLE, 1)
     os.umask(0o077)
     os.environ.clear()
     os.environ.update({"HOME": here, "TMPDIR": here, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"})
     held(files)
-    if job["filter"]:
-        kernel.filter_calls()
+    kernel.filter_calls()
     student()
 
 
@@ -257,8 +261,6 @@ def end_all_of(user: int) -> None:
         if not lives(user):
             break
         time.sleep(0.01)
-    for kind, remove in (("shm", "shmctl"), ("msg", "msgctl"), ("sem", "semctl")):
-        remove_shared(kind, remove, user)
 
 
 def lives(user: int) -> bool:
@@ -287,40 +289,25 @@ def remove_shared(kind: str, remove: str, user: int) -> None:
 
 
 def serve(control: socket.socket, student: Callable[[int], None]) -> None:
-    """Fork a warden for each job that comes in, until the grader goes away."""
+    """Fork a warden for each box that is asked for, until the grader goes away."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader, which gets it too, decides what is to end
     base = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     control.sendall(b"ready")
     while True:
-        message, numbers, _, _ = socket.recv_fds(control, 65536, 4)
+        message, numbers, _, _ = socket.recv_fds(control, 65536, 1)
         bury(wait=not message)
         if not message:
             return
-        job = json.loads(message) | {"base": base}
         if os.fork() == 0:
             control.close()
-            values, feed, output = numbers[:3]
-            files = {"values": values, "feed": feed, "output": output}
-            with socket.socket(fileno=numbers[3]) as watch:
-                failed(partial(guard, job, watch, files, partial(student, 3)), watch)
-        for number in numbers:
-            os.close(number)
+            with socket.socket(fileno=numbers[0]) as watch:
+                fenced(partial(guard, json.loads(message) | {"base": base}, watch, partial(student, 3)), watch)
+        os.close(numbers[0])
 
 
 def bury(wait: bool) -> None:
-    """Take note of the wardens that have ended: what they used is then counted as this process's."""
+    """Take note of the children that have ended: what they used is then counted as this process's."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, 0 if wait else os.WNOHANG)[0]:
             pass
 
-
-def failed(body: Callable[[], None], watch: socket.socket) -> None:
-    """Run the warden's part of a fork; where it cannot do it, say so."""
-    try:
-        body()
-    except BaseException as error:  # noqa: BLE001 - the grader is told whatever it was
-        with contextlib.suppress(OSError):
-            watch.sendall(json.dumps({"failed": f"{type(error).__name__}: {error}"[:500]}).encode())
-    finally:
-        sys.stdout.flush()
-        os._exit(0)

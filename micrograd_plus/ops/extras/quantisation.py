@@ -11,8 +11,8 @@ points are constants unless an operation says that it learns them.
 from ...core.composite import composite
 from ...core.define import elementwise, nondifferentiable, op, real_only, wraps_op
 from ...core.errors import names_itself
+from ..casts import astype
 from ..convolution import conv2d
-from ..elementwise import astype
 from ..shape import reshape
 
 

@@ -4,7 +4,7 @@ from ...backends.shapes import shape
 from ...core.composite import composite
 from ...core.define import linear, nondifferentiable
 from ...core.errors import names_itself
-from ..elementwise import ones_beside
+from ..casts import ones_beside
 from ..shape import pad
 
 # Frames ---------------------

@@ -1,7 +1,8 @@
 """Special functions: gamma, beta and Bessel functions, and the inverses of erf. Public as `mg.special`, with SciPy's
 names.
 
-Their numerics are in `backends/gammas.py` and `backends/bessel.py`; nothing here needs SciPy.
+Their numerics are in `backends/gammas.py`, `backends/bessel.py` and `backends/bessel_orders.py`; nothing here needs
+SciPy.
 """
 
 from math import inf, log as ln, pi, sqrt as root
@@ -9,24 +10,15 @@ from math import inf, log as ln, pi, sqrt as root
 from ...core.define import elementwise, nondifferentiable, wraps_op
 from ...core.errors import names_itself
 from ..activations import logsigmoid, sigmoid
-from ..elementwise import (
-    absolute,
-    erfc,
-    exp,
-    isnan,
-    log,
-    logical_and,
-    logical_not,
-    multiply,
-    positive,
-    reciprocal,
-    sign,
-    where,
-)
+from ..arithmetic import absolute, multiply, positive, reciprocal, where
+from ..comparisons import isnan, logical_and, logical_not
+from ..exponentials import erfc, exp, log
 from ..reductions import logsumexp as _logsumexp, sum as added_up, top
+from ..rounding import sign
 from ..shape import squeeze_axes
 
 HALF_ROOT_PI, ROOT_TWO_PI = root(pi) / 2, root(2 * pi)
+MOST_ORDER = 10_000
 
 # One argument ---------------
 
@@ -331,6 +323,140 @@ def y1(xp, x):
     return xp.y1(x)
 
 
+# Bessel functions of any order
+
+
+def _order(name, v):
+    """An order, as a number: one that wants a gradient is refused, and so is an array of several."""
+    if getattr(v, "requires_grad", False) is True:
+        raise TypeError(f"{name} has no gradient by its order v: give it mg.stop_gradient(v).item()")
+    if getattr(v, "shape", ()) != () or isinstance(v, (list, tuple)):
+        raise TypeError(f"{name} takes one order: write mg.stack([mg.special.{name}(v, x) for v in orders])")
+    v = float(v)
+    if not abs(v) <= MOST_ORDER:
+        raise ValueError(f"{name} takes orders from -{MOST_ORDER:,} to {MOST_ORDER:,}, got {v}")
+    return v
+
+
+@elementwise(x=lambda xp, x, v: 0.5 * (xp.iv(v - 1, x) + xp.iv(v + 1, x)))
+def _iv(xp, x, *, v):
+    """Modified Bessel function of any real order."""
+    return xp.iv(v, x)
+
+
+@wraps_op(_iv, namespace=True)
+@names_itself
+def iv(v, x):
+    """Modified Bessel function of any real order.
+
+    I_v(x) = (x / 2)^v Σₖ (x² / 4)ᵏ / (k! Γ(v + k + 1)); nan for x < 0 where v is no whole number.
+
+    Shapes: x of any shape -> the same.
+    Args:
+        v: the order, a number, which receives no gradient.
+        x: real numbers.
+    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
+    Raises: TypeError where x is complex, or v is an array or wants a gradient; ValueError where |v| is above 10,000.
+    Example:
+        >>> mg.special.iv(0.5, [1.0, 2.0]).round(4).tolist()
+        [0.9377, 2.0462]
+
+    See: scipy.special.iv.
+    """
+    return _iv(x, v=_order("iv", v))
+
+
+@elementwise(x=lambda xp, x, v, out: 0.5 * (xp.ive(v - 1, x) + xp.ive(v + 1, x)) - xp.sign(x) * out)
+def _ive(xp, x, *, v):
+    """Modified Bessel function of any real order, scaled so that it does not overflow."""
+    return xp.ive(v, x)
+
+
+@wraps_op(_ive, namespace=True)
+@names_itself
+def ive(v, x):
+    """Modified Bessel function of any real order, scaled so that it does not overflow.
+
+    I_v(x) exp(-|x|); nan for x < 0 where v is no whole number.
+
+    Shapes: x of any shape -> the same.
+    Args:
+        v: the order, a number, which receives no gradient.
+        x: real numbers.
+    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
+    Raises: TypeError where x is complex, or v is an array or wants a gradient; ValueError where |v| is above 10,000.
+    Example:
+        >>> mg.special.ive(2.5, [1.0, 1000.0]).round(4).tolist()
+        [0.021, 0.0126]
+
+    See: scipy.special.ive.
+    """
+    return _ive(x, v=_order("ive", v))
+
+
+@elementwise(x=lambda xp, x, v: 0.5 * (xp.jv(v - 1, x) - xp.jv(v + 1, x)))
+def _jv(xp, x, *, v):
+    """Bessel function of the first kind, of any real order."""
+    return xp.jv(v, x)
+
+
+@wraps_op(_jv, namespace=True)
+@names_itself
+def jv(v, x):
+    """Bessel function of the first kind, of any real order.
+
+    J_v(x) = (x / 2)^v Σₖ (-x² / 4)ᵏ / (k! Γ(v + k + 1)); nan for x < 0 where v is no whole number. `mg.special.jn` is
+    the same function.
+
+    Shapes: x of any shape -> the same.
+    Args:
+        v: the order, a number, which receives no gradient.
+        x: real numbers.
+    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
+    Raises: TypeError where x is complex, or v is an array or wants a gradient; ValueError where |v| is above 10,000.
+    Example:
+        >>> mg.special.jv(0.5, [1.0, 2.0]).round(4).tolist()
+        [0.6714, 0.513]
+
+    See: scipy.special.jv.
+    """
+    return _jv(x, v=_order("jv", v))
+
+
+jn = jv
+
+
+@elementwise(x=lambda xp, x, n: 0.5 * (xp.yn(n - 1, x) - xp.yn(n + 1, x)))
+def _yn(xp, x, *, n):
+    """Bessel function of the second kind, of a whole order."""
+    return xp.yn(n, x)
+
+
+@wraps_op(_yn, namespace=True)
+@names_itself
+def yn(n, x):
+    """Bessel function of the second kind, of a whole order.
+
+    Y_n(x), the solution of the same equation as J_n that is infinite at 0; nan below.
+
+    Shapes: x of any shape -> the same.
+    Args:
+        n: the order, a whole number.
+        x: real numbers.
+    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
+    Raises: TypeError where x is complex, or n no whole number; ValueError where |n| is above 10,000.
+    Example:
+        >>> mg.special.yn(2, [1.0, 2.0]).round(4).tolist()
+        [-1.6507, -0.6174]
+
+    See: scipy.special.yn.
+    """
+    order = _order("yn", n)
+    if order != int(order):
+        raise TypeError(f"yn is for whole orders, got {order}")
+    return _yn(x, n=int(order))
+
+
 psi = digamma
 expit = sigmoid
 log_expit = logsigmoid
@@ -471,13 +597,13 @@ def ndtr(x):
 
 
 @elementwise(
-    x=lambda xp, x, y: xp.where(x == 0, 0.0, xp.log(xp.where(x == 0, 1.0, y))),
+    x=lambda xp, x, y: xp.log(xp.where(xp.logical_and(x == 0, abs(y) == -y), 1.0, y)),
     y=lambda x, y: x / y,
 )
 def xlogy(xp, x, y):
     """A number times a logarithm: 0 where the number is 0, whatever the logarithm.
 
-    x log y.
+    x log y. Its slope by x is log y, and taken to be 0 where x is 0 and y has no logarithm.
 
     Shapes: x, y of shapes that broadcast -> the broadcast shape.
     Args:
@@ -494,13 +620,13 @@ def xlogy(xp, x, y):
 
 
 @elementwise(
-    x=lambda xp, x, y: xp.where(x == 0, 0.0, xp.log1p(xp.where(x == 0, 0.0, y))),
+    x=lambda xp, x, y: xp.log1p(xp.where(xp.logical_and(x == 0, y <= -1), 0.0, y)),
     y=lambda x, y: x / (1 + y),
 )
 def xlog1py(xp, x, y):
     """A number times the logarithm of 1 + y: 0 where the number is 0, whatever the logarithm.
 
-    x log(1 + y).
+    x log(1 + y). Its slope by x is log(1 + y), and taken to be 0 where x is 0 and 1 + y has no logarithm.
 
     Shapes: x, y of shapes that broadcast -> the broadcast shape.
     Args:

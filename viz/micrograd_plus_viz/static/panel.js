@@ -127,8 +127,8 @@ function readsSection(data, step) {
   if (step.local === null) return null;
   const arrays = arraysRead(data, step, [120, 56], ([name, value]) => (!value || ofSeveral(value))
     && step.reads[name] !== step.local);
-  return arrays.length ? make("div", "share reads", make("p", "title", "What local is made of"), make("div", "cards",
-    ...arrays)) : null;
+  return arrays.length ? make("div", "share reads", make("p", "title", data.besides ?? "What local is made of"),
+    make("div", "cards", ...arrays)) : null;
 }
 
 // What else the rule read, in a line each: what local is, single numbers, parameters.

@@ -6,7 +6,9 @@ export function mount(host, data, opts = {}) {
   keepKeys(host);
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const walk = walkOf(data);
-  const count = data.steps.length + (data.error ? 1 : 0);
+  // A question may stand in the place of the next step.
+  const { ask } = opts;
+  const count = data.steps.length + (data.error || ask ? 1 : 0);
   const born = data.nodes.flatMap((node, i) => (node.kind === "leaf" ? [] : [i]));
 
   let index = 0;
@@ -24,7 +26,7 @@ export function mount(host, data, opts = {}) {
     onNode, onGroups: () => { if (ready) restore(); }, search, values: () => valuesFirst(least === 0),
     along: () => { along = !along; player.querySelector(".along")?.setAttribute("aria-pressed", String(along)); seek(
       index); },
-    full: () => (document.fullscreenElement ? document.exitFullscreen() : player.requestFullscreen?.()),
+    full: () => (document.fullscreenElement ? document.exitFullscreen() : (opts.frame ?? player).requestFullscreen?.()),
   };
   const graph = drawGraph(data, act);
   const controlled = controls(data, count, act);
@@ -37,13 +39,14 @@ export function mount(host, data, opts = {}) {
   tip.setAttribute("role", "status");
   tip.hidden = true;
   const tools = viewTools(graph, act);
-  const player = make("div", "player", trail(opts), controlled.bar, data.note && make("p", "note", data.note),
-    make("div", "stage", graph.frame), make("div", "under", legend, tools), said, line, panel, tip);
+  const player = make("div", "player", trail(opts), controlled.bar, opts.strip,
+    data.note && make("p", "note", data.note), make("div", "stage", graph.frame), make("div", "under", legend, tools),
+    said, line, panel, tip);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
   player.setAttribute("aria-label", `Walk ${nextNumber()}. ${data.summary}`);
   if (window === top) player.classList.add("tall");
-  if (hasNumbersAlone(data)) player.classList.add("scalars");
+  if (!opts.strip && hasNumbersAlone(data)) player.classList.add("scalars");
   const nested = make("div", "nested");
   root.replaceChildren(player, nested);
   showTips(player, tip);
@@ -51,16 +54,20 @@ export function mount(host, data, opts = {}) {
 
   // State k is what holds after k steps; going from one to another touches only the steps between. Below 0 stand the
   // values of the program, one by one.
+  const isAsked = () => ask && index > data.steps.length;
+  const litAt = (k) => (ask && k > data.steps.length ? ask.lit : data.steps[k - 1]);
+  const atHand = () => (isAsked() ? ask.lit ?? data.steps[index - 2] : data.steps[index - 1]);
+
   function seek(wanted, moving = false) {
     const target = Math.min(count, Math.max(least, wanted));
     graph.stopBeads();
-    if (along && data.steps[target - 1]) for (const i of concernedIn(data, data.steps[target - 1])) graph.openTo(i);
-    graph.light(data.steps[index - 1], false);
+    if (along && litAt(target)) for (const i of concernedIn(data, litAt(target))) graph.openTo(i);
+    graph.light(litAt(index), false);
     while (index < target) { apply(index, true); index += 1; }
     while (index > target) { index -= 1; apply(index, false); }
     const step = data.steps[index - 1];
-    graph.light(step, true);
-    graph.follow(index > data.steps.length ? null : step);
+    graph.light(litAt(index), true);
+    graph.follow(atHand());
     if (step && moving && !still.matches) graph.sendBeads(step, 0.8 * controlled.stepTime());
     const focused = root.activeElement;
     tell(step);
@@ -72,7 +79,7 @@ export function mount(host, data, opts = {}) {
   function restore() {
     data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
     for (let i = Math.min(0, index); i < index; i += 1) apply(i, true);
-    graph.light(data.steps[index - 1], true);
+    graph.light(litAt(index), true);
     if (selected !== null) graph.select(selected);
     tellLegend(data.steps[index - 1]);
   }
@@ -80,7 +87,7 @@ export function mount(host, data, opts = {}) {
   function apply(i, on) {
     if (i < 0) { unborn(born[born.length + i], !on); return; }
     const step = data.steps[i];
-    if (!step) { graph.failed?.(data.error, on); return; }
+    if (!step) { if (data.error) graph.failed(data.error, on); return; }
     const next = walk.newWalk(i);
     if (next) data.nodes.forEach((_, node) => graph.hold(node, on ? walk.begins(next, node) : walk.held(node, i)));
     for (const edge of edgesOf(step)) graph.travelled(edge, on, step.contribution);
@@ -102,13 +109,14 @@ export function mount(host, data, opts = {}) {
     controlled.show(index, playing);
     said.setAttribute("aria-live", playing && controlled.isFast() ? "off" : "polite");
     const failed = index > data.steps.length ? data.error : null;
-    said.textContent = failed ? `${failed.say} ${failed.kind}: ${failed.text}` : index < 0 ? sayValue()
+    said.textContent = isAsked() ? ask.say : failed ? `${failed.say} ${failed.kind}: ${failed.text}`
+      : index < 0 ? sayValue()
       : step ? step.say : `${data.summary}. ${notBegun(data)}`;
-    if (step && !failed) markNames(said, data, step);
+    if (step && !failed && !isAsked()) markNames(said, data, step);
     said.classList.toggle("failed", Boolean(failed));
     const computed = index < 0 ? born[born.length + index - 1] : undefined;
     graph.compute(computed);
-    const at = failed ? failed.node : index < 0 ? computed : step?.node;
+    const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
     const inside = step && !failed && data.insides[step.node] !== undefined;
     line.replaceChildren(...[at === undefined || at === null ? null : lineOf(data, at),
       inside ? insideButton(data, step.node, () => enter(step.node)) : null].filter(Boolean));
@@ -132,7 +140,8 @@ export function mount(host, data, opts = {}) {
       panel.replaceChildren(make("div", "column wide scroller", nodePanel(data, selected, walk.held(selected, index),
         enter,
         letGo), visits(data, walk.arrivals[selected], walk.departures[selected], (i) => act.go(i + 1))));
-    } else if (failed) panel.replaceChildren(...errorPanel(data, failed));
+    } else if (isAsked()) panel.replaceChildren(...ask.panel);
+    else if (failed) panel.replaceChildren(...errorPanel(data, failed));
     else if (step) {
       const last = index === count;
       panel.replaceChildren(...stepPanel(data, step, last && !opts.outside ? endSection(data) : null));
@@ -148,6 +157,7 @@ export function mount(host, data, opts = {}) {
   }
 
   function onNode(i, how) {
+    if (isAsked() && ask.onNode?.(i, how)) { graph.select(i); return; }
     if (how === "enter") { enter(i); return; }
     selected = i;
     graph.select(i);
@@ -239,7 +249,7 @@ export function mount(host, data, opts = {}) {
   };
   const keysOnNode = { ArrowDown: (part) => graph.besides(part, 1), ArrowUp: (part) => graph.besides(part, -1),
     Enter: (part) => { const item = graph.at(part); if (part.matches(".group, .group-heading")) graph.toggle(
-      item.i ?? Number(item.part.slice(1))); else enter(item.i); } };
+      item.i ?? Number(item.part.slice(1))); else onNode(item.i, "enter"); } };
 
   player.addEventListener("keydown", (event) => {
     if (isForThePage(event) && !(event.shiftKey && ["+", "!", "/"].includes(event.key))) return;
@@ -250,14 +260,14 @@ export function mount(host, data, opts = {}) {
     if (target.closest("button") && [" ", "Enter"].includes(key)) return;
     const part = target.closest(".node, .group-heading");
     const onNode = part ? keysOnNode[key] : null;
-    const press = onNode ?? keys[key];
+    const press = onNode ?? opts.keys?.[key] ?? keys[key];
     if (!press || target.closest(".scroller") && !target.closest("button") && key.startsWith("Arrow")) return;
     event.preventDefault();
     press(part);
   });
 
   function fit() {
-    if (graph.fit()) graph.follow(index > data.steps.length ? null : data.steps[index - 1]);
+    if (graph.fit()) graph.follow(atHand());
   }
 
   const sizes = new ResizeObserver(() => { fit(); settle(player); });
@@ -283,6 +293,7 @@ export function mount(host, data, opts = {}) {
   }
 
   return { seek: (wanted) => seek(wanted), setPlay, focus: () => player.focus(), destroy, valuesFirst,
+    isOpen: graph.isOpen,
     state: () => ({ index, least, first: data.first, drawn: graph.drawn() }) };
 }
 
@@ -305,6 +316,7 @@ function walkOf(data) {
     arrivals[step.to].push(i);
     departures[step.from].push(i);
   });
+  for (const node of data.pending ?? []) delete lastOf[node];
   const starts = [0, ...data.later.map((later) => later.at)];
   const walkAt = (i) => starts.findLastIndex((start) => start <= i);
   const latest = (node, k, since) => arrivals[node].findLast((i) => i < k && i >= since);

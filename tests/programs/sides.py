@@ -1,0 +1,89 @@
+"""The two libraries that a program is run by, and what is spelled otherwise in them."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+
+def drawn(seed: int, *shape: int, scale: float = 1.0) -> np.ndarray:
+    """Normal numbers, the same in every process."""
+    return np.random.default_rng(seed).standard_normal(shape) * scale
+
+
+class Torch:
+    """The side of PyTorch."""
+
+    def __init__(self) -> None:
+        import torch
+
+        self.m, self.F, self.nn, self.optim = torch, torch.nn.functional, torch.nn, torch.optim
+        self.keep = {"keepdim": True}
+
+    def leaf(self, values: Any) -> Any:
+        """Numbers with a gradient."""
+        return self.m.tensor(values, dtype=self.m.float64, requires_grad=True)
+
+    def gradients(self, f: Any, parameters: list[Any]) -> Any:
+        """Of a function, with a graph of their own."""
+        parameters = [each if each.requires_grad else each.clone().requires_grad_() for each in parameters]
+        return self.m.autograd.grad(f(parameters), parameters, create_graph=True)
+
+    def slopes(self, f: Any, x: Any) -> tuple[Any, Any]:
+        """The first and the second, entry by entry, with graphs that lead to whatever the function reads."""
+        x = x.clone().requires_grad_()
+        (first,) = self.m.autograd.grad(f(x).sum(), x, create_graph=True)
+        return first, self.m.autograd.grad(first.sum(), x, create_graph=True)[0]
+
+    def value_and_slope(self, f: Any, x: Any) -> tuple[float, np.ndarray]:
+        """Of a function of an array, as numbers."""
+        x = self.m.tensor(x, requires_grad=True)
+        value = f(x)
+        value.backward()
+        return value.item(), x.grad.numpy()
+
+    def network(self, layers: list[Any], seed: int) -> Any:
+        """Layers one after the other, with weights that both sides have."""
+        net = self.nn.Sequential(*layers).double()
+        for i, p in enumerate(net.parameters()):
+            p.data = self.m.tensor(drawn(10 * seed + i, *p.shape, scale=0.4))
+        return net
+
+
+class Here:
+    """This side."""
+
+    def __init__(self) -> None:
+        import micrograd_plus as mg
+
+        self.m, self.F, self.nn, self.optim, self.keep = mg, mg.nn.functional, mg.nn, mg.optim, {"keepdims": True}
+
+    def leaf(self, values: Any) -> Any:
+        """Numbers with a gradient."""
+        return self.m.tensor(values, dtype=float, requires_grad=True)
+
+    def gradients(self, f: Any, parameters: list[Any]) -> Any:
+        """Of a function, with a graph of their own."""
+        return self.m.grad(f)([each if each.requires_grad else each.clone().requires_grad_() for each in parameters])
+
+    def slopes(self, f: Any, x: Any) -> tuple[Any, Any]:
+        """The first and the second, entry by entry, with graphs that lead to whatever the function reads."""
+        first = self.m.grad(lambda x: f(x).sum())
+        return first(x), self.m.grad(lambda x: first(x).sum())(x)
+
+    def value_and_slope(self, f: Any, x: Any) -> tuple[Any, Any]:
+        """Of a function of an array, as numbers."""
+        return self.m.value_and_grad(f)(x)
+
+    def network(self, layers: list[Any], seed: int) -> Any:
+        """Layers one after the other, with weights that both sides have."""
+        net = self.nn.Sequential(*layers)
+        for i, p in enumerate(net.parameters()):
+            p.data = drawn(10 * seed + i, *p.shape, scale=0.4)
+        return net
+
+
+@cache
+def side(kind: type) -> Any:
+    """The one side of a kind."""
+    return kind()

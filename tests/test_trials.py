@@ -1,0 +1,102 @@
+"""A few of each kind of trial, and that a trial sees what it looks for."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from trials import harness, hostile, training
+from trials.__main__ import KINDS, tally
+
+TESTS = Path(__file__).resolve().parent
+
+
+@pytest.mark.parametrize(("kind", "count"), [("hostile", 250), ("steps", 200)])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:Duplicate name")
+def test_a_few_cases_find_nothing(kind, count):
+    found = tally(kind, 0, count, quiet=True)
+    assert not found.findings
+    assert found.tried == count // (training.STEPS if kind == "steps" else 1)
+
+
+@pytest.mark.parity
+@pytest.mark.needs("torch")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_few_random_programs_are_pytorchs():
+    found = tally("programs", 0, 100, quiet=True)
+    assert not found.findings
+    assert found.outcomes[harness.SAME] > 90
+
+
+@pytest.mark.parity
+@pytest.mark.needs("torch")
+def test_a_wrong_rule_is_found_by_random_programs(monkeypatch):
+    from trials import programs, words
+
+    def wrong(side, x):
+        return side.m.tanh(x) if side.name == "torch" else side.m.tanh(x) + (x - x.detach()) * 0.01
+
+    tables = {**words.ENTRIES, **dict.fromkeys(words.ENTRIES, wrong)}
+    monkeypatch.setitem(programs.TABLES, "entries", tables)
+    assert harness.tried("programs", programs.run, 0, 20, quiet=True).findings
+
+
+def test_what_raises_and_what_differs_is_found_by_its_number():
+    def run(case):
+        if case == 3:
+            raise KeyError("lost")
+        return harness.SAME if case != 4 else "another number"
+
+    found = harness.tried("made up", run, 2, 4, quiet=True)
+    assert found.findings == ["made up:3 raised KeyError: 'lost'", "made up:4 another number"]
+    assert (found.tried, found.outcomes[harness.SAME]) == (4, 2)
+    assert "2 findings" in str(found)
+    assert "FOUND made up:3" in str(found)
+
+
+def turns_for(seconds):
+    start = time.monotonic()
+    while time.monotonic() - start < seconds:
+        np.ones(3).sum()
+
+
+def test_what_hangs_is_broken_off():
+    start = time.monotonic()
+    with pytest.raises(harness.Hang), harness.watched(0.05):
+        turns_for(10)
+    assert time.monotonic() - start < 5
+
+
+def test_a_case_is_the_same_in_every_run():
+    whole = hostile.traces()[0]
+    one = hostile.damaged_data(harness.dice("hostile", 7), whole)
+    for case in range(300):
+        hostile.damaged_data(harness.dice("hostile", case), whole)
+    other = hostile.damaged_data(harness.dice("hostile", 7), whole)
+    assert repr(one) == repr(other)
+    assert repr(one) != repr(whole)
+
+
+def test_a_trace_that_cannot_be_used_is_found(monkeypatch):
+    monkeypatch.setattr(hostile, "used_trace", lambda trace: 1 / 0)
+    monkeypatch.setattr(hostile, "damaged_data", lambda rng, whole: whole)
+    assert harness.tried("hostile", hostile.run, 0, 20, quiet=True).findings
+
+
+def test_the_command_does_one_case_again():
+    command = [sys.executable, "-m", "trials", "--case", "hostile:1"]
+    environment = {"PYTHONPATH": f"{TESTS}:{TESTS.parent}:{TESTS.parent / 'viz'}", "PATH": ""}
+    done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.strip() in (harness.SAME, harness.SAID)
+    assert set(KINDS) == {"programs", "hostile", "steps"}
+
+
+def test_a_refusal_is_of_moderate_length_however_long_the_file_speaks():
+    error = mg.FileError("state.npz " + "x" * 10**6)
+    assert len(str(error)) < 700
+    assert str(error).endswith(" ...")
+    assert str(mg.FileError("state.npz: \ud800")) == "state.npz: \\ud800"

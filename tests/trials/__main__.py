@@ -1,0 +1,52 @@
+"""Try what was asked for, print what came of it; 1 where something was found.
+
+A number of cases that is not given is the whole: 100,000 programs beside PyTorch, 200,000 hostile traces and files,
+200,000 steps of training each way.
+"""
+
+import argparse
+import importlib
+import sys
+
+from .harness import Tally, tried
+
+KINDS = {"programs": 100_000, "hostile": 200_000, "steps": 200_000}
+MODULES = {"programs": "programs", "hostile": "hostile", "steps": "training"}
+MOST_GROWTH = 30.0
+"""Megabytes by which the process may grow, from a tenth of the cases to the last."""
+
+
+def tally(kind: str, first: int, count: int, quiet: bool = False) -> Tally:
+    """Try so many cases of a kind."""
+    module = importlib.import_module(f".{MODULES[kind]}", __package__)
+    return tried(kind, module.run, first, max(1, count // getattr(module, "STEPS", 1)), quiet)
+
+
+def main() -> int:
+    """Parse the command line, run, print."""
+    parser = argparse.ArgumentParser(prog="trials", description=__doc__)
+    for kind, whole in KINDS.items():
+        parser.add_argument(f"--{kind}", type=int, metavar="N", help=f"how many {kind} ({whole:,})")
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="the number of the first case")
+    parser.add_argument("--case", metavar="KIND:N", help="one case again, as it was printed")
+    options = parser.parse_args()
+    if options.case:
+        kind, _, number = options.case.partition(":")
+        module = importlib.import_module(f".{MODULES[kind]}", __package__)
+        print(module.run(int(number)))
+        return 0
+    asked = {kind: getattr(options, kind) for kind in KINDS}
+    if all(count is None for count in asked.values()):
+        asked = KINDS
+    bad = False
+    for kind, count in asked.items():
+        if count:
+            found = tally(kind, options.first, count)
+            flat = not found.grown > MOST_GROWTH
+            print(f"{found}{'' if flat else '; IT GROWS'}", flush=True)
+            bad |= bool(found.findings) or not flat
+    return int(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""Programs that are asked about, and all that a page of a quiz lets one read."""
+
+import base64
+import gzip
+import html
+import json
+import re
+from typing import Any
+
+import numpy as np
+
+import micrograd_plus as mg
+
+SEALED = ("right", "hints", "texts", "sealed", "shows", "salt")
+"""What stands in a payload as hashes and sealed bytes."""
+
+
+def leaf(values: Any, label: str = "") -> Any:
+    made = mg.tensor(values, requires_grad=True)
+    made.label = label or None
+    return made
+
+
+def curve() -> Any:
+    """Numbers, with a value that is read three times; gradients have digits that nothing else has."""
+    a, b = leaf(1.7320508, "a"), leaf(-0.3719173, "b")
+    with mg.record() as trace:
+        c = a * b
+        d = mg.tanh(c + a)
+        y = d * b + c
+        y.backward()
+    return trace
+
+
+def layer() -> Any:
+    """Arrays: a matrix product, a bias that is broadcast, an activation, a loss."""
+    rng = np.random.default_rng(3)
+    x, w, bias = rng.normal(size=(6, 5)), leaf(rng.normal(size=(5, 4)), "w"), leaf(rng.normal(size=4), "bias")
+    with mg.record() as trace:
+        h = mg.tanh(mg.tensor(x) @ w + bias)
+        y = (h * h * 0.37).sum()
+        y.backward()
+    return trace
+
+
+def twice() -> Any:
+    """Two walks, between which nobody clears the gradient."""
+    p = leaf(3.0, "p")
+    with mg.record() as trace:
+        for _ in range(2):
+            (p * p).backward()
+    return trace
+
+
+def inside(packed: str) -> Any:
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def readable(quiz: Any) -> str:
+    """All that can be read in a quiz without an answer: its text, its payload, its page, its picture and the picture's
+    description; no hash, and no sealed byte."""
+    bundle = quiz._repr_mimebundle_()
+    page = re.sub(r"<script.*?</script>", " ", quiz.document(), flags=re.DOTALL)
+    cell = re.sub(r"<script.*?</script>", " ", bundle["text/html"], flags=re.DOTALL)
+    pictures = [base64.b64decode(text).decode() for text in re.findall(r"image/svg\+xml;base64,([^\"]+)", cell)]
+    frame = quiz._mime_()[1].partition("srcdoc")[0]
+    told = [bundle["text/plain"], repr(quiz), page, re.sub(r'src="[^"]*"', "", cell), frame, *pictures,
+            json.dumps(unsealed(quiz.data), ensure_ascii=False)]  # fmt: skip
+    return html.unescape("\n".join(told)).replace("−", "-")
+
+
+def unsealed(data: Any) -> Any:
+    """A payload without hashes and sealed bytes."""
+    if isinstance(data, dict):
+        return {name: unsealed(part) for name, part in data.items() if name not in SEALED}
+    return [unsealed(part) for part in data] if isinstance(data, list) else data
+
+
+def digits(number: float) -> str:
+    """Four digits of a number, as they would stand wherever it is written."""
+    mantissa = f"{abs(float(number)):.12e}".partition("e")[0].replace(".", "")
+    return mantissa[:4]
+
+
+def holds(text: str, number: float) -> bool:
+    """Whether a text has a number in it, to four digits cut off."""
+    plain = re.sub(r"(?<=\d)\.(?=\d)", "", text)
+    return digits(number) in plain
+
+
+def numbers_in(text: str) -> set[str]:
+    """All numbers of a text that are no whole ones, to four digits and without their signs."""
+    found = re.findall(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?|\d+e-\d+", text)
+    return {f"{float(number):.4g}" for number in found}

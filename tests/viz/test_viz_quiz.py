@@ -1,0 +1,430 @@
+"""A quiz: what it asks, which answers count, and that nothing in it tells them."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import quizzed
+import sample_traces
+from quizzed import curve, holds, layer, leaf, readable, twice
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from micrograd_plus import exercises
+from micrograd_plus.checks import museum
+from micrograd_plus_viz import quiz_parts, quiz_seals
+from micrograd_plus_viz.quiz_choosing import MIX, Chooser
+from micrograd_plus_viz.quiz_questions import KINDS
+from micrograd_plus_viz.window import shown
+
+KINDS_OF_CHOICE = ("sign", "adds", "formula", "picture")
+
+
+def question(trace, step, kind, **options):
+    """The question with its answers, as it is before they are hashed."""
+    normal, _ = shown(trace)
+    return Chooser(normal, options.get("tolerance", 0.02), options.get("candidates", ()), 0).question(step - 1, kind)
+
+
+def says(asked, answer):
+    """What is said to an answer: True where it counts, else the hint."""
+    if answer in asked.right:
+        return True
+    return next((text for answers, text in asked.hints if answer in answers), asked.plain)
+
+
+def number(asked, x):
+    return quiz_seals.bin_of(x, math.expm1(asked.width * quiz_seals.BINS_EACH_SIDE))
+
+
+# Nothing tells the answer ----
+
+
+def hidden(trace, step):
+    """The numbers that step brings about, which nothing before it has."""
+    known = {quizzed.digits(np.ravel(each)[0]) for node in trace.nodes if (each := node.value) is not None}
+    for before in trace.steps[: step - 1]:
+        known |= {quizzed.digits(x) for x in (before.contribution, before.after, before.local or 1.0)}
+    asked = trace.steps[step - 1]
+    return [x for x in (asked.contribution, asked.after, trace.steps[-1].after) if quizzed.digits(x) not in known]
+
+
+@pytest.mark.parametrize("step", [4, 5, 6, 8, 9])
+@pytest.mark.parametrize("kind", ["gradient", "sign", "adds", "formula"])
+def test_a_page_its_picture_and_its_words_hold_nothing_of_the_answer(step, kind):
+    trace = curve()
+    quiz = viz.quiz(trace, step, kind)
+    assert quiz.data["steps"] == quiz.data["steps"][: step - 1]
+    numbers = hidden(trace, step)
+    assert numbers
+    assert [x for x in numbers if holds(readable(quiz), x)] == []
+    assert holds(str(trace.steps[step - 1].contribution), trace.steps[step - 1].contribution)
+
+
+@pytest.mark.parametrize("kind", ["gradient", "shape", "sign", "adds", "formula", "picture"])
+def test_no_entry_of_an_array_that_is_asked_about_stands_in_the_page(kind):
+    trace = layer()
+    at = next(step.index for step in trace.steps if step.rule.startswith("tanh")) + 1
+    told = quizzed.numbers_in(readable(viz.quiz(trace, at, kind)))
+    earlier = trace.steps[: at - 1]
+    assert entries(earlier[-1].after) <= told
+    values = [node.value for node in trace.nodes if node.value is not None]
+    public = entries(*values, *(value for each in earlier for value in (each.contribution, each.after, each.local)))
+    asked = entries(*(each.contribution for each in trace.steps[at - 1 :])) - public
+    assert len(asked) > 20
+    assert asked & told == set()
+
+
+def entries(*values):
+    """All entries of some arrays, as `numbers_in` has them."""
+    return {f"{abs(x):.4g}" for value in values if value is not None for x in np.ravel(value)}
+
+
+def test_a_payload_that_goes_one_step_too_far_is_seen_to_leak(monkeypatch):
+    trace = curve()
+    right = quiz_parts._part
+    monkeypatch.setattr(quiz_parts, "_part", lambda whole, values, known, start, stop: right(
+        whole, values, known, start, stop + 1))  # fmt: skip
+    assert holds(readable(viz.quiz(trace, 5, "gradient")), trace.steps[4].contribution)
+
+
+@pytest.mark.parametrize("word", ["gradients", "labels"])
+def test_what_the_walk_ends_with_would_be_seen_to_leak(monkeypatch, word):
+    trace = curve()
+    static = quiz_parts._static
+    final = str(trace.steps[-1].after)
+    lie = {"gradients": [{"node": 0, "value": final}], "labels": [["a", "1", f"grad {final}", 9]]}[word]
+    monkeypatch.setattr(quiz_parts, "_static", lambda whole, values: static(whole, values) | {word: lie})
+    assert holds(readable(viz.quiz(trace, 5, "gradient")), trace.steps[-1].after)
+
+
+def test_the_second_question_is_not_told_before_the_first_is_answered():
+    quiz = viz.quiz(curve(), [3, 6], "order")
+    assert "Step 6" not in readable(quiz)
+    assert quiz.count == 2
+    assert len(quiz.data["quiz"]["sealed"]) == 2
+
+
+def test_no_node_is_as_broad_as_the_number_that_will_arrive_there():
+    data = viz.quiz(curve(), 3, "gradient").data
+    assert {written[2] for written in data["labels"]} <= {"", None}
+    broad = {round(written[3], 1) for written, node in zip(data["labels"], data["nodes"], strict=True)
+             if len(written[0]) < 5 and node["kind"] == "leaf"}  # fmt: skip
+    assert len(broad) == 1
+
+
+def test_a_walk_inside_comes_with_the_last_step_of_its_node():
+    x = leaf([0.3, -1.2, 0.7], "x")
+    with mg.record() as trace:
+        y = (mg.softmax(x) * mg.tensor([1.0, 5.0, -2.0])).sum()
+        y.backward()
+    whole, _ = shown(trace)
+    at = next(i for i, step in enumerate(whole["steps"]) if step["rule"].startswith("softmax"))
+    parts = quiz_parts.parts_of(whole, None, [at])
+    assert parts[0]["insides"] == {}
+    assert list(parts[1]["insides"]) == [whole["steps"][at]["node"]]
+
+
+def test_parts_put_together_are_the_whole():
+    whole, _ = shown(layer())
+    parts = quiz_parts.parts_of(whole, None, [1, 3])
+    straight = quiz_parts.untold(whole, None)
+    values = [value for part in parts for value in part["values"]]
+    steps = [step for part in parts for step in part["steps"]]
+    assert len(steps) == len(straight["steps"])
+    for made, right in zip(steps, straight["steps"], strict=True):
+        assert made["say"] == right["say"]
+        assert values[made["after"]] == straight["values"][right["after"]]
+        assert {k: values[v] for k, v in made["reads"].items()} == {
+            k: straight["values"][v] for k, v in right["reads"].items()}  # fmt: skip
+    assert {**parts[0]["formulas"], **parts[1]["formulas"], **parts[2]["formulas"]} == dict(
+        enumerate(straight["formulas"]))  # fmt: skip
+    assert [g["node"] for g in parts[2]["gradients"]] == [g["node"] for g in straight["gradients"]]
+
+
+def test_equal_quizzes_are_equal_bytes_and_another_seed_asks_otherwise():
+    trace = layer()
+    assert viz.quiz(trace).document() == viz.quiz(trace).document()
+    asked = {viz.quiz(trace, 5, "gradient", seed=seed).said for seed in range(6)}
+    assert len(asked) > 1
+
+
+# Which answers count ---------
+
+
+@pytest.mark.parametrize("x", [1.0, -0.3333333, 4e-28, 7.02e11, -9.999])
+def test_a_number_within_the_tolerance_counts_and_one_beyond_five_quarters_of_it_does_not(x):
+    for tolerance in (0.001, 0.02, 0.3):
+        right = quiz_seals.accepted(x, tolerance)
+        for share in (-1, -0.7, 0, 0.5, 1):
+            assert quiz_seals.bin_of(x * (1 + tolerance) ** (0.999 * share), tolerance) in right
+        for share in (-1.26, 1.26, -5, 5):
+            assert quiz_seals.bin_of(x * (1 + tolerance) ** share, tolerance) not in right
+        assert quiz_seals.bin_of(-x, tolerance) not in right
+        assert "0" not in right
+
+
+def test_nothing_but_themselves_counts_for_zero_nan_and_the_infinities():
+    assert quiz_seals.accepted(0.0, 0.02) == ["0"]
+    assert quiz_seals.accepted(math.nan, 0.02) == ["nan"]
+    assert [quiz_seals.accepted(x, 0.02) for x in (math.inf, -math.inf)] == [["inf"], ["-inf"]]
+
+
+def test_rounding_that_leaves_next_to_nothing_counts_as_zero():
+    x = leaf(0.3, "x")
+    with mg.record() as trace:
+        y = 0.3 * x - 0.1 * x - 0.2 * x
+        y.backward()
+    last = len(trace.steps)
+    assert 0 < abs(trace.steps[-1].after) < 1e-15
+    assert "0" in question(trace, last, "gradient").right
+
+
+def test_every_number_that_is_asked_for_is_the_engines():
+    trace = curve()
+    for step in trace.steps:
+        asked = question(trace, step.index + 1, "gradient")
+        assert says(asked, number(asked, step.after)) is True
+        if step.accumulates:
+            assert "gradients add up" in says(asked, number(asked, step.contribution))
+    a_minus = question(trace, 8, "gradient")
+    assert says(a_minus, number(a_minus, -trace.steps[7].after)) == "The size is right. Look at the sign."
+
+
+def test_of_an_array_one_entry_is_asked_for_and_it_is_the_engines():
+    trace = layer()
+    for step in trace.steps:
+        asked = question(trace, step.index + 1, "gradient")
+        place = json.loads(asked.say.partition("entry ")[2].partition("]")[0] + "]")
+        assert number(asked, np.asarray(step.after)[tuple(place)]) in asked.right
+
+
+def test_a_complex_entry_is_asked_for_its_real_part_and_an_empty_array_for_its_shape():
+    z = leaf([1 + 2j, -3j], "z")
+    with mg.record() as trace:
+        (z * mg.tensor([2 - 1j, 0.5j])).real.sum().backward()
+    asked = question(trace, len(trace.steps), "gradient")
+    place = int(asked.say.partition("entry [")[2].partition("]")[0])
+    assert "real part" in asked.say
+    assert number(asked, np.asarray(trace.steps[-1].after)[place].real) in asked.right
+    empty = leaf(np.zeros((0, 3)), "e")
+    with mg.record() as trace:
+        (empty * empty).sum().backward()
+    asked = question(trace, 2, "gradient")
+    assert (asked.kind, asked.right) == ("shape", ["0,3"])
+
+
+def test_shape_sign_order_and_adds_are_those_of_the_record():
+    for trace in (curve(), layer(), twice()):
+        for step in trace.steps:
+            shape = question(trace, step.index + 1, "shape")
+            wanted = step.raw if step.summed_axes else step.after
+            assert shape.right == [",".join(map(str, np.shape(wanted)))]
+            order = question(trace, step.index + 1, "order")
+            assert order is None or order.right == [str(step.node)]
+            adds = question(trace, step.index + 1, "adds")
+            if adds.form == "choice":
+                assert adds.right == ["0" if not step.accumulates else "2" if step.earlier else "1"] or (
+                    step.earlier and adds.right == ["1", "2"])  # fmt: skip
+            else:
+                arrivals = [each for each in trace.steps if (each.walk, each.target) == (step.walk, step.target)]
+                assert adds.right == [str(len(arrivals))]
+    signs = [question(curve(), step, "sign") for step in range(1, 10)]
+    told = [asked.choices[int(asked.right[0])]["text"] for asked in signs]
+    assert told == [
+        "greater than 0" if step.contribution > 0 else "less than 0" for step in curve().steps
+    ]
+
+
+def test_a_wrong_node_is_told_why_it_is_not_the_one():
+    trace = curve()
+    asked = question(trace, 5, "order")
+    names = {node.name: str(node.id) for node in trace.nodes}
+    assert "has been applied already" in says(asked, names["add (y)"])
+    assert "not complete yet" in says(asked, names["multiply (c)"])
+    assert "an input or a parameter" in says(asked, names["a"])
+    assert "Nothing has arrived there yet" in says(asked, names["add"])
+
+
+def test_a_formula_stands_among_others_that_say_something_else():
+    trace = curve()
+    for step in trace.steps:
+        asked = question(trace, step.index + 1, "formula")
+        texts = [choice["text"].replace(" ", "") for choice in asked.choices]
+        assert len(set(texts)) == len(texts) >= 3
+        right = texts[int(asked.right[0])]
+        assert right == step.formula.text.replace(" ", "").replace("²", "^2")
+
+
+def test_pictures_differ_and_hold_shades_alone():
+    trace = layer()
+    asked = question(trace, len(trace.steps), "picture")
+    grids = [json.dumps(choice["picture"]) for choice in asked.choices]
+    assert len(set(grids)) == 4
+    after = np.asarray(trace.steps[-1].after)
+    right = asked.choices[int(asked.right[0])]["picture"]
+    assert np.sign(np.reshape(right["levels"], (right["rows"], right["columns"]))).tolist() == np.sign(after).tolist()
+    assert all(isinstance(level, int) and abs(level) <= 4 for level in right["levels"])
+
+
+# What is chosen, and what is refused ----
+
+
+def test_a_handful_is_of_several_kinds_in_the_order_of_the_walk():
+    normal, _ = shown(layer())
+    made = Chooser(normal, 0.02, (), 0).handful(5, MIX)
+    assert [asked.at for asked in made] == sorted({asked.at for asked in made})
+    assert len({asked.kind for asked in made}) >= 4
+    assert set(MIX) == set(KINDS)
+
+
+@pytest.mark.parametrize("make", sample_traces.EVERY)
+def test_every_kind_of_trace_is_asked_about_in_one_way_or_another(make):
+    quiz = viz.quiz(make())
+    assert 1 <= quiz.count <= 5
+    assert "<script>alert" not in quiz.document() + quiz._repr_mimebundle_()["text/html"]
+
+
+def test_a_step_of_a_long_walk_keeps_its_number():
+    x = leaf(1.01, "x")
+    with mg.record() as trace:
+        y = x
+        for _ in range(1200):
+            y = y * 1.001
+        y.backward()
+    quiz = viz.quiz(trace, 1100, "gradient")
+    assert "Step 1100 of 1200." in quiz.said.replace(":", ".")
+    assert quiz.data["first"] == 1099
+    with pytest.raises(ValueError, match=r"there is no step 1300 to ask for: the steps are 1300 to|start is 1299"):
+        viz.quiz(trace, 1300)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"step": 99}, "there is no step 99 to ask for: the steps are 1 to 9"),
+        ({"kind": "colour"}, "what can be asked of a step is gradient, shape, sign, order, adds, formula, picture"),
+        ({"find": "treasure"}, "what can be found is 'wrong rule', not 'treasure'"),
+        ({"find": "wrong rule", "step": 3}, "with find='wrong rule' the whole walk is shown: neither step nor kind"),
+        ({"rule": "replace"}, "a rule is planted with find='wrong rule'"),
+        ({"questions": 0}, "questions is 0, but a quiz has at least one"),
+        ({"tolerance": 2}, "tolerance is 2, but has to be a part of a number's size"),
+        ({"candidates": [{"answer": 3.0}]}, "a candidate is a dictionary with an answer and a hint"),
+        ({"step": 4, "kind": "picture"}, "step 4 cannot be asked for 'picture': it is no array of 6 to 1,024 cells"),
+        ({"kind": "picture"}, "there is nothing to ask: no step of this walk can be asked for 'picture'"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_the_reason(options, message):
+    with pytest.raises(ValueError, match=message.replace("(", r"\(").replace("[", r"\[")):
+        viz.quiz(curve(), **options)
+
+
+def test_a_walk_without_steps_is_nothing_to_ask_about():
+    with mg.record() as trace:
+        leaf(2.0) * 3
+    with pytest.raises(ValueError, match="there is nothing to ask: no step of this walk was recorded"):
+        viz.quiz(trace)
+
+
+def test_a_quiz_is_saved_as_a_page_alone(tmp_path):
+    path = viz.save(viz.quiz(curve()), tmp_path / "quiz.html", title="Five questions")
+    assert "<h1>Five questions</h1>" in path.read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match=r"a quiz is saved as \.html, not as 'quiz\.gif'"):
+        viz.save(viz.quiz(curve()), tmp_path / "quiz.gif")
+
+
+def test_a_file_is_asked_about_as_its_trace_is(tmp_path):
+    trace = curve()
+    (tmp_path / "walk.json").write_text(trace.to_json(), encoding="utf-8")
+    assert viz.quiz(tmp_path / "walk.json", 5, "gradient").said == viz.quiz(trace, 5, "gradient").said
+    found = viz.quiz(str(tmp_path / "walk.json"), find="wrong rule", rule="tanh: rule on the input")
+    assert "Mark the first wrong step" in found.said
+
+
+def test_the_bundle_is_one_line_with_a_picture_of_the_walk_so_far():
+    bundle = viz.quiz(curve(), 5, "gradient")._repr_mimebundle_()
+    assert list(bundle) == ["text/plain", "text/html"]
+    assert "\n" not in bundle["text/html"]
+    assert bundle["text/plain"].endswith("Step 5 of 9: tanh (d) sends to add. What is the gradient of add then?")
+    assert "Trust this notebook to answer" in bundle["text/html"]
+    assert '<img alt="Graph of a program with 2 leaves' in bundle["text/html"]
+
+
+# What who asks gives ---------
+
+
+def test_candidates_of_known_mistakes_answer_with_their_hints():
+    trace = curve()
+    given = exercises.candidates(trace, 5)
+    asked = question(trace, 5, "gradient", candidates=given)
+    x = trace.nodes[trace.steps[4].target].value
+    wrong = trace.steps[4].upstream * (1 - x * x)
+    assert says(asked, number(asked, wrong)) == "Your slope is negative somewhere. Is tanh ever falling?"
+    with pytest.raises(IndexError, match="the walk has 9 steps, which are called 1 to 9; got 10"):
+        exercises.candidates(trace, 10)
+
+
+def test_a_candidate_that_is_right_takes_nothing_away_and_one_of_another_step_is_not_heard():
+    trace = curve()
+    right = trace.steps[4].after
+    given = [{"answer": right, "hint": "no"}, {"answer": 77.0, "hint": "of step 6", "step": 6}]
+    asked = question(trace, 5, "gradient", candidates=given)
+    assert says(asked, number(asked, right)) is True
+    assert says(asked, number(asked, 77.0)) == asked.plain
+
+
+def test_hints_and_their_answers_are_sealed_as_well():
+    quiz = viz.quiz(curve(), 5, "gradient", candidates=[{"answer": 0.8765, "hint": "You took the cosine"}])
+    assert "cosine" not in readable(quiz)
+    assert not holds(readable(quiz), 0.8765)
+
+
+# A wrong rule ----------------
+
+
+def test_a_planted_rule_leaves_neither_its_name_nor_its_source_nor_its_formula():
+    trace = curve()
+    exhibit = museum.named("tanh: rule on the input")
+    quiz = viz.quiz(trace, find="wrong rule", rule="tanh: rule on the input")
+    text = readable(quiz)
+    for telling in (exhibit.title, exhibit.name, exhibit.story[:20], "museum", "lambda", "activations.py", "x²", "x^2"):
+        assert telling not in text
+    assert all(step["formula"] is None and step["numbers"] is None for step in quiz.data["steps"])
+    assert all(rule["source"] is rule["file"] is rule["text"] is None for rule in quiz.data["rules"].values())
+    wrong = mg.tracing.replay(trace, {"tanh.x": exhibit.rules["x",]})
+    assert str(wrong.steps[4].contribution)[:6] in text
+
+
+def test_a_rule_left_in_the_payload_would_be_seen(monkeypatch):
+    from micrograd_plus_viz import quizzing
+
+    right = quizzing._hints
+    monkeypatch.setattr(quizzing, "_hints", lambda *given: right(*given) | {"note": "tanh: rule on the input"})
+    assert "rule on the input" in readable(viz.quiz(curve(), find="wrong rule", rule="tanh: rule on the input"))
+
+
+def test_the_step_to_be_marked_is_the_first_that_differs_in_anything():
+    trace = curve()
+    quiz = viz.quiz(trace, find="wrong rule", rule="tanh: rule on the input").data["quiz"]["question"]
+    salt = quiz["salt"]
+    assert list(quiz["right"]) == [quiz_seals.name_of(salt, "5")]
+    later = [step for step in range(1, 10) if quiz_seals.name_of(salt, str(step)) in quiz["hints"]]
+    assert later == [6, 7, 8, 9]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_without_a_name_an_exhibit_is_chosen_that_shows_in_the_walk(seed):
+    quiz = viz.quiz(layer(), find="wrong rule", seed=seed)
+    assert len(quiz.data["quiz"]["question"]["right"]) == 1
+    assert quiz.document() == viz.quiz(layer(), find="wrong rule", seed=seed).document()
+
+
+def test_a_rule_of_ones_own_and_a_mistake_of_the_engine_can_be_planted():
+    own = viz.quiz(curve(), find="wrong rule", rule={"tanh.x": lambda out: 1 - out})
+    assert "1-out" not in readable(own).replace(" ", "")
+    assert viz.quiz(twice(), find="wrong rule", rule="replace").count == 1
+    with pytest.raises(ValueError, match="with that rule the walk has the same numbers"):
+        viz.quiz(curve(), find="wrong rule", rule={"tanh.x": lambda out: 1 - out * out})
+    with pytest.raises(ValueError, match="no wrong rule of the museum fits this walk, whose rules are multiply"):
+        viz.quiz(twice(), find="wrong rule")

@@ -1,0 +1,91 @@
+"""A walk worked out on paper: what stands there, that its equations hold, and that it can be read as LaTeX."""
+
+import re
+from fractions import Fraction
+
+import pytest
+import sample_traces
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from micrograd_plus_viz import latex
+
+KNOWN = re.compile(r"\\(?:[A-Za-z]+|.)")
+COMMANDS = set(latex.SIGNS.values()) | {rf"\{name}" for name in latex.GREEK.values()} | {
+    r"\begin", r"\end", r"\frac", r"\sqrt", r"\overline", r"\text", r"\mathrm", r"\left", r"\right", r"\underset",
+    r"\overset", r"\quad", r"\textbackslash", r"\textasciitilde", r"\textasciicircum", r"\mathbin", r"\hat",
+    "\\\\", r"\{", r"\}", r"\&", r"\%", r"\_", r"\#", r"\$", r"\|",
+}  # fmt: skip
+
+
+def worked(trace, folder, suffix=".md", **options):
+    """The text of a solution."""
+    return viz.save(trace, folder / f"walk{suffix}", **options).read_text(encoding="utf-8")
+
+
+def formulas(text):
+    """Every formula of a solution in Markdown."""
+    return [a or b for a, b in re.findall(r"\$\$\n(.*?)\n\$\$|(?<![\\$&])\$([^$\n]+)\$", text, re.DOTALL)]
+
+
+def test_a_solution_has_the_values_every_step_and_what_adds_up(tmp_path):
+    text = worked(sample_traces.diamond(), tmp_path, title="The diamond")
+    assert text.startswith("# The diamond\n\nBackward walk: 7 nodes, 10 steps, add (y) = 41.")
+    assert "| add (c) | add of a and b | $5$ |" in text
+    assert re.findall(r"### Step (\d+) of 10", text) == [str(k) for k in range(1, 11)]
+    assert "What mul (d) had, and what arrives:\n\n$$\n" in text
+    assert text.rstrip().endswith("| a | $25$ |\n| b | $19$ |")
+
+
+def test_equations_of_plain_numbers_hold_as_they_are_printed(tmp_path):
+    """The last two lines of a formula are left side and result; the sums of what adds up stand on one line."""
+    x = mg.tensor(0.5, requires_grad=True)
+    with mg.record() as trace:
+        y = mg.sin(x) * x + (x * 3 + x * 0.25)
+        y.backward()
+    sums = [code for code in formulas(worked(trace, tmp_path)) if " + " in code]
+    exact = 0
+    for code in sums:
+        left, sign, right = re.fullmatch(r"(.*) (=|\\approx) (.*)", code).groups()
+        total = sum(map(Fraction, left.split(" + ")))
+        assert total == Fraction(right) if sign == "=" else abs(total - Fraction(right)) < Fraction(1, 1000), code
+        exact += sign == "="
+    assert 0 < exact < len(sums)
+
+
+@pytest.mark.parametrize("make", sample_traces.EVERY)
+@pytest.mark.parametrize("suffix", [".md", ".tex"])
+def test_the_mathematics_of_every_solution_is_well_formed(tmp_path, make, suffix):
+    text = worked(make(), tmp_path, suffix)
+    codes = formulas(text) if suffix == ".md" else re.findall(r"\\\[\n(.*?)\n\\\]", text, re.DOTALL)
+    for code in codes:
+        plain = re.sub(r"\\[\\{}]", "", code)
+        depth = 0
+        for sign in plain:
+            depth += (sign == "{") - (sign == "}")
+            assert depth >= 0, code
+        assert depth == 0, code
+        assert sorted(re.findall(r"\\begin\{(\w+)\}", code)) == sorted(re.findall(r"\\end\{(\w+)\}", code))
+        assert code.count(r"\left") - code.count(r"\left.") == code.count(r"\right"), code
+        assert {each for each in KNOWN.findall(code) if each not in COMMANDS and len(each) > 2} == set(), code
+
+
+def test_what_a_hostile_record_says_is_text_in_a_solution(tmp_path):
+    text = worked(sample_traces.hostile(), tmp_path)
+    outside = re.sub(r"\$\$\n.*?\n\$\$|`[^`]*`", "", text, flags=re.DOTALL)
+    assert "<" not in outside
+    assert "&lt;script&gt;" in outside
+    paper = worked(sample_traces.hostile(), tmp_path, ".tex")
+    assert not re.search(r"(?<!\\)[#%]", paper.partition(r"\begin{document}")[2])
+
+
+def test_a_long_walk_is_worked_out_in_part_and_says_so(tmp_path):
+    trace = sample_traces.chain(300)
+    first = worked(trace, tmp_path)
+    count = len(trace["steps"])
+    assert len(re.findall(r"^### Step", first, re.MULTILINE)) == 100
+    assert f"Of {count} steps, 100 are worked out here; steps=range(101, 201) has the next ones." in first
+    some = worked(trace, tmp_path, steps=range(3, 6))
+    assert re.findall(r"^### Step (\d+)", some, re.MULTILINE) == ["3", "4", "5"]
+    with pytest.raises(ValueError, match=f"there is no step 999: steps are numbered 1 to {count}"):
+        worked(trace, tmp_path, steps=[999])

@@ -1,0 +1,305 @@
+// A walk that asks. The player shows it up to the question; the right answer opens what comes after, and the next
+// question. quizzing.py makes what is handed in.
+
+const GIVEN_UP = "show me";
+const OVER = "The quiz is over.";
+const LETTERS = "ABCDEF";
+const MOST_TOLD_CELLS = 64;
+
+export function mountQuiz(host, given, opts = {}) {
+  const { quiz } = given;
+  const score = { at_once: 0, later: 0, shown: 0, of: quiz.count };
+  const strip = quizStrip();
+  let data = null;
+  let question = null;
+  let player = null;
+  let form = null;
+  let tries = 0;
+  let number = 0;
+  let telling = false;
+
+  const isFind = quiz.question.form === "step";
+  const asks = () => question && !isFind;
+  const atQuestion = () => asks() && player?.state().index > data.steps.length;
+  const keys = { q: onward, m: () => { if (isFind) mark(); }, Enter: () => { if (atQuestion()) form.focus(); } };
+  for (let k = 1; k <= LETTERS.length; k += 1) keys[k] = () => { if (atQuestion()) form.press(k - 1); };
+
+  strip.show.addEventListener("click", giveUp);
+  strip.onward.addEventListener("click", () => (question ? onward() : start()));
+  strip.mark.addEventListener("click", mark);
+
+  // What is handed in stays as it is, so that the quiz can be begun again.
+  function start() {
+    data = structuredClone({ ...given, quiz: null });
+    Object.assign(score, { at_once: 0, later: 0, shown: 0 });
+    [question, tries, number, telling] = [quiz.question, 0, 0, false];
+    strip.told.textContent = "";
+    show(isFind ? 0 : data.steps.length + 1);
+    opts.onScore?.({ ...score });
+  }
+
+  function show(index) {
+    const kept = player && keptOfView(host);
+    if (player && data.groups) data.groups.open = data.groups.names.map((_, g) => g).filter(player.isOpen);
+    player?.destroy();
+    player = null;
+    form = asks() ? answerForm(question, data.names, answer) : null;
+    const known = form && knownColumn(data, question);
+    const ask = form && { say: question.say, lit: question.lit, panel: [form.panel, known].filter(Boolean),
+      onNode: form.onNode };
+    player = mount(host, data, { index, strip: strip.element, ask, keys, onIndex, frame: host });
+    kept?.(host);
+    onIndex();
+  }
+
+  function onIndex() {
+    if (!player) return;
+    const { index, first } = player.state();
+    const here = atQuestion();
+    if (here && telling) { telling = false; strip.told.textContent = ""; }
+    strip.at.textContent = !question ? OVER : isFind ? question.say
+      : here ? `Question ${number + 1} of ${quiz.count}` : `Next: question ${number + 1} of ${quiz.count}`;
+    strip.show.hidden = !question?.shows || !(here || isFind);
+    strip.onward.hidden = isFind && question !== null || here;
+    strip.onward.textContent = question ? "To the question (q)" : "Again";
+    strip.mark.hidden = !isFind || !question;
+    strip.mark.disabled = index === 0;
+    strip.mark.textContent = index ? `Step ${first + index} is the first wrong one (m)` : "Mark a step (m)";
+    strip.score.textContent = scoreText(score);
+  }
+
+  function onward() {
+    if (!asks()) return;
+    player.seek(data.steps.length + 1);
+    focusAnswer();
+  }
+
+  function focusAnswer() {
+    if (atQuestion() && form.types) form.focus();
+    else player.focus();
+  }
+
+  function mark() {
+    const { index, first } = player.state();
+    if (question && index > 0) answer(String(first + index));
+  }
+
+  async function answer(given) {
+    if (!question) return;
+    if (given === null) { strip.told.textContent = `That cannot be read. ${question.note ?? ""}`; return; }
+    const name = answerName(question.salt, given);
+    const wrap = question.right[name];
+    if (wrap) {
+      await open(unwrapped(question.salt, given, wrap), tries ? "later" : "at_once", "\u2713 Right.");
+      return;
+    }
+    tries += 1;
+    form?.tried(given);
+    const [place, hint] = question.hints[name] ?? [];
+    const text = hint ? await unsealed(unwrapped(question.salt, given, hint), question.texts[place]) : question.plain;
+    strip.told.textContent = "";
+    await Promise.resolve();
+    strip.told.textContent = `\u2717 Not right${tries > 1 ? `, try ${tries}` : ""}. ${text}`;
+  }
+
+  function giveUp() {
+    open(unwrapped(question.salt, GIVEN_UP, question.shows), "shown", "Shown.");
+  }
+
+  async function open(key, how, word) {
+    const opened = await unsealed(key, quiz.sealed[number]);
+    score[how] += 1;
+    const at = isFind ? opened.step : data.steps.length + 1;
+    if (isFind) tellRule(data, opened);
+    else grow(data, opened.part);
+    question = opened.question ?? null;
+    number += 1;
+    [tries, telling] = [0, true];
+    show(at);
+    player.focus();
+    strip.told.textContent = `${word} ${opened.told}`;
+    opts.onScore?.({ ...score });
+  }
+
+  start();
+  return { focus: focusAnswer, destroy: () => player.destroy(), state: () => ({ ...player.state(), number, score }) };
+}
+
+function scoreText({ at_once, later, shown, of }) {
+  const told = [[at_once, "right at once"], [later, "right later"], [shown, "shown"]].filter(([count]) => count)
+    .map(([count, word]) => `${count} ${word}`);
+  return of > 1 || told.length ? `${told.join(", ") || "none answered"}, of ${of}` : "";
+}
+
+// How large the player was made, whether its numbers are hidden and groups open by themselves: the next one has it too.
+function keptOfView(host) {
+  const { style, classList } = host.shadowRoot.querySelector(".player");
+  const [zoom, hushed] = [style.zoom, classList.contains("hushed")];
+  const along = host.shadowRoot.querySelector(".along")?.getAttribute("aria-pressed") === "true";
+  return () => {
+    const next = host.shadowRoot.querySelector(".player");
+    next.style.zoom = zoom;
+    next.classList.toggle("hushed", hushed);
+    if (along) host.shadowRoot.querySelector(".along").click();
+  };
+}
+
+// What an answer opened, added to what is there.
+function grow(data, part) {
+  data.values.push(...part.values);
+  data.steps.push(...part.steps);
+  data.later.push(...part.later);
+  data.pending = part.pending;
+  Object.assign(data.rules, part.rules);
+  Object.assign(data.formulas, part.formulas);
+  Object.assign(data.insides, part.insides);
+  if (part.gradients) Object.assign(data, { gradients: part.gradients, error: part.error });
+}
+
+// The formula of the wrong rule, once it was found.
+function tellRule(data, opened) {
+  const step = data.steps[opened.step - 1];
+  if (!opened.formula) return;
+  data.formulas = [opened.formula];
+  step.formula = 0;
+  data.rules[step.rule].text = "the wrong one";
+}
+
+function quizStrip() {
+  const at = make("span", "quiz-at");
+  const told = make("p", "quiz-told scroller");
+  told.setAttribute("role", "status");
+  told.setAttribute("aria-label", "What is said of your answer");
+  const score = make("span", "quiz-score");
+  const [mark, show, onward] = ["quiz-mark", "quiz-show", "quiz-onward"].map((name) => makeButton(`tool ${name}`,
+    () => {}));
+  show.textContent = "Show me";
+  const element = make("div", "quiz", at, told, score, mark, show, onward);
+  element.setAttribute("role", "group");
+  element.setAttribute("aria-label", "Quiz");
+  return { element, at, told, score, mark, show, onward };
+}
+
+// How a question is answered: a box to type in, buttons, or a node of the graph.
+function answerForm(question, names, answer) {
+  const { form, choices, note, width } = question;
+  const types = ["number", "whole", "shape"].includes(form);
+  const read = { number: (text) => { const x = readNumber(text); return x === null ? null : binOf(x, width); },
+    whole: (text) => (/^\d+$/.test(text.trim()) ? String(Number(text)) : null), shape: readShape }[form];
+  const buttons = choices.map((choice, k) => choiceButton(choice, k, () => press(k)));
+  const text = (k) => (form === "node" ? String(choices[k].node) : String(k));
+  const box = make("input", "field answer");
+  Object.assign(box, { type: "text", autocomplete: "off", spellcheck: false });
+  box.setAttribute("aria-label", question.say);
+  box.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); send(); } });
+  const send = () => answer(read(box.value));
+  const chosen = makeButton("tool chosen", () => answer(chosen.dataset.node), "");
+  chosen.hidden = true;
+
+  function press(k) {
+    const button = buttons[k];
+    if (button && button.getAttribute("aria-disabled") !== "true") answer(text(k));
+  }
+
+  // A node that was pressed is chosen; Enter on it, or the button that names it, answers.
+  function onNode(i, how) {
+    chosen.dataset.node = String(i);
+    chosen.textContent = `Answer: ${names[i]}`;
+    chosen.hidden = false;
+    if (how === "enter") answer(String(i));
+    return true;
+  }
+
+  function tried(given) {
+    buttons.forEach((button, k) => {
+      if (text(k) !== given || button.getAttribute("aria-disabled")) return;
+      button.setAttribute("aria-disabled", "true");
+      button.querySelector("kbd").prepend("\u2717 ");
+    });
+    if (types) box.select();
+  }
+
+  const list = make("div", `choices ${choices[0]?.picture ? "of-pictures" : ""}`, ...buttons);
+  list.setAttribute("role", "group");
+  list.setAttribute("aria-label", "Answers");
+  const panel = make("div", `column scroller quiz-panel ${question.knows ? "" : "wide"}`,
+    make("p", "title", types ? "Your answer" : "Choose one",
+      make("span", "", types ? "Enter answers, Escape leads back to the walk" : "a press, or the key of its number")),
+    types ? make("div", "typed", box, makeButton("tool", send, "Answer")) : list, form === "node" ? chosen : null,
+    note && make("p", "reason", note));
+  return { panel, types, press, tried, onNode: form === "node" ? onNode : null,
+    focus: () => (types ? box : buttons[0]).focus({ preventScroll: true }) };
+}
+
+// What can be answered with: what has arrived at the sender, what went into it, and what the receiver holds.
+function knownColumn(data, { knows, lit }) {
+  if (!knows) return null;
+  const arrived = Object.entries(knows.arrived).map(([name, place]) => [name, valueAt(data, place)]);
+  const before = valueAt(data, knows.before);
+  const ends = [...data.edges.filter(([, to]) => to === lit.node).map(([from]) => from), lit.node];
+  const values = [...new Set(ends)].map((i) => [data.names[i], valueAt(data, data.nodes[i].value)]);
+  const largest = largestOf(...arrived.map(([, value]) => value), before);
+  const named = (text) => make("b", "", text);
+  const room = [176, 100];
+  return make("div", "column scroller known", section("numbers", "What is known",
+    make("p", "title small", "Values"), make("div", "cards", ...values.map(([name, value]) => card(named(name), value,
+      largestOf(value), room))),
+    make("p", "title small", `The ${data.word} that has arrived`), make("div", "cards",
+      ...arrived.map(([name, value]) => card(named(arrived.length > 1 ? name : data.names[lit.from]), value,
+        largest, room)), before ? card(named(data.names[lit.to]), before, largest, room)
+        : framed(named(data.names[lit.to]), null, missing("nothing yet")))));
+}
+
+function choiceButton(choice, k, press) {
+  const key = make("kbd", "", String(k + 1));
+  if (choice.picture) {
+    const button = makeButton("choice", press, key, shades(choice.picture));
+    button.setAttribute("aria-label", `${k + 1}: picture ${LETTERS[k]}, ${shadesText(choice.picture)}`);
+    return button;
+  }
+  const shown = make("span", choice.formula ? "formula" : "", choice.formula ? null : choice.text);
+  if (choice.formula) shown.innerHTML = choice.formula;
+  const button = makeButton("choice", press, key, shown);
+  button.setAttribute("aria-label", `${k + 1}: ${choice.text}`);
+  return button;
+}
+
+const ODD_SHADE = 9;
+const shadeName = (level) => (level === ODD_SHADE ? "odd" : level === 0 ? "h0"
+  : `${level < 0 ? "n" : "p"}${Math.abs(level)}`);
+
+// A heat map of shades alone: there are no numbers in it to be read.
+function shades({ rows, columns, levels }) {
+  const side = Math.max(2, Math.min(16, Math.floor(210 / columns), Math.floor(120 / rows)));
+  const svg = svgElement("svg", { class: "picture", width: columns * side, height: rows * side,
+    "aria-hidden": "true" });
+  const gap = side > 5 ? 1 : 0.5;
+  let marks = "";
+  levels.forEach((level, i) => {
+    const [x, y] = [(i % columns) * side, Math.floor(i / columns) * side];
+    svg.append(svgElement("rect", { class: shadeName(level), x, y, width: side - gap, height: side - gap }));
+    if (level < 0) marks += `M${x + side * 0.25},${y + (side - gap) / 2}h${side * 0.42}`;
+  });
+  svg.append(svgElement("path", { class: "minus", d: marks }));
+  return svg;
+}
+
+// The same in words: of a small picture each cell from -4 to 4, of a larger one how many have which sign.
+function shadesText({ rows, columns, levels }) {
+  const size = `${rows} by ${columns} cells`;
+  if (levels.length <= MOST_TOLD_CELLS) {
+    const cell = (x) => (x === ODD_SHADE ? "nan" : minus(String(x)));
+    const row = (r) => levels.slice(r * columns, (r + 1) * columns).map(cell).join(", ");
+    const told = Array.from({ length: rows }, (_, r) => `Row ${r}: ${row(r)}`);
+    return [`${size}, shades from ${MINUS}4 to 4`, ...told].join(". ");
+  }
+  const count = (test) => levels.filter(test).length;
+  return `${size}: ${count((x) => x > 0)} positive, ${count((x) => x < 0)} negative, ${count((x) => x === 0)} zero`;
+}
+
+const renderQuiz = async ({ model, el }) => {
+  const host = el.appendChild(document.createElement("div"));
+  const onScore = (score) => { model.set("score", score); model.save_changes(); };
+  const mounted = mountQuiz(host, await unpack(model.get("payload")), { onScore });
+  return () => mounted.destroy();
+};
