@@ -397,10 +397,10 @@ def test_a_planted_rule_leaves_neither_its_name_nor_its_source_nor_its_formula()
 
 
 def test_a_rule_left_in_the_payload_would_be_seen(monkeypatch):
-    from micrograd_plus_viz.quizzes import quiz as quizzing
+    from micrograd_plus_viz.quizzes import asking
 
-    right = quizzing._hints
-    monkeypatch.setattr(quizzing, "_hints", lambda *given: right(*given) | {"note": "tanh: rule on the input"})
+    right = asking._hints
+    monkeypatch.setattr(asking, "_hints", lambda *given: right(*given) | {"note": "tanh: rule on the input"})
     assert "rule on the input" in readable(viz.quiz(curve(), find="wrong rule", rule="tanh: rule on the input"))
 
 

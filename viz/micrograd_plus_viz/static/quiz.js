@@ -1,5 +1,5 @@
 // A walk that asks. The player shows it up to the question; the right answer opens what comes after, and the next
-// question. quizzes/quiz.py makes what is handed in.
+// question. quizzes/asking.py makes what is handed in.
 
 const GIVEN_UP = "show me";
 const OVER = "The quiz is over.";
