@@ -226,7 +226,7 @@ def test_a_step_that_there_is_none_of_is_said_in_a_sentence(tmp_path):
 def test_ops_lists_every_operation_under_its_subject():
     ran = run("ops")
     assert ran.returncode == 0
-    assert ran.stdout.startswith("Entry by entry\n--------------\n  negative ")
+    assert ran.stdout.startswith("Arithmetic\n----------\n  negative ")
     listed = set(re.findall(r"^  (\w+) ", ran.stdout, re.MULTILINE))
     ours = [op for op in operations.values() if op.forward.__module__.startswith("micrograd_plus.ops.")]
     assert listed == {op.name for op in ours}
