@@ -25,7 +25,7 @@ from micrograd_plus.exercises.adapting import adapted
 from micrograd_plus.exercises.edges import EDGES
 from micrograd_plus.exercises.exercise import GROUPS, KINDS
 from micrograd_plus.exercises.marking import COSTS
-from micrograd_plus.exercises.replies import shown
+from micrograd_plus.exercises.replies import WIDEST, shown
 from micrograd_plus.exercises.rules import rule_exercise
 
 DRAWS = int(os.environ.get("MICROGRAD_PLUS_DRAWS", "5"))
@@ -406,7 +406,7 @@ def test_where_no_mistake_fits_it_says_so_and_shows_the_first_wrong_call():
     reply = exercises.check("tanh.x", lambda x, out: 1 - out * out + 0.01 * x**3)
     assert "No known mistake looks like this" in repr(reply)
     assert "where tanh is called on (2, 3)" in reply.step
-    assert exercises.hint() == "There is no hint: no known mistake looks like this."
+    assert exercises.hint().startswith("There is no hint: no known mistake looks like this. Take the first wrong step")
 
 
 def test_the_walk_is_opened_with_the_students_rule_in_it():
@@ -443,6 +443,40 @@ def test_no_message_about_a_mistake_tells_an_entry_of_the_answer():
             reasons = [part["reason"] for part in result.parts] + [result.first_wrong.sentence]
             told += defining.leaked(exercise, cases, [*mistake.hints, *reasons]) is not None
     assert not told
+
+
+def test_lines_of_a_reply_end_between_words_and_a_hint_stands_without_quotation_marks():
+    reply = exercises.check("maximum.a+b", lambda a, b: (1.0 * (a >= b), 1.0 * (b >= a)))
+    assert all(len(line) <= WIDEST for line in reply.text.splitlines())
+    assert " ".join(reply.text.split()).count("hand out more or less than what arrived") == 1
+    assert repr(exercises.hint()).startswith("Hint 1 of 3: ")
+
+
+def test_an_answer_is_shown_with_its_walk_where_a_notebook_plays_walks(monkeypatch, capsys):
+    from types import SimpleNamespace
+
+    seen = []
+    notebook = SimpleNamespace(get_ipython=lambda: True, display=SimpleNamespace(display=seen.append))
+    monkeypatch.setitem(sys.modules, "IPython", notebook)
+    monkeypatch.setattr(mg.Trace, "_mimebundle", staticmethod(lambda trace: {"text/html": "played"}))
+    exercises.answer("softmax.x")(lambda upstream, out: upstream * out)
+    assert "text/html" in seen[0]._repr_mimebundle_()
+    monkeypatch.setattr(mg.Trace, "_mimebundle", None)
+    exercises.answer("softmax.x")(lambda upstream, out: upstream * out)
+    assert len(seen) == 1
+    assert "softmax.x: not right yet" in capsys.readouterr().out
+
+
+def test_a_starter_that_is_run_as_it_stands_is_told_so(capsys):
+    exec(exercises.named("tanh.x").starter, {"exercises": exercises})  # noqa: S102 - our own text, as a notebook runs it
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("tanh.x: nothing is written yet. Put your answer in the place of `raise NotImplemented")
+
+
+def test_every_wrong_step_that_is_named_has_a_hint():
+    for number in range(1, 7):
+        reply = exercises.check("curves.find", number)
+        assert reply or reply.result.mistake is not None
 
 
 def test_what_a_student_writes_is_shown_as_text():

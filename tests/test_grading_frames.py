@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from micrograd_plus import exercises
 from micrograd_plus.grading.inside import frames
+from micrograd_plus.grading.sandbox import Ran, ended
 
 FIRST = exercises.listed()
 
@@ -91,3 +92,14 @@ def test_a_value_with_bytes_changed_is_a_value_or_a_frame_error(place, change):
 def test_lengths_that_lie_cost_nothing(data):
     with pytest.raises(frames.FrameError):
         frames.read(data)
+
+
+@pytest.mark.parametrize(("told", "done", "end"), [
+    ({"code": 0}, True, ("done", {})),
+    ({"code": 0}, False, ("left", {"code": 0})),
+    ({"code": 0xC0000005}, False, ("crash", {"signal": "0xC0000005"})),
+    ({"code": 3, "end": "time"}, False, ("time", {})),
+    ({"signal": 11}, False, ("crash", {"signal": "SIGSEGV"})),
+])  # fmt: skip
+def test_the_end_of_a_run_is_told_from_what_the_system_says(told, done, end):
+    assert ended(told, done, Ran()) == end

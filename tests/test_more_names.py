@@ -236,3 +236,13 @@ def test_the_solution_of_a_differential_equation_has_slopes_by_its_start_its_tim
     with pytest.raises(RuntimeError, match="odeint: 5 steps were not enough between two times; is the equation stiff"):
         mg.numpy.integrate.odeint(lambda y, t: -1e6 * y, np.array([1.0]), np.array([0.0, 1.0]), most=5)
     assert {"integrate", "stats", "tools"} <= {*dir(mg.numpy)}
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">f8", ">i4", ">c16"])
+def test_numbers_in_the_byte_order_of_another_machine_become_this_ones(dtype):
+    entries = np.arange(3).astype(dtype)
+    for made in (mg.tensor(entries), mg.tensor([0, 1, 2], dtype=dtype), mg.asarray(entries)):
+        assert made.dtype.isnative
+        assert made.tolist() == [0, 1, 2]
+    if np.dtype(dtype).kind == "f":
+        assert mg.grad(lambda x: (x * x).sum())(entries).dtype == np.dtype(dtype).newbyteorder("=")

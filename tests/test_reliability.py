@@ -221,3 +221,21 @@ def test_a_rule_that_no_formula_can_say_has_none_and_its_record_is_whole(rule):
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
     assert {rule.text for name, rule in trace.rules.items() if name.startswith("doubled")} == {None}
     assert len(mg.load_trace(trace.to_json()).steps) == 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_deviation_of_equal_entries_has_no_slope_though_their_mean_is_rounded(dtype):
+    entries = np.array([0.1, 0.3, 0.7, 1 / 3, 1e9 / 7], dtype)
+    x = leaf(np.repeat(entries[:, None], 3, 1), dtype=dtype)
+    mg.std(x, axis=1).sum().backward()
+    assert np.abs(x.grad.numpy()).max() < 1e-4
+    assert mg.std(np.array([0.1, 0.1, 0.1])).item() != 0, "no longer the case that this is held by"
+
+
+def test_a_product_with_a_logarithm_has_its_slope_where_the_factor_is_nought():
+    x, y = leaf([0.0, 0.0, 0.0, 2.0]), leaf([3.0, 0.0, -1.0, 0.5])
+    mg.special.xlogy(x, y).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), [np.log(3), 0, 0, np.log(0.5)])
+    x, y = leaf([0.0, 0.0, 0.0, 2.0]), leaf([3.0, -1.0, -2.0, 0.5])
+    mg.special.xlog1py(x, y).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), [np.log(4), 0, 0, np.log(1.5)])

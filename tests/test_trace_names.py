@@ -264,3 +264,51 @@ def test_where_the_first_operation_fails_its_inputs_have_their_names_and_it_has_
         weight * scale
     assert [node.label for node in trace.nodes] == ["weight", "scale", None]
     assert "weight * scale" in trace.nodes[-1].site.text
+
+
+# Formulas in words that a reader knows --------------------------------------------------------------------------------
+
+
+def formulas_of(program):
+    """The formulas of the steps of a program's walk."""
+    with mg.record() as trace:
+        program().sum().backward()
+    return [str(step.formula).removeprefix("contribution = ") for step in trace.steps][1:]
+
+
+def test_a_part_of_a_joined_array_is_the_part_that_it_was():
+    a, b = leaf(np.ones((2, 3))), leaf(np.ones((2, 1)))
+    assert formulas_of(lambda: mg.concatenate([a, b], axis=1)) == ["upstream[:, :3]", "upstream[:, 3:]"]
+    assert formulas_of(lambda: mg.concatenate([a, b], axis=-1)) == ["upstream[…, :3]", "upstream[…, 3:]"]
+    assert formulas_of(lambda: mg.stack([a, a], axis=1)) == ["upstream[:, 0]", "upstream[:, 1]"]
+
+
+def test_a_part_that_is_taken_sends_its_gradient_to_its_place_and_0_elsewhere():
+    x, indices = leaf(np.ones((3, 4))), np.array([0, 0])
+    assert formulas_of(lambda: x[1:, 0]) == ["{upstream at [1:, 0]; 0 elsewhere}"]
+    assert formulas_of(lambda: x[indices]) == ["{upstream added at [[0 0]]; 0 elsewhere}"]
+    assert formulas_of(lambda: mg.take(x, indices, axis=1)) == [
+        "{upstream added at [indices] along axis 1; 0 elsewhere}"
+    ]
+
+
+def test_a_layer_norm_is_written_as_in_books():
+    x, weight = leaf(np.ones((2, 3))), leaf(np.ones(3))
+    sent = "σ⁻¹ · (upstream · weight − mean[axis −1](upstream · weight) − x̂ · mean[axis −1](upstream · weight · x̂))"
+    assert formulas_of(lambda: mg.layer_norm(x, weight)) == [sent, "Σ[axis 0](upstream · x̂)"]
+
+
+def test_rows_of_more_axes_are_a_reshape_with_its_numbers():
+    x, weight = leaf(np.ones((2, 3, 4))), leaf(np.ones((5, 4)))
+    sent = "reshape(upstream, (−1, 5))ᵀ @ reshape(x, (−1, 4))"
+    assert formulas_of(lambda: mg.linear_layer(x, weight)) == ["upstream @ weight", sent]
+
+
+def test_formulas_that_differ_by_shapes_alone_are_told_apart():
+    with mg.record() as trace:
+        for size in (2, 3):
+            h = leaf(np.ones(size))
+            mg.mean(h).backward()
+    assert [str(step.formula) for step in trace.steps] == [
+        "contribution = broadcast(upstream / 2)", "contribution = broadcast(upstream / 3)"
+    ]  # fmt: skip

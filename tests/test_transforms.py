@@ -455,3 +455,34 @@ def test_gradcheck_sees_a_gradient_that_is_not_a_number():
 
 def test_gradcheck_takes_single_precision_in_double():
     assert mg.gradcheck(mg.tanh, (mg.tensor([0.3, -0.7], dtype="float32"),))
+
+
+SLOPES = {
+    "grad": lambda f, t: mg.grad(lambda t: f(t).sum())(t),
+    "value_and_grad": lambda f, t: mg.value_and_grad(lambda t: f(t).sum())(t)[1],
+    "vjp": lambda f, t: mg.vjp(f, t)[1](mg.ones(2))[0],
+    "jacobian": lambda f, t: mg.diagonal(mg.jacobian(f)(t)),
+    "jvp": lambda f, t: mg.jvp(f, (t,), (mg.ones(2),))[1],
+}
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_a_slope_of_a_model_can_be_trained_by_the_weights_that_the_function_reads_from_outside(name):
+    t, values = np.array([0.2, 0.9]), np.array([0.5, -0.3])
+    w = mg.tensor(values, requires_grad=True)
+    slope = SLOPES[name](lambda t: mg.tanh(t * w), t)
+    np.testing.assert_allclose(slope.numpy(), values * (1 - np.tanh(t * values) ** 2))
+    (slope**2).sum().backward()
+    assert w.grad is not None
+    assert mg.gradcheck(lambda w: (SLOPES[name](lambda t: mg.tanh(t * w), t) ** 2).sum(), [values])
+    one = mg.grad(lambda w: (SLOPES[name](lambda t: mg.tanh(t * w), t) ** 2).sum())(values)
+    np.testing.assert_allclose(w.grad.numpy(), one.numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["grad", "value_and_grad", "vjp", "jacobian"])
+def test_a_slope_has_no_graph_where_nobody_outside_wants_its_gradient(name):
+    w = mg.tensor([0.5, -0.3], requires_grad=True)
+    assert not SLOPES[name](mg.tanh, np.array([0.2, 0.9])).requires_grad
+    assert not SLOPES[name](lambda t: mg.tanh(t * mg.stop_gradient(w)), np.array([0.2, 0.9])).requires_grad
+    with mg.no_grad():
+        assert not SLOPES[name](lambda t: mg.tanh(t * w), np.array([0.2, 0.9])).requires_grad

@@ -99,3 +99,4 @@ def test_a_refusal_is_of_moderate_length_however_long_the_file_speaks():
     error = mg.FileError("state.npz " + "x" * 10**6)
     assert len(str(error)) < 700
     assert str(error).endswith(" ...")
+    assert str(mg.FileError("state.npz: \ud800")) == "state.npz: \\ud800"

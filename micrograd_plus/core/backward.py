@@ -21,7 +21,7 @@ from .blocks import enable_grad
 from .errors import as_by_name, freed, in_a_rule
 from .hooks import after_hooks, hooked
 from .modes import recording
-from .recorders import OnStep, recorders, reported_to, silence
+from .recorders import OnStep, broke_off, recorders, reported_to, silence
 from .values import namespace_of
 from .variable import Gradient, Namespace, Node, Part, Variable
 
@@ -125,8 +125,7 @@ def gradients(
             for leaf in [leaf for leaf in arrived if hasattr(leaf, "hooks")] if hooked else ():
                 arrived[leaf] = after_hooks(leaf, arrived[leaf]) if leaf.vjp is None else arrived[leaf]
     except BaseException:
-        for recorder in recorders():
-            recorder.broke_off()
+        broke_off(root)
         raise
     if not retain_graph:
         _free(order)

@@ -36,7 +36,8 @@ class FileError(ValueError):
     """
 
     def __init__(self, message: str):
-        super().__init__(message if len(message) <= MOST_LETTERS else f"{message[:MOST_LETTERS]} ...")
+        said = message if len(message) <= MOST_LETTERS else f"{message[:MOST_LETTERS]} ..."
+        super().__init__(said.encode("utf-8", "backslashreplace").decode())  # it can be printed, whatever the file says
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:

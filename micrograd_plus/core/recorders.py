@@ -51,8 +51,11 @@ class Recorder:
         Who wants the steps returns a function that is called with each."""
         return None
 
-    def broke_off(self, at: Node | None = None) -> None:
-        """The walk that began last has ended in an error; `at` is the node, where it went forward."""
+    def broke_off(self, root: Any, at: Any = None) -> None:
+        """The walk that began last at `root` has ended in an error, at a node where that is known."""
+
+    def refused(self, root: Any) -> None:
+        """A walk from `root` was asked for, and could not begin."""
 
     def will_free(self, order: Sequence[Any]) -> None:
         """What these nodes saved is about to be freed."""
@@ -95,6 +98,18 @@ def reported_to(root: Variable, upstream: Gradient, order: Sequence[Node], must_
 def pushed_for(result: Any, starts: Mapping[Any, Any]) -> OnStep | None:
     """The recorders that want to see how tangents are pushed forward."""
     return _all_of([recorder.begin_push(result, starts) for recorder in recorders()])
+
+
+def broke_off(root: Any, at: Any = None) -> None:
+    """Notify this thread's recorders, where an error is handled, of the walk that it has ended."""
+    for recorder in recorders():
+        recorder.broke_off(root, at)
+
+
+def refused(root: Any) -> None:
+    """Notify this thread's recorders, where an error is handled, of the walk that it has kept from beginning."""
+    for recorder in recorders():
+        recorder.refused(root)
 
 
 def _all_of(begun: Sequence[OnStep | None]) -> OnStep | None:

@@ -152,7 +152,8 @@ def _judged(exercise: Exercise, case: Case, expected: Expected, outcome: dict[st
         line = f" (line {error['line']})" if error["line"] else ""
         if error["kind"] == "Refused":
             return Wrong("refused", error["message"])
-        return Wrong("raised", f"it stopped with {error['kind']}: {error['message']}{line}")
+        what = f": {error['message']}" if error["message"] else ""
+        return Wrong("raised", f"it stopped with {error['kind']}{what}{line}")
     missing = [name for name in expected.right if name not in (values or {})]
     if values is None or (missing and exercise.kind != "gradients"):
         return Wrong("refused", f"there is no answer for {missing[0]}" if values else "no answer came")

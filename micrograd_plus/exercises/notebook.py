@@ -2,16 +2,21 @@
 process is started, and each try is made on fresh inputs.
 """
 
+# pyright: reportPrivateUsage=false
+# How a trace is shown is asked for here too.
+
 from __future__ import annotations
 
 import secrets
+import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..tracing import Trace
 from .asking import Question, agrees, shape_of
 from .exercise import Exercise
 from .known import named
-from .replies import Reply
+from .replies import Reply, Said
 from .student import carry_out
 from .twice import told as second_time
 
@@ -67,10 +72,20 @@ def answer(exercise: str) -> Callable[[Any], Any]:
     """
 
     def checked(thing: Any) -> Any:
-        print(not_here(exercise) or check(exercise, thing))  # noqa: T201 - the cell of a notebook shows it
+        display(not_here(exercise) or check(exercise, thing))
         return thing
 
     return checked
+
+
+def display(what: Any) -> None:
+    """Show a reply as the last line of a cell would be shown: with its walk, where a notebook plays walks."""
+    if "IPython" in sys.modules and Trace._mimebundle is not None and not isinstance(what, str):
+        notebook: Any = sys.modules["IPython"]
+        if notebook.get_ipython() is not None:
+            notebook.display.display(what)
+            return
+    print(what)  # noqa: T201 - the cell of a notebook shows it
 
 
 def not_here(exercise: str) -> str | None:
@@ -123,7 +138,7 @@ def hint(exercise: str = "") -> str:
         >>> from micrograd_plus import exercises
         >>> reply = exercises.check("tanh.x", lambda x: 1 - x * x)
         >>> exercises.hint()
-        'Hint 1 of 3: Your slope is negative somewhere. Is tanh ever falling?'
+        Hint 1 of 3: Your slope is negative somewhere. Is tanh ever falling?
 
     See: `check`.
     """
@@ -192,9 +207,9 @@ class Guess:
     def hint(self) -> str:
         """The next of three hints."""
         if self.mistake is None:
-            return "There is no hint: " + ("it is right." if self.right else "no known mistake gives this.")
+            return Said("There is no hint: " + ("it is right." if self.right else "no known mistake gives this."))
         self.stage = min(self.stage + 1, len(self.mistake.hints))
-        return f"Hint {self.stage} of {len(self.mistake.hints)}: {self.mistake.hints[self.stage - 1]}"
+        return Said(f"Hint {self.stage} of {len(self.mistake.hints)}: {self.mistake.hints[self.stage - 1]}")
 
 
 __all__ = ["Guess", "answer", "ask", "check", "hint", "score"]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 import unicodedata
 from types import FunctionType
 from typing import Any
@@ -16,6 +17,11 @@ from ..tracing import Trace, record
 from .comparing import Wrong
 from .exercise import Exercise
 from .marking import Result
+
+NOT_WRITTEN = "it stopped with NotImplementedError"
+"""How it is told that a starter was run as it stands."""
+WIDEST = 96
+"""How many letters a line of a reply may have."""
 
 
 class Reply:
@@ -52,15 +58,21 @@ class Reply:
         result = self.result
         if self.right:
             return f"{self.exercise.id}: right. {number(result.of)} of {number(result.of)} points."
+        if result.first_wrong is not None and result.first_wrong.sentence.startswith(NOT_WRITTEN):
+            return "\n".join(wrapped(f"{self.exercise.id}: nothing is written yet. Put your answer in the place of "
+                                     f"`raise NotImplementedError`, and run the cell again."))  # fmt: skip
         lines = [f"{self.exercise.id}: not right yet. {number(result.points)} of {number(result.of)} points."]
         width = max(len(part["name"]) for part in result.parts)
         for part in result.parts:
             score = f"{number(part['points'])} of {number(part['of'])}"
-            lines.append(f"  {part['name']:<{width}}  {score}: {shown(part['reason'])}")
+            lines += wrapped(f"  {part['name']:<{width}}  {score}: {shown(part['reason'])}", width + 4)
         if result.first_wrong is not None:
-            lines.append(f"First wrong step: {shown(self.step)}")
+            told = any(result.first_wrong.sentence in part["reason"] for part in result.parts)
+            step = f"where {result.first_wrong.case.about}." if told else self.step
+            lines += wrapped(f"First wrong step: {shown(step)}", 2)
         if result.mistake is not None:
-            lines.append(f"A known mistake looks like this: {result.mistake.title}. Ask for a hint: exercises.hint()")
+            lines += wrapped(f"A known mistake looks like this: {result.mistake.title}. Ask for a hint: "
+                             f"exercises.hint()")  # fmt: skip
         else:
             lines.append("No known mistake looks like this.")
         return "\n".join(lines)
@@ -76,10 +88,13 @@ class Reply:
     def hint(self) -> str:
         """The next of three hints."""
         mistake = self.result.mistake
+        if self.right:
+            return Said("There is no hint: it is right.")
         if mistake is None:
-            return "There is no hint: " + ("it is right." if self.right else "no known mistake looks like this.")
+            return Said("There is no hint: no known mistake looks like this. Take the first wrong step by hand, on "
+                        "numbers as small as you can find.")  # fmt: skip
         self.stage = min(self.stage + 1, len(mistake.hints))
-        return f"Hint {self.stage} of {len(mistake.hints)}: {mistake.hints[self.stage - 1]}"
+        return Said(f"Hint {self.stage} of {len(mistake.hints)}: {mistake.hints[self.stage - 1]}")
 
     def walk(self) -> Any:
         """The walk through the first wrong call with your rule in the place of the engine's, to be stepped through in
@@ -90,6 +105,21 @@ class Reply:
     def to_dict(self) -> dict[str, Any]:
         """The result, as plain data."""
         return self.result.to_dict()
+
+
+class Said(str):
+    """A sentence that is shown as it is read, without quotation marks, in lines that end between words."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "\n".join(wrapped(str(self)))
+
+
+def wrapped(line: str, hanging: int = 0) -> list[str]:
+    """A line as lines that end between words: a notebook would cut them anywhere."""
+    return textwrap.wrap(line, WIDEST, subsequent_indent=" " * hanging, break_long_words=False, drop_whitespace=True,
+                         replace_whitespace=False, break_on_hyphens=False) or [line]  # fmt: skip
 
 
 def number(value: float) -> str:

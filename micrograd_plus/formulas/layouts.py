@@ -62,7 +62,7 @@ REPHRASED: dict[str, Callable[[Any], Any]] = {
 
 RENAMED = {
     "sum": "Σ", "prod": "Π", "maximum": "max", "minimum": "min", "remainder": "mod",
-    "real": "Re", "imag": "Im",
+    "real": "Re", "imag": "Im", "unbroadcast": "sum_to",
 }  # fmt: skip
 """Functions whose name in mathematics is not NumPy's."""
 
@@ -233,6 +233,27 @@ def sum_outer(writer: Writer, expression: Expression) -> Piece:
     return writer.piece(Name("mT")(a) @ b)
 
 
+def linear_layer(writer: Writer, expression: Expression) -> Piece:
+    """Rows times the transpose of a matrix of weights, and a bias where there is one."""
+    x, weight, *bias = expression.args
+    product = x @ Name("mT")(weight) if isinstance(x, Symbolic) else Name("matmul")(x, Name("mT")(weight))
+    return writer.piece(product + bias[0] if bias and bias[0] is not None else product)
+
+
+def placed(writer: Writer, expression: Expression) -> Piece:
+    """Entries that are added where an index says, to zeros."""
+    x, index = expression.args[0], expression.params.get("index", expression.args[1:2])
+    inside = cast("tuple[Any, ...]", index if type(index) is tuple else (index,))
+    once = all(part is None or part is Ellipsis or isinstance(part, int | slice) for part in inside)
+    said = writer.marks.remark("at " if once else "added at ")
+    where = writer.marks.row(said, writer.marks.fence("[", writer.listed(inside), "]"))
+    axis = along(writer, expression.params.get("axis"))
+    if axis:
+        where = writer.marks.row(where, writer.marks.remark(" along "), axis)
+    rows = [(writer.piece(x).code, where), (writer.marks.number("0"), "")]
+    return Piece(writer.marks.cases(rows, ("", "elsewhere")), ATOM if writer.marks.flat else CHOICE)
+
+
 def matmul_summed(writer: Writer, expression: Expression) -> Piece:
     """A product of matrices; the sum over what was broadcast goes without saying, as in every rule."""
     a, b, _ = expression.args
@@ -286,6 +307,8 @@ def along(writer: Writer, axis: Any) -> str:
         return ""
     if isinstance(axis, Symbolic):
         return writer.piece(axis).code
+    if isinstance(axis, tuple | list) and len(cast("tuple[Any, ...]", axis)) == 1:
+        return along(writer, axis[0])
     if isinstance(axis, tuple | list):
         return writer.marks.row(writer.marks.remark("axes "), writer.listed(cast("Iterable[Any]", axis)))
     return writer.marks.row(writer.marks.remark("axis "), writer.piece(axis).code)
@@ -354,6 +377,8 @@ LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
     "spread": spread,
     "sum_outer": sum_outer,
     "matmul_summed": matmul_summed,
+    "linear_layer": linear_layer,
+    **dict.fromkeys(("put_add", "put_take", "put_along_axis_add"), placed),
     "count_along": count_along,
     **dict.fromkeys(("mT", "mH", "matrix_transpose", "transpose"), transposed),
     **dict.fromkeys(("conj", "conjugate"), conjugate),

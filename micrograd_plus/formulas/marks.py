@@ -103,10 +103,10 @@ class Text:
         """A complex conjugate."""
         return f"conj({code})"
 
-    def cases(self, rows: Sequence[tuple[str, str]]) -> str:
+    def cases(self, rows: Sequence[tuple[str, str]], words: tuple[str, str] = ("if ", "otherwise")) -> str:
         """Values, each with the condition under which it is taken; the last has none."""
-        taken = "".join(f"{value} if {condition}; " for value, condition in rows[:-1])
-        return f"{{{taken}{rows[-1][0]} otherwise}}"
+        taken = "".join(f"{value} {words[0]}{condition}; " for value, condition in rows[:-1])
+        return f"{{{taken}{rows[-1][0]} {words[1]}}}"
 
     def formula(self, code: str, definitions: Sequence[tuple[str, str]]) -> str:
         """The whole formula, and what it uses by name."""
@@ -210,10 +210,11 @@ class Latex:
         """A complex conjugate."""
         return rf"\overline{{{code}}}"
 
-    def cases(self, rows: Sequence[tuple[str, str]]) -> str:
+    def cases(self, rows: Sequence[tuple[str, str]], words: tuple[str, str] = ("if ", "otherwise")) -> str:
         """Values, each with the condition under which it is taken; the last has none."""
-        taken = [rf"{value} & \text{{if }} {condition} \\" for value, condition in rows[:-1]]
-        return rf"\begin{{cases}} {' '.join(taken)} {rows[-1][0]} & \text{{otherwise}} \end{{cases}}"
+        first = self.remark(words[0]) + " " if words[0] else ""
+        taken = [rf"{value} & {first}{condition} \\" for value, condition in rows[:-1]]
+        return rf"\begin{{cases}} {' '.join(taken)} {rows[-1][0]} & {self.remark(words[1])} \end{{cases}}"
 
     def formula(self, code: str, definitions: Sequence[tuple[str, str]]) -> str:
         """The whole formula, and under it what it uses by name."""
@@ -304,10 +305,11 @@ class MathML:
         """A complex conjugate."""
         return f'<mover class="overlined" accent="true">{code}<mo>¯</mo></mover>'
 
-    def cases(self, rows: Sequence[tuple[str, str]]) -> str:
+    def cases(self, rows: Sequence[tuple[str, str]], words: tuple[str, str] = ("if ", "otherwise")) -> str:
         """Values, each with the condition under which it is taken; the last has none."""
-        taken = [(value, self.row(self.remark("if "), condition)) for value, condition in rows[:-1]]
-        cells = [*taken, (rows[-1][0], self.remark("otherwise"))]
+        first = [self.remark(words[0])] if words[0] else []
+        taken = [(value, self.row(*first, condition)) for value, condition in rows[:-1]]
+        cells = [*taken, (rows[-1][0], self.remark(words[1]))]
         table = "".join(f"<mtr><mtd>{value}</mtd><mtd>{when}</mtd></mtr>" for value, when in cells)
         return f'<mrow class="tall"><mo form="prefix">{{</mo><mtable class="cases">{table}</mtable></mrow>'
 

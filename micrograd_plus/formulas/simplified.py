@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from .symbols import OPERATORS, Expression, Operation, Symbol, Symbolic, in_order, replaced
 
@@ -78,14 +78,8 @@ def _folded(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) ->
     if whole.function in KNOWN and not params and all(isinstance(arg, NUMBERS) for arg in args):
         known = _computed(whole.function, args)
         return type(whole)(whole.function, args, params) if known is None else known
-    if whole.function == "where" and len(args) == 3 and isinstance(args[0], NUMBERS):
-        return args[1] if args[0] else args[2]
-    if whole.function in ("stop_gradient", "positive") and len(args) == 1:
-        return args[0]
-    if whole.function == "one_hot":  # how long its rows are is seen from what they stand beside
-        return Expression(whole.function, args[:1])
-    if whole.function == "spread":  # NumPy's name for it is the one that a reader knows
-        return Expression("broadcast", args[:1], {"axis": args[2] if len(args) > 2 else params.get("axis")})
+    if (said := _said_otherwise(whole, args, params)) is not None:
+        return said
     if len(args) == 2 and whole.function in NEUTRAL:
         kept = NEUTRAL[whole.function](*args)
         if kept is not None:
@@ -93,6 +87,50 @@ def _folded(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) ->
     if whole.function == "multiply":
         args = _number_first(args)
     return type(whole)(whole.function, args, params)
+
+
+def _said_otherwise(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """An expression in fewer words, or in those that a reader knows; None where it is as it should be."""
+    if whole.function == "where" and len(args) == 3 and isinstance(args[0], NUMBERS):
+        return args[1] if args[0] else args[2]
+    if whole.function in ("stop_gradient", "positive") and len(args) == 1:
+        return args[0]
+    if whole.function == "getitem":
+        return _part(whole, args)
+    if _is_undone(whole.function, args):
+        return args[0].args[0]
+    if whole.function == "one_hot":  # how long its rows are is seen from what they stand beside
+        return Expression(whole.function, args[:1])
+    if whole.function == "spread":  # NumPy's name for it is the one that a reader knows
+        return Expression("broadcast", args[:1], {"axis": args[2] if len(args) > 2 else params.get("axis")})
+    if whole.function == "transpose" and args[1:] == (None,):
+        return Expression(whole.function, args[:1])
+    return None
+
+
+TWICE_IS_NOTHING = ("conj", "conjugate", "negative", "mT", "mH")
+"""Functions that undo themselves."""
+
+
+def _is_undone(function: str, args: tuple[Any, ...]) -> bool:
+    """Whether a function is applied to what it gave, and gives back what that was made of."""
+    return function in TWICE_IS_NOTHING and isinstance(args[0], Expression) and args[0].function == function
+
+
+def _part(whole: Expression, args: tuple[Any, ...]) -> Any:
+    """A part of an array; of one that was cut up before, the part that this is of the whole."""
+    of, place = args
+    axis = of.params.get("axis") if isinstance(of, Expression) else None
+    if isinstance(axis, int) and isinstance(place, int) and isinstance(of, Expression):
+        before: tuple[Any, ...] = (slice(None),) * axis if axis >= 0 else (Ellipsis,)
+        behind: tuple[Any, ...] = (slice(None),) * (-axis - 1) if axis < 0 else ()
+        x, *rest = of.args
+        if of.function == "split" and rest and isinstance(rest[0], tuple):
+            bounds: list[Any] = [None, *cast("tuple[int, ...]", rest[0]), None]
+            return Operation("getitem", (x, (*before, slice(bounds[place], bounds[place + 1]), *behind)))
+        if of.function == "unstack":
+            return Operation("getitem", (x, (*before, place, *behind)))
+    return type(whole)(whole.function, args, {})
 
 
 def _computed(name: str, args: tuple[Any, ...]) -> Any:

@@ -77,7 +77,7 @@ def mistakes_of(all_marks: Iterable[dict[str, Any]]) -> list[tuple[tuple[str, st
                 row = each["mistake"]["row"]
                 met[each["exercise"], row if CATALOGUE.fullmatch(row) else "", each["mistake"]["title"]] += 1
             elif each["first_wrong"]:
-                kind = each["first_wrong"]["kind"]
+                kind = str(each["first_wrong"]["kind"])
                 met[each["exercise"], "", UNNAMED.get(kind, kind)] += 1
             elif not each["right"]:
                 met[each["exercise"], "", each["reason"]] += 1

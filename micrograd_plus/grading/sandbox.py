@@ -39,6 +39,8 @@ PRINTED = 16 * 1024
 """How much of what is printed is kept."""
 TOLD = ("cpu", "wall", "memory", "processes", "files", "disk", "inodes")
 """The limits that the box keeps; how much may come out of it is kept here."""
+WINDOWS_CRASH = 0xC0000000
+"""Exit codes from here on are those with which Windows ends a program that crashed."""
 CLEARING = 10.0
 """How many seconds it may take to clear a box away."""
 START = (
@@ -273,7 +275,8 @@ def command(entry: str, number: str | None) -> list[str]:
 
 def environment() -> dict[str, str]:
     """The little that a student's process finds in its environment; nothing of the grader's own."""
-    kept = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
+    names = ("SYSTEMROOT", "PATH", "TEMP") if os.name == "nt" else ("LD_LIBRARY_PATH",)  # where libraries are found
+    kept = {name: os.environ[name] for name in names if name in os.environ}
     return kept | {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "LANG": "C.UTF-8",
                    "PYTHONIOENCODING": "utf-8:backslashreplace", "PYTHONUTF8": "1"}  # fmt: skip
 
@@ -452,6 +455,8 @@ def ended(told: dict[str, Any], done: bool, ran: Ran) -> tuple[str, dict[str, An
     if number is not None:
         name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
         return "crash", {"signal": name}
+    if told.get("code", 0) >= WINDOWS_CRASH and not done:
+        return "crash", {"signal": f"0x{told['code']:X}"}
     return ("done", {}) if done else ("left", {"code": told.get("code", 0)})
 
 

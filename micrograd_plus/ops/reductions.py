@@ -280,8 +280,10 @@ def std(xp, x, *, axis=None, ddof=0, keepdims=False):
 
 @std.rule("x")
 def _(xp, upstream, x, out, x_shape, axis, ddof, keepdims):
-    """The variance's rule, and half a reciprocal for the root."""
-    distance = x - xp.mean(x, axis=axis, keepdims=True)
+    """The variance's rule, and half a reciprocal for the root. The mean is taken out twice: of entries that are equal
+    rounding would leave as much as the root."""
+    rough = x - xp.mean(x, axis=axis, keepdims=True)
+    distance = rough - xp.mean(rough, axis=axis, keepdims=True)
     count = xp.count_along(x_shape, axis) - ddof
     share = xp.where(out == 0, 0.0, upstream / (count * xp.where(out == 0, 1.0, out)))
     return xp.spread(share, x_shape, axis, keepdims) * distance

@@ -22,6 +22,7 @@ from ..core.hooks import Handle, add_hook, hooked, hooks_of
 from ..core.modes import gradients_wanted
 from ..core.ownership import expose, is_plain, replace, snapshot, writable
 from ..core.pytrees import leaves, mapped
+from ..core.recorders import refused
 from ..core.variable import Leaf, Node, Variable
 from .result_array import ResultArray
 from .values import Count, cast, dtype_named, numbers, plain_index, refuse_other_device
@@ -927,7 +928,16 @@ for _name in {*ELSEWHERE, *ops.__all__} - {*dir(Tensor)}:
 
 
 def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
-    """What a walk from a tensor begins with: `gradient`, or 1, in memory of the walk's own."""
+    """What a walk from a tensor begins with: `gradient`, or 1, in memory of the walk's own. Recorders are notified of a
+    walk that cannot begin."""
+    try:
+        return _upstream_of(tensor, gradient, create_graph)
+    except (RuntimeError, TypeError, ValueError):
+        refused(tensor)
+        raise
+
+
+def _upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
     if tensor.node is None:
         raise RuntimeError(
             "backward() of a tensor that depends on nothing with requires_grad=True: there is no graph to walk; "

@@ -41,6 +41,8 @@ def numbers(data: Any, dtype: Any, name: str) -> Any:
         except ValueError as error:
             raise ValueError(f"{name}: the rows of a nested list must be equally long ({error})") from error
     _refuse_other_than_numbers(data.dtype, name)
+    if not data.dtype.isnative:  # as it may be in a file of another machine
+        data = data.astype(data.dtype.newbyteorder("="))
     return data if dtype is None else cast(data, dtype_named(dtype, name), name)
 
 
@@ -58,7 +60,7 @@ def dtype_named(dtype: Any, name: str) -> Any:
         instead = "write float, complex, int, bool, or e.g. 'float32'"
         raise TypeError(f"{name}: there is no dtype {dtype!r}; {instead}") from None
     _refuse_other_than_numbers(wanted, name)
-    return wanted
+    return wanted.newbyteorder("=")
 
 
 def cast(data: Any, dtype: Any, name: str) -> Any:

@@ -59,7 +59,7 @@ class Builder:
     @cached_property
     def _failed_application(self) -> Told | None:
         broken = self.recorder.failed
-        if broken is None or broken.op is None or broken.root is not None:
+        if broken is None or broken.op is None:
             return None
         inputs = [value if _is_known(value) else None for value in broken.inputs]
         data = [bare(value) for value in inputs]
@@ -85,15 +85,6 @@ class Builder:
     def _walked(self) -> list[Walked]:
         """The walks of the block, complete; one that could not begin has no steps."""
         walks = list(self.recorder.walks)
-        broken = self.recorder.failed
-        if broken is not None and broken.root is not None:
-            last = walks[-1] if walks else None
-            if last is not None and broken.begun:
-                last.failed = broken
-            elif last is None or last.failed is None or last.failed.text != broken.text:
-                never = Walked(broken.root, None, False, 0, -1)
-                never.failed = broken
-                walks.append(never)
         with quiet(all="ignore"):
             for walk in walks:
                 walk.complete()
@@ -175,7 +166,7 @@ class Builder:
     def error(self) -> Failure | None:
         """What broke the program off, outside of a walk."""
         broken = self.recorder.failed
-        if broken is None or broken.root is not None:
+        if broken is None:
             return None
         return self._failure(broken, None if self._failed_application is None else self.applications[-1][5])
 
@@ -547,11 +538,12 @@ class Builder:
         served = rule.inputs[0] if op.kind == "variadic" else op.inputs[contribution.index]
         place = contribution.index if op.kind == "variadic" else rule.inputs.index(served)
         shown, constants = self._shown(node, contribution)
+        known, arriving = self._known(node, contribution), self._upstream_of(node, contribution, upstream)
         signature = (
-            self._rule_names[index], tuple(shown.items()), tuple(constants.items()), contribution.summed_axes, place
+            self._rule_names[index], tuple(shown.items()), tuple(constants.items()), contribution.summed_axes, place,
+            *map(formulas.shapes_of, (arriving, contribution.raw, *known.values())),
         )  # fmt: skip
         if signature not in self._written:
-            known, arriving = self._known(node, contribution), self._upstream_of(node, contribution, upstream)
             written = formulas.applied(rule, place, known, arriving, shown, constants, contribution)
             self._written[signature] = None if written is None else Formula(**written)
         return self._written[signature]

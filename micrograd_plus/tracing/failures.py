@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -14,8 +15,7 @@ class Failed:
     """An error as it was: its kind and text, the places of the user's that led there (innermost first, each its code,
     its module's names and the instruction), and what the engine was doing.
 
-    `op` with `inputs` and `params` is the application that failed, `node` the one whose rule did, and `root` where a
-    walk was to begin; `begun` says that it had.
+    `op` with `inputs` and `params` is the application that failed; in a walk, `node` is the one whose rule or hook did.
     """
 
     def __init__(self, error: BaseException):
@@ -25,8 +25,6 @@ class Failed:
         self.inputs: list[Any] = []
         self.params: dict[str, Any] = {}
         self.node: Any = None
-        self.root: Any = None
-        self.begun = False
 
 
 def failed(error: BaseException | None) -> Failed | None:
@@ -35,32 +33,38 @@ def failed(error: BaseException | None) -> Failed | None:
         return None
     found = Failed(error)
     trail = list(frames_of(error.__traceback__))
+    if error.__cause__ is not None:  # what the engine had to say of it begins where it was caught
+        met = {frame for frame, _ in trail}
+        trail += [each for each in frames_of(error.__cause__.__traceback__, outer=False) if each[0] not in met]
     for frame, instruction in trail:
         if kind_of(frame.f_code) is not ENGINE:
-            if found.op is None and found.node is None:
+            if found.op is None:
                 found.places.insert(0, (frame.f_code, frame.f_globals, instruction))
-            continue
-        if found.op is None and found.root is None:
+        elif found.op is None and found.node is None:
             _look_for_application(frame, found)
-        if found.op is None:
             _look_for_walk(frame, found)
     return found
 
 
-def frames_of(traceback: TracebackType | None) -> Any:
-    """The frames that an error passed through, the outermost first. Those of a handler's own callers come before, so
-    that the place where it was raised has all the lines that led there."""
-    outer: list[tuple[FrameType, int]] = []
-    frame = None if traceback is None else traceback.tb_frame.f_back
-    while frame is not None and kind_of(frame.f_code) is ENGINE:
-        outer.append((frame, frame.f_lasti))
-        frame = frame.f_back
-    if frame is not None and outer:
-        outer.append((frame, frame.f_lasti))
-    yield from reversed(outer)
+def frames_of(traceback: TracebackType | None, *, outer: bool = True) -> Iterator[tuple[FrameType, int]]:
+    """The frames that an error passed through, the outermost first, each with the instruction there. Those of a
+    handler's own callers come before, so that the place where it was raised has all the lines that led there."""
+    if outer and traceback is not None and kind_of(traceback.tb_frame.f_code) is ENGINE:
+        yield from _callers(traceback.tb_frame.f_back)
     while traceback is not None:
         yield traceback.tb_frame, traceback.tb_lasti
         traceback = traceback.tb_next
+
+
+def _callers(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
+    """The frames of the engine behind which stands the user's that called it, and that one, the outermost first."""
+    outer: list[tuple[FrameType, int]] = []
+    while frame is not None and kind_of(frame.f_code) is ENGINE:
+        outer.append((frame, frame.f_lasti))
+        frame = frame.f_back
+    if frame is not None:
+        outer.append((frame, frame.f_lasti))
+    yield from reversed(outer)
 
 
 def _look_for_application(frame: FrameType, found: Failed) -> None:
@@ -88,14 +92,7 @@ def _look_for_application(frame: FrameType, found: Failed) -> None:
 
 
 def _look_for_walk(frame: FrameType, found: Failed) -> None:
-    """A walk that was asked for, and the node at which it was."""
+    """The node that a walk was at, or whose hooks were being called."""
     name, held = frame.f_code.co_name, frame.f_locals
-    if name == "backward" and "self" in held:
-        found.root, found.begun = held["self"], "observers" in held
-        found.node = held.get("value", found.node) if "order" in held else found.node
-    elif name == "_order" and found.root is not None:
-        found.node = held.get("value", found.node)
-    elif name == "gradients" and "root" in held:
-        found.root, found.begun = held["root"], "on_step" in held
-    elif name == "walk" and "arrived" in held and "order" in held:
+    if name == "after_hooks" or (name == "walk" and "arrived" in held and "order" in held):
         found.node = held.get("node")

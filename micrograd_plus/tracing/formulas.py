@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
-from ..backends import arrays
+from ..backends import arrays, shapes
 from ..backends.shapes import is_sequence
 from ..core.recorders import ForwardRule
 from ..core.rule import Contribution, Rule
@@ -19,6 +20,9 @@ TEXTBOOK = {"logits": "z", "classes": "y"}
 RESIDUALS = {
     ("mean_class_cross_entropy", "weights"): "softmax({logits})",
     ("softmax_cross_entropy", "log_weights"): "log softmax({logits})",
+    **{(op, "unit"): "x̂" for op in ("layer_norm", "rms_norm", "batch_norm")},
+    **{(op, "scale"): "σ⁻¹" for op in ("layer_norm", "batch_norm")},
+    ("rms_norm", "scale"): "rms⁻¹",
 }
 """What was kept in the forward, as it is written in books."""
 
@@ -48,9 +52,6 @@ class Spelling:
         varies = name in of_the_call or (isinstance(value, float) and not self.numbers)
         return self.symbol(name) if varies and value is not None else value
 
-
-COUNTS = ("size", "count_along")
-"""Words that count entries."""
 
 BY_LETTER = Spelling()
 """As rules spell them."""
@@ -114,7 +115,7 @@ def applied(
     flat = all(getattr(value, "ndim", 0) <= 2 for value in (contribution.raw, *reads.values(), upstream))
     try:
         sent = expression(rule, index, reads, upstream, Spelling(shown, constants))
-        sent = simplified(counted(sent, {**reads, "upstream": upstream}), matrices=flat)
+        sent = simplified(with_shapes(sent, {**reads, "upstream": upstream}), matrices=flat)
         if contribution.summed_axes:
             sent = added_up(sent, contribution)
         if isinstance(rule, ForwardRule) and shape_of(contribution.raw) != shape_of(contribution.value):
@@ -124,23 +125,39 @@ def applied(
         return None
 
 
-def counted(sent: Any, reads: dict[str, Any]) -> Any:
-    """The expression with numbers in the places where it counts entries, which an application knows."""
-    counts = [whole for whole in in_order(sent) if isinstance(whole, Expression) and whole.function in COUNTS]
-    if not counts:
-        return sent
-    numbers = {id(whole): int(evaluate(whole, arrays, reads)) for whole in counts}
+def with_shapes(sent: Any, reads: dict[str, Any]) -> Any:
+    """The expression with numbers in the places of functions of shapes alone, since an application knows what those
+    come to; and with what it means to take the rows of an array."""
     made: dict[int, Any] = {}
+
+    def of(part: Any) -> Any:
+        return made[id(part)]
+
     for whole in in_order(sent):
-        if id(whole) in numbers:
-            made[id(whole)] = numbers[id(whole)]
-        elif isinstance(whole, Expression):
-            args = replaced(whole.args, lambda part: made[id(part)])
-            params = {name: replaced(param, lambda part: made[id(part)]) for name, param in whole.params.items()}
+        made[id(whole)] = whole
+        if isinstance(whole, Expression):
+            args = replaced(whole.args, of)
+            params = {name: replaced(param, of) for name, param in whole.params.items()}
             made[id(whole)] = type(whole)(whole.function, args, params)
-        else:
-            made[id(whole)] = whole
-    return replaced(sent, lambda part: made[id(part)])
+            with suppress(KeyError, TypeError, AttributeError):
+                if whole.function in shapes.__all__:
+                    made[id(whole)] = evaluate(whole, arrays, reads)
+                elif whole.function == "rows":
+                    made[id(whole)] = _rows(args[0], evaluate(whole.args[0], arrays, reads))
+                elif whole.function == "sum_outer":
+                    a, b = (_rows(x, evaluate(y, arrays, reads)) for x, y in zip(args, whole.args, strict=True))
+                    made[id(whole)] = symbols.mT(a) @ b
+    return replaced(sent, of)
+
+
+def _rows(x: Any, value: Any) -> Any:
+    """An array as the matrix of its rows."""
+    return x if value.ndim == 2 else symbols.reshape(x, (-1, value.shape[-1]))
+
+
+def shapes_of(value: Any) -> Any:
+    """The shape of a value, or of each in a list."""
+    return tuple(map(shape_of, value)) if is_sequence(value) else shape_of(value)
 
 
 def added_up(sent: Any, contribution: Contribution) -> Any:

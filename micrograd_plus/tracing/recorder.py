@@ -19,8 +19,8 @@ from ..core.blocks import Named, scopes
 from ..core.errors import names_itself
 from ..core.ownership import snapshot
 from ..core.rule import Contribution
-from ..core.variable import Node, Variable
-from .failures import Failed, failed
+from ..core.variable import Variable
+from .failures import Failed, failed, frames_of
 from .sites import ENGINE, USER, kind_of, of_engine, of_users
 from .trace import Trace
 from .values import bare
@@ -124,6 +124,7 @@ class Walk:
 
     def __init__(self, root: Any, seed: Any, can_replay: bool, call: int, instruction: int):
         self.root, self.seed, self.can_replay = root, seed, can_replay
+        self.of = getattr(root, "variable", root)
         self.key = getattr(root, "node", None) or root
         self.call, self.instruction = call, instruction
         self.kept: dict[Any, Any] = {}
@@ -179,6 +180,7 @@ class Recorder(recorders.Recorder):
         self._note = self.applications.append
         self.walks: list[Walk] = []
         self.noted: dict[int, Noted] = {}
+        self.of_walks: dict[int, Walk] = {}
         self._tensor = Variable.public
 
     def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
@@ -281,12 +283,25 @@ class Recorder(recorders.Recorder):
             self._enter(asking)
         return id(asking), -1 if asking is None else asking.f_lasti
 
-    def broke_off(self, at: Node | None = None) -> None:
-        """Note what ended the last walk."""
-        for last in self.walks[-1:]:
-            last.failed = failed(sys.exception())
-            if last.failed is not None and at is not None:
-                last.failed.node = at
+    def broke_off(self, root: Any, at: Any = None) -> None:
+        """Note what ended a walk."""
+        for last in [each for each in self.walks if each.of is root][-1:]:
+            self._ends_in_error(last, at)
+
+    def refused(self, root: Any) -> None:
+        """Note a walk that was asked for, and could not begin."""
+        if hasattr(root, "_data"):
+            never = Walk(seen(root), None, False, *self._asked_from(frame_at(1)))
+            never.place = len(self.applications)
+            self.walks.append(never)
+            self._ends_in_error(never, None)
+
+    def _ends_in_error(self, walk: Walk, at: Any) -> None:
+        error = sys.exception()
+        walk.failed = failed(error)
+        if walk.failed is not None and at is not None:
+            walk.failed.node = at
+        self.of_walks[id(error)] = walk
 
     def will_free(self, order: Sequence[Any]) -> None:
         """Keep what the last walk's nodes saved, if it is still to be replayed."""
@@ -299,9 +314,7 @@ class Recorder(recorders.Recorder):
         to the collector; nor may frames be, which hold those that called them.
         """
         if isinstance(error, Exception):
-            self.failed = failed(error)
-            if self.outermost is not None:  # nothing may have been applied in it before
-                self.noted.setdefault(id(self.outermost), (self.outermost, 0, -1, len(self.applications)))
+            self._ended_by(error)
         left: dict[int, Left] = {}
         for number, noted in self.noted.items():
             frame = noted[0]
@@ -314,6 +327,21 @@ class Recorder(recorders.Recorder):
             self.noted[number] = kept, *noted[1:5], *[named.name for named in noted[5:]]
         self.outermost = None
         self.__dict__.pop("calls", None)
+
+
+    def _ended_by(self, error: Exception) -> None:
+        """Note what broke the program off, if that has not ended a walk; and the calls that it passed through, in which
+        nothing may have been applied before."""
+        ended = self.of_walks.get(id(error)) or self.of_walks.get(id(error.__cause__))
+        if ended is not None and ended.failed is not None and ended.failed.kind == type(error).__name__:
+            ended.failed.text = str(error)
+            return
+        self.failed = failed(error)
+        if self.outermost is not None:
+            self.noted.setdefault(id(self.outermost), (self.outermost, 0, -1, len(self.applications)))
+        for frame, _ in frames_of(error.__traceback__):
+            if kind_of(frame.f_code) is not ENGINE and id(frame) not in self.noted:
+                self._enter(frame)
 
 
 class Left:

@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..core.blocks import entering
-from .values import Fields
+from .values import Fields, np
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -39,6 +39,7 @@ class Site(Fields):
 
 _HERE = f"{Path(__file__).absolute().parent.parent}{os.sep}"
 _LIBRARY = f"{Path(os.__file__).absolute().parent}{os.sep}"
+_ARRAYS = f"{Path(np.__file__).absolute().parent}{os.sep}"
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _OF_FUNCTIONS = tuple(f"{_HERE}{folder}{os.sep}" for folder in ("checks", "exercises", "grading", "transforms"))
 ENGINE, ENTERS, USER = "engine", "module", "function"
@@ -52,7 +53,7 @@ of_users: set[int] = set()
 
 
 def kind_of(code: CodeType) -> str:
-    """Whose code it is. The engine's examples stand for a user's."""
+    """Whose code it is; NumPy's counts as the engine's. The engine's examples stand for a user's."""
     known = kinds.get(id(code))
     if known is not None:
         return known[0]
@@ -61,7 +62,7 @@ def kind_of(code: CodeType) -> str:
     of_python = path.startswith(_LIBRARY) and not any(part in path for part in _INSTALLED)
     if code in entering:
         kind = ENTERS
-    elif ours or of_python or path.startswith(("<written out:", "<frozen")):
+    elif ours or of_python or path.startswith((_ARRAYS, "<written out:", "<frozen")):
         kind = ENGINE
     else:
         kind = USER

@@ -20,7 +20,7 @@ from ..core.modes import recording
 from ..core.operation import Op
 from ..core.ownership import snapshot
 from ..core.pytrees import leaves, leaves_beside, mapped
-from ..core.recorders import OnStep, Recorder, pushed_for, recorded_by, recorders, silence
+from ..core.recorders import OnStep, Recorder, broke_off, pushed_for, recorded_by, silence
 from ..core.values import is_complex, namespace_of
 from ..core.variable import Part, clock
 from ..tensor import Tensor, in_dtype, upstream_of
@@ -105,7 +105,8 @@ def _pushed(name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: 
         push = OnTensors(moving) if differentiable else OnArrays(moving)
         if recording.open:
             results = [value for value in leaves(out) if getattr(value, "node", None) is not None]
-            push.on_step = pushed_for(results[-1] if results else None, moving)
+            push.result = results[-1] if results else None
+            push.on_step = pushed_for(push.result, moving)
         push.all(applied.steps)
         movement = mapped(out, lambda value: _movement(value, moving))
         return (out if differentiable else mapped(out, _plain)), movement
@@ -177,6 +178,8 @@ class OnTensors:
 
     on_step: OnStep | None = None
     """Who is told each step."""
+    result: Any = None
+    """What the program gave; of several results the last."""
 
     def __init__(self, moving: dict[Any, Any]):
         self.moving = moving
@@ -188,8 +191,8 @@ class OnTensors:
             for at in applications:
                 self(*at)
         except Exception:
-            for recorder in recorders() if self.on_step else ():
-                recorder.broke_off(node_of(at[0], at[-1] if at[0].outputs else (at[-1],)))
+            if self.on_step is not None:
+                broke_off(self.result, node_of(at[0], at[-1] if at[0].outputs else (at[-1],)))
             raise
 
     def __call__(

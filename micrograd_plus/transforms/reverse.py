@@ -27,6 +27,7 @@ from ..core.blocks import transforming
 from ..core.modes import gradients_wanted
 from ..core.ownership import snapshot
 from ..core.pytrees import leaves, leaves_beside, mapped, mapped_by_name, rebuilt
+from ..core.recorders import refused
 from ..core.values import is_complex
 from ..core.variable import Leaf, Node
 from ..tensor import Tensor, in_dtype, upstream_of
@@ -52,7 +53,9 @@ def grad(
         missing: what to give for an argument on which the value does not depend: "zeros" (default), or "error".
         **others: none; autograd's `argnum=` is told its name.
     Returns: a function of the same arguments as `f`. It returns the gradient, in the form of the argument, or a tuple
-        of gradients where `argnums` is a tuple; with `has_aux`, a pair of that and what `f` returned besides.
+        of gradients where `argnums` is a tuple; with `has_aux`, a pair of that and what `f` returned besides. It has no
+        graph, unless somebody outside wants its gradient: inside another transform, or where `f` reads a tensor that
+        wants one, as the weights of a model that is trained by its slopes.
     Raises: TypeError where `f` cannot be called or `argnums` are no different whole numbers, ValueError for another
         `missing`. As it is called: TypeError for an argument that is not made of floats or is not there, ValueError
         where `f` returns more than one number, RuntimeError for a missing gradient where that is an error.
@@ -99,7 +102,7 @@ def value_and_grad(
         **others: none; autograd's `argnum=` is told its name.
     Returns: a function of the same arguments as `f`, which returns the pair (value, gradient). The gradient has the
         form of the argument, and is a tuple where `argnums` is one; with `has_aux` the value is the pair that `f`
-        returned. The value has no graph, unless somebody outside wants its gradient: inside another transform, or where
+        returned. Neither has a graph, unless somebody outside wants its gradient: inside another transform, or where
         `f` reads a tensor that wants one.
     Raises: what `grad` raises, where it does.
     Example:
@@ -127,10 +130,14 @@ def value_and_grad(
                 given[i] = made
             result = f(*given, **kwargs)
             value, aux = value_and_aux(f, result) if has_aux else (result, None)
-            _one_number(f, value)
-            differentiable = block.nested or have_nodes(args)
-            received, others_too = received_beside(value, None, flat, differentiable=differentiable)
-            if not (differentiable or others_too):
+            try:
+                _one_number(f, value)
+            except (TypeError, ValueError):
+                refused(value)
+                raise
+            differentiable = block.nested or have_nodes(args) or (block.wanted and lead_elsewhere(value, flat))
+            received = received_by(value, None, flat, differentiable=differentiable)
+            if not differentiable:
                 value, aux = Tensor.of(value._data), without_graph(aux, flat)
             if missing == "error" and any(gradient is None for gradient in received):
                 raise _does_not_depend(f, chosen, inputs, received)
@@ -170,7 +177,9 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
         out = f(*inputs)
 
     def vjp_function(upstream: Any) -> tuple[Any, ...]:
-        differentiable = transforming() is not None or have_nodes((primals, upstream))
+        differentiable = transforming() is not None or have_nodes((primals, upstream)) or (
+            gradients_wanted() and lead_elsewhere(out, flat)
+        )
         found = iter(or_zeros(received_by(out, upstream, flat, differentiable=differentiable), flat))
         return tuple(rebuilt(made, found) for made in inputs)
 
@@ -216,7 +225,7 @@ def jacobian(f: Callable[..., Any], argnums: int = 0, **others: Any) -> Callable
             flat = list(leaves(made))
             block.by(flat)
             out = f(*args[:place], made, *args[place + 1 :], **kwargs)
-        differentiable = block.nested or have_nodes((args, kwargs))
+        differentiable = block.nested or have_nodes((args, kwargs)) or (block.wanted and lead_elsewhere(out, flat))
 
         def by_each_input(part: Any) -> Any:
             refuse_other_than_tensor("jacobian", f, part)
@@ -274,15 +283,16 @@ def hessian(f: Callable[..., Any], argnums: int = 0, **others: Any) -> Callable[
 
 class differentiating:  # noqa: N801 - it is used as a function is
     """A block one transform deeper, in which gradients are wanted; `nested` says whether this is inside another one,
-    where gradients must be differentiable themselves."""
+    where gradients must be differentiable themselves, `wanted` whether they were wanted before it."""
 
-    __slots__ = ("_inputs", "_opened", "nested")
+    __slots__ = ("_inputs", "_opened", "nested", "wanted")
 
     def __enter__(self) -> differentiating:
         self.nested = transforming() is not None
         self._inputs: list[Node] = []
         self._opened = [transforming.begin(self._inputs)]
-        if not gradients_wanted():
+        self.wanted = gradients_wanted()
+        if not self.wanted:
             self._opened.append(gradients_wanted.begin(True))
         return self
 
@@ -316,16 +326,8 @@ def variables(value: Any, name: str) -> Any:
 
 def received_by(out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool) -> list[Any]:
     """What each input receives; None where the result does not depend on it."""
-    return received_beside(out, upstream, inputs, differentiable=differentiable)[0]
-
-
-def received_beside(
-    out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool
-) -> tuple[list[Any], bool]:
-    """What each input receives, and whether anything but the inputs has received a gradient."""
     nodes = [x.node for x in inputs]
     total: list[Any] = [None] * len(inputs)
-    others_too = False
     for each, arriving in zip(leaves(out), leaves_beside(upstream, out, "the upstream gradient"), strict=True):
         if getattr(each, "node", None) is None:
             continue
@@ -336,20 +338,25 @@ def received_beside(
                 arrived = in_dtype(found[node], node)
                 received = arrived if isinstance(arrived, Tensor) else Tensor.of(arrived)
                 total[i] = received if total[i] is None else total[i] + received
-        others_too = others_too or len(found.keys() - set(nodes)) > 0
-    return total, others_too
+    return total
+
+
+def lead_elsewhere(values: Any, inputs: Sequence[Any]) -> bool:
+    """Whether some of these values depend on a leaf that is none of the inputs: who trains it wants to differentiate
+    what is found here."""
+    ends = {x.node for x in inputs}
+    roots = [value.node for value in leaves(values) if getattr(value, "node", None) is not None]
+    reached = {parent for node in program(roots, ends) for parent in node.parents}
+    return any(node is not None and node.vjp is None and node not in ends for node in reached.union(roots))
 
 
 def without_graph(values: Any, inputs: Sequence[Any]) -> Any:
     """The same structure, its tensors without their graphs, where those lead to the inputs alone."""
-    ends = {x.node for x in inputs}
 
     def plain(value: Any) -> Any:
         if not isinstance(value, Tensor) or value.node is None:
             return value
-        reached = {parent for node in program([value.node], ends) for parent in node.parents} | {value.node}
-        others = any(node is not None and node.vjp is None and node not in ends for node in reached)
-        return value if others else Tensor.of(value._data)
+        return value if lead_elsewhere(value, inputs) else Tensor.of(value._data)
 
     return mapped(values, plain)
 

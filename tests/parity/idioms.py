@@ -143,6 +143,18 @@ x != y
 (x > y).any()
 (x > 0).all()
 mask & mask
+mask.clone()
+~idx
+idx & 1
+idx | 4
+idx ^ 3
+idx << 2
+idx >> 1
+m.bitwise_and(idx, 2)
+m.bitwise_not(idx)
+m.divide(x, y, rounding_mode="trunc")
+m.divide(x, -y, rounding_mode="floor")
+m.scatter_reduce(x, 1, m.tensor([[0, 1], [3, 3], [0, 0]]), y[:, :2], "prod")
 mask | mask
 ~mask
 1 - mask.astype(float) if m is not torch else 1 - mask.double()

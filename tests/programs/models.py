@@ -385,12 +385,32 @@ def correlations_in_a_loop(side):
     return losses
 
 
-SECOND_ORDER = (learning_to_learn, wasserstein_critic)
+def solution_of_an_equation(side):
+    """A network that obeys u'' = -u: trained by its slopes and their slopes at some times."""
+    m = side.m
+    p = [side.leaf(drawn(i, *shape, scale=0.5)) for i, shape in enumerate([(1, 12), (12,), (12, 1)])]
+    optimiser, times, losses = side.optim.Adam(p, lr=1e-2), m.tensor(np.linspace(0, 2, 9).reshape(-1, 1)), []
+
+    def network(t):
+        return m.tanh(t @ p[0] + p[1]) @ p[2]
+
+    for _ in range(10):
+        slope, bend = side.slopes(network, times)
+        start = m.stack([network(times[:1])[0, 0] - 1, slope[0, 0]])
+        loss = ((bend + network(times)) ** 2).mean() + (start**2).sum()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    return losses
+
+
+SECOND_ORDER = (learning_to_learn, wasserstein_critic, solution_of_an_equation)
 """Those that differentiate a gradient."""
 
 PROGRAMS = [
     bigrams, network_with_normalised_layers, character_transformer, long_short_term_memory, variational_autoencoder,
     generative_adversarial_net, convolutional_network, learning_to_learn, neural_differential_equation,
     hamiltonian_monte_carlo, quasi_newton, gaussian_process, hidden_markov_model, wasserstein_critic, policy_gradient,
-    correlations_in_a_loop,
+    correlations_in_a_loop, solution_of_an_equation,
 ]  # fmt: skip

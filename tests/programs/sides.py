@@ -29,6 +29,12 @@ class Torch:
         parameters = [each if each.requires_grad else each.clone().requires_grad_() for each in parameters]
         return self.m.autograd.grad(f(parameters), parameters, create_graph=True)
 
+    def slopes(self, f: Any, x: Any) -> tuple[Any, Any]:
+        """The first and the second, entry by entry, with graphs that lead to whatever the function reads."""
+        x = x.clone().requires_grad_()
+        (first,) = self.m.autograd.grad(f(x).sum(), x, create_graph=True)
+        return first, self.m.autograd.grad(first.sum(), x, create_graph=True)[0]
+
     def value_and_slope(self, f: Any, x: Any) -> tuple[float, np.ndarray]:
         """Of a function of an array, as numbers."""
         x = self.m.tensor(x, requires_grad=True)
@@ -59,6 +65,11 @@ class Here:
     def gradients(self, f: Any, parameters: list[Any]) -> Any:
         """Of a function, with a graph of their own."""
         return self.m.grad(f)([each if each.requires_grad else each.clone().requires_grad_() for each in parameters])
+
+    def slopes(self, f: Any, x: Any) -> tuple[Any, Any]:
+        """The first and the second, entry by entry, with graphs that lead to whatever the function reads."""
+        first = self.m.grad(lambda x: f(x).sum())
+        return first(x), self.m.grad(lambda x: first(x).sum())(x)
 
     def value_and_slope(self, f: Any, x: Any) -> tuple[Any, Any]:
         """Of a function of an array, as numbers."""

@@ -13,7 +13,7 @@ from .harness import Tally, tried
 KINDS = {"programs": 100_000, "hostile": 200_000, "steps": 200_000}
 MODULES = {"programs": "programs", "hostile": "hostile", "steps": "training"}
 MOST_GROWTH = 30.0
-"""Megabytes by which the process may grow, from a tenth of the cases to the last."""
+"""Megabytes by which the process may grow, from when it is warm to the last case."""
 
 
 def tally(kind: str, first: int, count: int, quiet: bool = False) -> Tally:

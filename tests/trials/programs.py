@@ -218,8 +218,8 @@ def run(case: int) -> str:
     if not wrong:
         return SAME
     rng = dice("moved", case)
-    moved = [values * (1 + 1e-9 * rng.standard_normal(values.shape)) for values in program.leaves]
-    if program.way != "float32" and difference(in_torch(program, moved), expected, max(within, 1e-6)):
+    moved = [values * (1 + 1e-12 * rng.standard_normal(values.shape)) for values in program.leaves]
+    if program.way != "float32" and difference(in_torch(program, moved), expected, within):
         return TIE
     return f"{program.way}: {wrong}\n{told(program)}"
 

@@ -111,7 +111,7 @@ MATRICES: dict[str, Callable[..., Any]] = {
     "determinant": lambda s, x: s.m.linalg.slogdet(x @ x.mT + s.eye(x))[1],
     "layer_norm": lambda s, x: s.F.layer_norm(x, tuple(x.shape[-1:])),
     "linear": lambda s, x: s.F.linear(x, s.m.sin(x[..., :2, :].reshape(-1, x.shape[-1])[:2])),
-    "attention": lambda s, x: s.F.scaled_dot_product_attention(x, s.m.sin(x), x),
+    "attention": lambda s, x: s.attention(x, s.m.sin(x)),
     "cross entropy": lambda s, x: s.F.cross_entropy(x.reshape(-1, x.shape[-1]), s.classes(x)),
     "squared error": lambda s, x: s.F.mse_loss(x, s.m.sin(x).detach()),
     "smooth error": lambda s, x: s.F.smooth_l1_loss(x, 0.3 * x.detach(), reduction="none"),
@@ -167,6 +167,12 @@ class Side:
     def sorted(self, x: Any, axis: int) -> Any:
         """The entries in order."""
         return self.m.sort(x, dim=axis, stable=True)[0] if self.name == "torch" else self.m.sort(x, axis)
+
+    def attention(self, x: Any, keys: Any) -> Any:
+        """Written out for PyTorch, whose own has no second derivative."""
+        if self.name != "torch":
+            return self.F.scaled_dot_product_attention(x, keys, x)
+        return self.F.softmax(x @ keys.mT / x.shape[-1] ** 0.5, dim=-1) @ x
 
     def diagonal(self, x: Any) -> Any:
         """Of the last two axes."""

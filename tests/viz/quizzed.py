@@ -86,3 +86,9 @@ def holds(text: str, number: float) -> bool:
     """Whether a text has a number in it, to four digits cut off."""
     plain = re.sub(r"(?<=\d)\.(?=\d)", "", text)
     return digits(number) in plain
+
+
+def numbers_in(text: str) -> set[str]:
+    """All numbers of a text that are no whole ones, to four digits and without their signs."""
+    found = re.findall(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?|\d+e-\d+", text)
+    return {f"{float(number):.4g}" for number in found}

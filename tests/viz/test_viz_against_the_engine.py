@@ -229,7 +229,7 @@ def test_the_walk_goes_through_closed_groups_with_the_gradients_norm_on_their_ed
     shown = opened(rounds())
     shown.keyboard.press("End")
     shown.locator(".icon.larger").click()
-    told = [text for text in shown.locator(".edge .norm").all_text_contents() if text]
+    told = [text for text in shown.locator(".drawing .norm").all_text_contents() if text]
     assert told
     assert all(re.fullmatch(r"\|grad\| [\d.e−]+", text) for text in told)
 

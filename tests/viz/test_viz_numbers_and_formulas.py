@@ -188,8 +188,11 @@ def test_every_kind_of_trace_has_its_names_sentences_and_formulas(make):
     assert len(words.names(trace)) == len(trace["nodes"])
     assert all(text.endswith(".") for text in words.sentences(trace))
     for step in trace["steps"]:
-        filled = formula.with_numbers(trace, step)
-        assert (filled is None) == (trace["rules"][step["rule"]]["mathml"] is None)
+        if trace["rules"][step["rule"]]["mathml"] is None:
+            assert formula.with_numbers(trace, step) is None
+        sent = step["contribution"]
+        if sent is not None and trace["values"][sent]["data"]:
+            assert (formula.with_numbers(trace, step) is None) == (formula.of_step(trace, step) is None)
 
 
 def step_of(op: str, **shapes: object) -> tuple[dict, dict]:
@@ -254,9 +257,11 @@ def test_two_matrices_show_two_rows_and_columns_each():
 
 def test_a_large_array_stands_by_name_with_its_shape():
     np = sample_traces.np
-    trace, step = step_of("tanh", x=np.ones((20, 30)))
-    named = '<msub class="by-name" data-name="out"><mtext>out</mtext><mtext>(20, 30)</mtext></msub>'
-    assert named in formula.with_numbers(trace, step)
+    trace, _ = step_of("matmul", a=np.ones((20, 30)), b=np.ones((30, 1)))
+    rows, columns = (next(s for s in trace["steps"] if s["input"] == name) for name in "ab")
+    named = '<msub class="by-name" data-name="a"><mtext>a</mtext><mtext>(20, 30)</mtext></msub>'
+    assert named in formula.with_numbers(trace, columns)
+    assert formula.with_numbers(trace, rows) is None, "with shapes alone it would say no more than with symbols"
 
 
 def test_where_axes_were_summed_the_formula_gives_raw():

@@ -13,9 +13,9 @@ import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus import exercises
 from micrograd_plus.checks import museum
-from micrograd_plus_viz import quiz_parts, quiz_seals
-from micrograd_plus_viz.quiz_choosing import MIX, Chooser
-from micrograd_plus_viz.quiz_questions import KINDS
+from micrograd_plus_viz.quizzes import parts, seals
+from micrograd_plus_viz.quizzes.choosing import MIX, Chooser
+from micrograd_plus_viz.quizzes.questions import KINDS
 from micrograd_plus_viz.window import shown
 
 KINDS_OF_CHOICE = ("sign", "adds", "formula", "picture")
@@ -35,7 +35,7 @@ def says(asked, answer):
 
 
 def number(asked, x):
-    return quiz_seals.bin_of(x, math.expm1(asked.width * quiz_seals.BINS_EACH_SIDE))
+    return seals.bin_of(x, math.expm1(asked.width * seals.BINS_EACH_SIDE))
 
 
 # Nothing tells the answer ----
@@ -62,10 +62,29 @@ def test_a_page_its_picture_and_its_words_hold_nothing_of_the_answer(step, kind)
     assert holds(str(trace.steps[step - 1].contribution), trace.steps[step - 1].contribution)
 
 
+@pytest.mark.parametrize("kind", ["gradient", "shape", "sign", "adds", "formula", "picture"])
+def test_no_entry_of_an_array_that_is_asked_about_stands_in_the_page(kind):
+    trace = layer()
+    at = next(step.index for step in trace.steps if step.rule.startswith("tanh")) + 1
+    told = quizzed.numbers_in(readable(viz.quiz(trace, at, kind)))
+    earlier = trace.steps[: at - 1]
+    assert entries(earlier[-1].after) <= told
+    values = [node.value for node in trace.nodes if node.value is not None]
+    public = entries(*values, *(value for each in earlier for value in (each.contribution, each.after, each.local)))
+    asked = entries(*(each.contribution for each in trace.steps[at - 1 :])) - public
+    assert len(asked) > 20
+    assert asked & told == set()
+
+
+def entries(*values):
+    """All entries of some arrays, as `numbers_in` has them."""
+    return {f"{abs(x):.4g}" for value in values if value is not None for x in np.ravel(value)}
+
+
 def test_a_payload_that_goes_one_step_too_far_is_seen_to_leak(monkeypatch):
     trace = curve()
-    right = quiz_parts._part
-    monkeypatch.setattr(quiz_parts, "_part", lambda whole, values, known, start, stop: right(
+    right = parts._part
+    monkeypatch.setattr(parts, "_part", lambda whole, values, known, start, stop: right(
         whole, values, known, start, stop + 1))  # fmt: skip
     assert holds(readable(viz.quiz(trace, 5, "gradient")), trace.steps[4].contribution)
 
@@ -73,10 +92,10 @@ def test_a_payload_that_goes_one_step_too_far_is_seen_to_leak(monkeypatch):
 @pytest.mark.parametrize("word", ["gradients", "labels"])
 def test_what_the_walk_ends_with_would_be_seen_to_leak(monkeypatch, word):
     trace = curve()
-    static = quiz_parts._static
+    static = parts._static
     final = str(trace.steps[-1].after)
     lie = {"gradients": [{"node": 0, "value": final}], "labels": [["a", "1", f"grad {final}", 9]]}[word]
-    monkeypatch.setattr(quiz_parts, "_static", lambda whole, values: static(whole, values) | {word: lie})
+    monkeypatch.setattr(parts, "_static", lambda whole, values: static(whole, values) | {word: lie})
     assert holds(readable(viz.quiz(trace, 5, "gradient")), trace.steps[-1].after)
 
 
@@ -102,26 +121,26 @@ def test_a_walk_inside_comes_with_the_last_step_of_its_node():
         y.backward()
     whole, _ = shown(trace)
     at = next(i for i, step in enumerate(whole["steps"]) if step["rule"].startswith("softmax"))
-    parts = quiz_parts.parts_of(whole, None, [at])
-    assert parts[0]["insides"] == {}
-    assert list(parts[1]["insides"]) == [whole["steps"][at]["node"]]
+    made = parts.parts_of(whole, None, [at])
+    assert made[0]["insides"] == {}
+    assert list(made[1]["insides"]) == [whole["steps"][at]["node"]]
 
 
 def test_parts_put_together_are_the_whole():
     whole, _ = shown(layer())
-    parts = quiz_parts.parts_of(whole, None, [1, 3])
-    straight = quiz_parts.untold(whole, None)
-    values = [value for part in parts for value in part["values"]]
-    steps = [step for part in parts for step in part["steps"]]
+    split = parts.parts_of(whole, None, [1, 3])
+    straight = parts.untold(whole, None)
+    values = [value for part in split for value in part["values"]]
+    steps = [step for part in split for step in part["steps"]]
     assert len(steps) == len(straight["steps"])
     for made, right in zip(steps, straight["steps"], strict=True):
         assert made["say"] == right["say"]
         assert values[made["after"]] == straight["values"][right["after"]]
         assert {k: values[v] for k, v in made["reads"].items()} == {
             k: straight["values"][v] for k, v in right["reads"].items()}  # fmt: skip
-    assert {**parts[0]["formulas"], **parts[1]["formulas"], **parts[2]["formulas"]} == dict(
+    assert {**split[0]["formulas"], **split[1]["formulas"], **split[2]["formulas"]} == dict(
         enumerate(straight["formulas"]))  # fmt: skip
-    assert [g["node"] for g in parts[2]["gradients"]] == [g["node"] for g in straight["gradients"]]
+    assert [g["node"] for g in split[2]["gradients"]] == [g["node"] for g in straight["gradients"]]
 
 
 def test_equal_quizzes_are_equal_bytes_and_another_seed_asks_otherwise():
@@ -137,19 +156,19 @@ def test_equal_quizzes_are_equal_bytes_and_another_seed_asks_otherwise():
 @pytest.mark.parametrize("x", [1.0, -0.3333333, 4e-28, 7.02e11, -9.999])
 def test_a_number_within_the_tolerance_counts_and_one_beyond_five_quarters_of_it_does_not(x):
     for tolerance in (0.001, 0.02, 0.3):
-        right = quiz_seals.accepted(x, tolerance)
+        right = seals.accepted(x, tolerance)
         for share in (-1, -0.7, 0, 0.5, 1):
-            assert quiz_seals.bin_of(x * (1 + tolerance) ** (0.999 * share), tolerance) in right
+            assert seals.bin_of(x * (1 + tolerance) ** (0.999 * share), tolerance) in right
         for share in (-1.26, 1.26, -5, 5):
-            assert quiz_seals.bin_of(x * (1 + tolerance) ** share, tolerance) not in right
-        assert quiz_seals.bin_of(-x, tolerance) not in right
+            assert seals.bin_of(x * (1 + tolerance) ** share, tolerance) not in right
+        assert seals.bin_of(-x, tolerance) not in right
         assert "0" not in right
 
 
 def test_nothing_but_themselves_counts_for_zero_nan_and_the_infinities():
-    assert quiz_seals.accepted(0.0, 0.02) == ["0"]
-    assert quiz_seals.accepted(math.nan, 0.02) == ["nan"]
-    assert [quiz_seals.accepted(x, 0.02) for x in (math.inf, -math.inf)] == [["inf"], ["-inf"]]
+    assert seals.accepted(0.0, 0.02) == ["0"]
+    assert seals.accepted(math.nan, 0.02) == ["nan"]
+    assert [seals.accepted(x, 0.02) for x in (math.inf, -math.inf)] == [["inf"], ["-inf"]]
 
 
 def test_rounding_that_leaves_next_to_nothing_counts_as_zero():
@@ -287,7 +306,9 @@ def test_a_step_of_a_long_walk_keeps_its_number():
         ({"step": 99}, "there is no step 99 to ask for: the steps are 1 to 9"),
         ({"kind": "colour"}, "what can be asked of a step is gradient, shape, sign, order, adds, formula, picture"),
         ({"find": "treasure"}, "what can be found is 'wrong rule', not 'treasure'"),
+        ({"find": "wrong rule", "step": 3}, "with find='wrong rule' the whole walk is shown: neither step nor kind"),
         ({"rule": "replace"}, "a rule is planted with find='wrong rule'"),
+        ({"questions": 0}, "questions is 0, but a quiz has at least one"),
         ({"tolerance": 2}, "tolerance is 2, but has to be a part of a number's size"),
         ({"candidates": [{"answer": 3.0}]}, "a candidate is a dictionary with an answer and a hint"),
         ({"step": 4, "kind": "picture"}, "step 4 cannot be asked for 'picture': it is no array of 6 to 1,024 cells"),
@@ -376,10 +397,10 @@ def test_a_planted_rule_leaves_neither_its_name_nor_its_source_nor_its_formula()
 
 
 def test_a_rule_left_in_the_payload_would_be_seen(monkeypatch):
-    from micrograd_plus_viz import quizzing
+    from micrograd_plus_viz.quizzes import asking
 
-    right = quizzing._hints
-    monkeypatch.setattr(quizzing, "_hints", lambda *given: right(*given) | {"note": "tanh: rule on the input"})
+    right = asking._hints
+    monkeypatch.setattr(asking, "_hints", lambda *given: right(*given) | {"note": "tanh: rule on the input"})
     assert "rule on the input" in readable(viz.quiz(curve(), find="wrong rule", rule="tanh: rule on the input"))
 
 
@@ -387,8 +408,8 @@ def test_the_step_to_be_marked_is_the_first_that_differs_in_anything():
     trace = curve()
     quiz = viz.quiz(trace, find="wrong rule", rule="tanh: rule on the input").data["quiz"]["question"]
     salt = quiz["salt"]
-    assert list(quiz["right"]) == [quiz_seals.name_of(salt, "5")]
-    later = [step for step in range(1, 10) if quiz_seals.name_of(salt, str(step)) in quiz["hints"]]
+    assert list(quiz["right"]) == [seals.name_of(salt, "5")]
+    later = [step for step in range(1, 10) if seals.name_of(salt, str(step)) in quiz["hints"]]
     assert later == [6, 7, 8, 9]
 
 

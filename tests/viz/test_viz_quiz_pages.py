@@ -10,10 +10,10 @@ from playwright.sync_api import expect
 from quizzed import curve, layer, twice
 
 import micrograd_plus_viz as viz
-from micrograd_plus_viz import quiz_seals
 from micrograd_plus_viz.page import document
 from micrograd_plus_viz.player import player_source
-from micrograd_plus_viz.quiz_choosing import MIX, Chooser
+from micrograd_plus_viz.quizzes import seals
+from micrograd_plus_viz.quizzes.choosing import MIX, Chooser
 from micrograd_plus_viz.window import shown
 
 pytestmark = pytest.mark.browser
@@ -295,12 +295,12 @@ def test_the_page_hashes_bins_and_reads_as_python_does(page):
     page.set_content("<p>")
     texts = ["", "abc", "ü−∑", *("x" * n for n in (54, 55, 56, 63, 64, 65, 119, 120, 500))]
     numbers = [1.0, -0.37, 4e-28, 7.02e11, 0.0, 2.5e-310]
-    width = quiz_seals.width(0.02)
+    width = seals.width(0.02)
     found = page.evaluate(f"""([texts, numbers, width, typed, shapes]) => {{ {code}
         return [texts.map((text) => hex(hashed(text))), numbers.map((x) => binOf(x, width)), typed.map(readNumber),
             shapes.map(readShape)]; }}""", [texts, numbers, width, TYPED, SHAPES])  # fmt: skip
     assert found[0] == [hashlib.sha256(text.encode()).hexdigest() for text in texts]
-    assert found[1] == [quiz_seals.bin_of(x, 0.02) for x in numbers]
+    assert found[1] == [seals.bin_of(x, 0.02) for x in numbers]
     assert found[2] == [0.5, -0.001, 1 / 3, 0.5, -2, 0.5, None, None, None, None, None]
     assert found[3] == ["3,4", "3,4", "5", "", "3,4", None, None, "0,3"]
 

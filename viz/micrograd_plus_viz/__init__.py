@@ -24,7 +24,7 @@ from .comparison import Beside
 from .exploring import explore as _explore
 from .figure import Figure
 from .layout import placed
-from .quizzing import TOLERANCE, Quiz, quiz as _quiz
+from .quizzes import TOLERANCE, Quiz, quiz as _quiz
 from .source import Trace, normal, trace_data, with_insides
 from .window import MOST_ON_A_PAGE, MOST_STEPS
 

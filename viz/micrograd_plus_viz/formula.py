@@ -72,7 +72,7 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
     shown = symbol(result, "raw" if sums else "contribution", most)
     filled = _said(tree)
     if shown.get("class") == "by-name":
-        return lines(tree) if _numbers(filled) != _numbers(before) else None
+        return lines(tree) if any(e.get("data-name") and e.tag in ("mn", "mrow") for e in tree.iter()) else None
     read = [values[name] for name in named if name in values] + [result]
     exact = result["data"] == values.get("upstream", {}).get("data") or not any(result["data"] or [1])
     exact = exact or all(is_whole(x) for value in read if value["data"] for x in value["data"])
@@ -104,10 +104,6 @@ def _sum(step: Trace) -> str:
 def _said(tree: ET.Element) -> str:
     """All text of a formula, without spaces."""
     return "".join("".join(tree.itertext()).split())
-
-
-def _numbers(text: str) -> str:
-    return "".join(c for c in text if c.isdigit())
 
 
 def rebuilt(mathml: str | None) -> ET.Element | None:

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 from .source import Trace
-from .words import _place, edges
+from .words import _place, edges, spaced
 
 MOST_DRAWN = 40
 """Graphs of more nodes start in groups."""
@@ -27,10 +27,10 @@ Path = tuple[str, ...]
 class Group:
     """A group: its name, the group it lies in, and its parts in order, each a group or the number of a node."""
 
-    __slots__ = ("count", "name", "parent", "parts", "place")
+    __slots__ = ("count", "loose", "name", "parent", "parts", "place")
 
-    def __init__(self, name: str, parent: Group | None) -> None:
-        self.name, self.parent = name, parent
+    def __init__(self, name: str, parent: Group | None, loose: bool = False) -> None:
+        self.name, self.parent, self.loose = name, parent, loose
         self.parts: list[Group | int] = []
         self.count, self.place = 0, -1
 
@@ -43,7 +43,7 @@ def grouped(trace: Trace) -> dict[str, Any] | None:
     if len(trace["nodes"]) <= MOST_DRAWN:
         return None
     root = tree(paths(trace))
-    _bundle(root)
+    _bundle(root, [spaced(node["op"] or "") for node in trace["nodes"]])
     _simplify(root)
     _count(root)
     listed: list[Group] = []
@@ -150,11 +150,11 @@ def _common(found: list[Path]) -> Path:
     return first[:length]
 
 
-def _bundle(group: Group) -> None:
+def _bundle(group: Group, called: list[str]) -> None:
     """Bundle parts of a kind that follow each other wherever a group has too many: rounds of one loop, loose nodes."""
     for part in group.parts:
         if isinstance(part, Group):
-            _bundle(part)
+            _bundle(part, called)
     if len(group.parts) <= MOST_PARTS:
         return
     alike: dict[str, list[Group | int]] = {}
@@ -166,12 +166,14 @@ def _bundle(group: Group) -> None:
         if len(parts) > MOST_OF_A_SORT:
             each = math.ceil(len(parts) / min(MOST_OF_A_SORT, math.ceil(len(parts) / MOST_OF_A_SORT)))
             each = each if isinstance(parts[0], Group) else len(parts)
-            bundles |= {id(parts[i]): _bundled(group, parts[i : i + each]) for i in range(0, len(parts), each)}
+            bundles |= {
+                id(parts[i]): _bundled(group, parts[i : i + each], called) for i in range(0, len(parts), each)
+            }
             taken |= set(map(id, parts))
     group.parts = [bundles.get(id(part), part) for part in group.parts if id(part) in bundles or id(part) not in taken]
     if len(group.parts) > MOST_PARTS and not bundles:
         each = math.ceil(len(group.parts) / MOST_OF_A_SORT)
-        group.parts = [_bundled(group, group.parts[i : i + each]) for i in range(0, len(group.parts), each)]
+        group.parts = [_bundled(group, group.parts[i : i + each], called) for i in range(0, len(group.parts), each)]
 
 
 def _sort(part: Group | int) -> str:
@@ -179,16 +181,25 @@ def _sort(part: Group | int) -> str:
     return "node" if isinstance(part, int) else part.name.partition(" of ")[2] or "group"
 
 
-def _bundled(parent: Group, parts: list[Group | int]) -> Group:
-    """A group of parts that follow each other, called by its first and last."""
-    bundle = Group("", parent)
+def _bundled(parent: Group, parts: list[Group | int], called: list[str]) -> Group:
+    """A group of parts that follow each other, called by its first and last: groups by their names, loose nodes by
+    their operations."""
+    bundle = Group("", parent, loose=True)
     bundle.parts = parts
     names = [part.name for part in parts if isinstance(part, Group)]
     for part in parts:
         if isinstance(part, Group):
             part.parent = bundle
-    bundle.name = between(names[0], names[-1]) if names else f"{len(parts)} nodes"
+    loose = [called[part] for part in parts if isinstance(part, int) and called[part]]
+    bundle.name = between(names[0], names[-1]) if names else rarest(loose) or "inputs"
     return bundle
+
+
+def rarest(called: list[str]) -> str:
+    """What tells some operations from others: the two that come least often, in their order."""
+    times = Counter(called)
+    chosen = sorted(times, key=lambda op: (times[op], called.index(op)))[:2]
+    return ", ".join(sorted(chosen, key=called.index)) + (" …" if len(times) > len(chosen) else "")
 
 
 def between(first: str, last: str) -> str:
@@ -202,11 +213,13 @@ def between(first: str, last: str) -> str:
 
 
 def _simplify(group: Group) -> None:
-    """A group with only one part is no group: its name goes before that of the group in it."""
+    """A group with only one part is no group: its name goes before that of the group in it, and alone stands for parts
+    that were only bundled."""
     for k, part in enumerate(group.parts):
         if isinstance(part, Group):
             while len(part.parts) == 1 and isinstance(inner := part.parts[0], Group):
-                inner.name, inner.parent = f"{part.name}.{inner.name}" if part.name else inner.name, group
+                both = f"{part.name}.{inner.name}" if part.name else inner.name
+                inner.name, inner.parent = part.name if inner.loose and part.name else both, group
                 group.parts[k] = part = inner
             if len(part.parts) == 1:
                 group.parts[k] = part.parts[0]

@@ -173,7 +173,7 @@ def find(id: str, group: str, program: Program, inputs: dict[str, Any], *, exhib
     difference: Any = compare(trace, show()).difference
     place = difference.step_b + 1
     behind = [step.index + 1 for step in trace.steps if step.node == trace.steps[place - 1].target]
-    mistakes = [BEHIND.answered(number) for number in behind]
+    mistakes = [*map(BEHIND.answered, behind), ELSEWHERE]
     made = function_exercise(
         id, place, kind="wrong rule", group=group, title=f"one rule of this walk is wrong ({len(trace.steps)} steps)",
         inputs={}, driver="value", mistakes=mistakes, count=1, about="one rule of the walk is wrong", judge=same_number,
@@ -205,6 +205,12 @@ class Behind:
 
 
 BEHIND = Behind()
+ELSEWHERE = Mistake("elsewhere", "a right rule is accused", (
+    "How did you see that this rule is wrong: by its number, or by working it out from what arrived?",
+    "It is another step at which a rule is wrong for the first time.",
+    "Take the steps in their order. Work each out from its upstream, and stop at the first that sends something else.",
+), 0, lambda exercise, wrongs: all(wrong.kind == "entries" for wrong in wrongs))  # fmt: skip
+"""The mistake of any other number."""
 
 
 def same_number(case: Any, right: dict[str, Any], given: dict[str, Any]) -> Any:

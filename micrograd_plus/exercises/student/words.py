@@ -175,8 +175,7 @@ class Words:
     """The words of one exercise, as attributes; any other is refused with a sentence."""
 
     def __init__(self, names: Iterable[str]):
-        for name in names:
-            self.__dict__[name] = ALL[name]
+        self.__dict__.update({name: ALL[name] for name in names})
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -8,6 +8,8 @@ import os
 import platform
 import struct
 import sys
+from functools import cache
+from typing import Any
 
 NEW_NS, NEW_CGROUP, NEW_UTS, NEW_IPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
 NEW_USER, NEW_PID, NEW_NET = 0x10000000, 0x20000000, 0x40000000
@@ -86,10 +88,14 @@ def control(option: int, value: int = 0) -> int:
     return libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0)
 
 
-def drop_rights() -> None:
-    """Give up every capability, for good, and what programs with the set-user-id bit would give."""
+def drop_bound() -> None:
+    """Give up every capability for whatever is started, for good; those that this process has, it keeps."""
     for number in range(LAST_CAPABILITY + 1):
         control(DROP_BOUND, number)  # those beyond the kernel's last are refused, and none are missing
+
+
+def drop_rights() -> None:
+    """Give up every capability, for good, and what programs with the set-user-id bit would give."""
     asked(control(NO_NEW_RIGHTS, 1), "no_new_privs")
     head = struct.pack("Ii", CAPABILITY_VERSION, 0)
     asked(libc.capset(head, bytes(24)), "capset")
@@ -100,8 +106,9 @@ def machine_is_known() -> bool:
     return sys.platform == "linux" and platform.machine() in CALLS and sys.maxsize > 2**32
 
 
-def filter_calls() -> None:
-    """Refuse the calls of the table to this process and to all that it starts, for good."""
+@cache
+def prepare_filter() -> tuple[Any, bytes]:
+    """The program that looks at each system call, in memory that stays, and its description for the kernel."""
     audit, numbers = CALLS[platform.machine()]
     load, equal, many, answer, masked = 0x20, 0x15, 0x45, 0x06, 0x80000000
     allow, kill, refuse, unknown = 0x7FFF0000, masked, 0x00050000 | 1, 0x00050000 | 38
@@ -120,6 +127,11 @@ def filter_calls() -> None:
             code += [(equal, 0, 1, number), (answer, 0, 0, unknown if name == "clone3" else refuse)]
     code.append((answer, 0, 0, allow))
     program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
-    described = struct.pack("HxxxxxxP", len(code), ctypes.addressof(program))
+    return program, struct.pack("HxxxxxxP", len(code), ctypes.addressof(program))
+
+
+def filter_calls() -> None:
+    """Refuse the calls of the table to this process and to all that it starts, for good."""
+    described = prepare_filter()[1]
     asked(control(NO_NEW_RIGHTS, 1), "no_new_privs")
     asked(libc.prctl(SET_SECCOMP, ctypes.c_ulong(2), ctypes.c_char_p(described), 0, 0), "seccomp")

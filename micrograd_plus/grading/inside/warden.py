@@ -34,7 +34,9 @@ def guard(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]
     """Keep a box until the grader lets go of `watch`; whoever holds its other end then knows that all is cleared
     away."""
     kernel.control(kernel.SUBREAPER, 1)
+    as_all_find_it(box)
     if box["level"] == "user":
+        kernel.drop_bound()
         attend(box, watch, student)
         return
     into_namespaces(box)
@@ -42,6 +44,18 @@ def guard(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]
     if child == 0:
         fenced(partial(first_of_namespace, box, watch, student), watch)
     os.waitpid(child, 0)
+
+
+def as_all_find_it(box: dict[str, Any]) -> None:
+    """What every student's process finds, put there once, since a fork pays for all that it changes itself: the
+    environment, what signals do, and no way to rights."""
+    home = BOX if box["level"] == "full" else f"/boxes/{box['uid']}"
+    os.environ.clear()
+    os.environ.update({"HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"})
+    for number in range(1, signal.NSIG):
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_IGN if number in (signal.SIGINT, signal.SIGPIPE) else signal.SIG_DFL)
+    kernel.prepare_filter()
 
 
 def attend(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
@@ -163,6 +177,7 @@ def first_of_namespace(box: dict[str, Any], watch: socket.socket, student: Calla
     kernel.control(kernel.SET_DUMPABLE, 0)
     os.setsid()
     enter(box["jail"])
+    kernel.drop_bound()
     attend(box, watch, student)
 
 
@@ -181,16 +196,10 @@ def enter(root: str) -> None:
 def as_student(job: dict[str, Any], files: dict[str, int], student: Callable[[], None]) -> None:
     """Become the student: another user without rights, with limits, in its folder, holding three files; then begin."""
     os.setsid()
-    for number in range(1, signal.NSIG):
-        with contextlib.suppress(OSError, ValueError):
-            signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    here = BOX
     if job["level"] == "user":
         os.chroot(job["jail"])
-        here = f"/boxes/{job['uid']}"
-    os.chdir(here)
+    os.chdir(os.environ["HOME"])
     limited(job)
     if job["uid"] is not None:
         os.setgroups([])
@@ -200,8 +209,6 @@ def as_student(job: dict[str, Any], files: dict[str, int], student: Callable[[],
     kernel.control(kernel.SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     kernel.control(kernel.SET_DUMPABLE, 1)
     os.umask(0o077)
-    os.environ.clear()
-    os.environ.update({"HOME": here, "TMPDIR": here, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"})
     held(files)
     kernel.filter_calls()
     student()

@@ -597,13 +597,13 @@ def ndtr(x):
 
 
 @elementwise(
-    x=lambda xp, x, y: xp.where(x == 0, 0.0, xp.log(xp.where(x == 0, 1.0, y))),
+    x=lambda xp, x, y: xp.log(xp.where(xp.logical_and(x == 0, abs(y) == -y), 1.0, y)),
     y=lambda x, y: x / y,
 )
 def xlogy(xp, x, y):
     """A number times a logarithm: 0 where the number is 0, whatever the logarithm.
 
-    x log y.
+    x log y. Its slope by x is log y, and taken to be 0 where x is 0 and y has no logarithm.
 
     Shapes: x, y of shapes that broadcast -> the broadcast shape.
     Args:
@@ -620,13 +620,13 @@ def xlogy(xp, x, y):
 
 
 @elementwise(
-    x=lambda xp, x, y: xp.where(x == 0, 0.0, xp.log1p(xp.where(x == 0, 0.0, y))),
+    x=lambda xp, x, y: xp.log1p(xp.where(xp.logical_and(x == 0, y <= -1), 0.0, y)),
     y=lambda x, y: x / (1 + y),
 )
 def xlog1py(xp, x, y):
     """A number times the logarithm of 1 + y: 0 where the number is 0, whatever the logarithm.
 
-    x log(1 + y).
+    x log(1 + y). Its slope by x is log(1 + y), and taken to be 0 where x is 0 and 1 + y has no logarithm.
 
     Shapes: x, y of shapes that broadcast -> the broadcast shape.
     Args:

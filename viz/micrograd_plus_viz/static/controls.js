@@ -15,6 +15,7 @@ function controls(data, count, act) {
   const buttons = Object.fromEntries([["first", "To the start (Home)"], ["back", "One step back (left arrow)"],
     ["play", "Play (space)"], ["next", "One step on (right arrow)"], ["last", "To the end (End)"]]
     .map(([name, label]) => [name, iconButton(name, label, act[name])]));
+  setIcon(buttons.next, "next", "One step on (right arrow)", "Step");
   const slider = make("input", "slider");
   Object.assign(slider, { type: "range", min: "0", max: String(count), step: "1" });
   slider.setAttribute("aria-label", "Step");
@@ -22,7 +23,7 @@ function controls(data, count, act) {
   const counter = make("span", "counter");
   const speed = make("select", "speed", ...SPEEDS.map((s) => new Option(`${s}\u00d7`, String(s), s === 1, s === 1)));
   speed.setAttribute("aria-label", "Speed");
-  const wanted = field("go", "step", "Go to step (g)", (text) => {
+  const wanted = field("go", "go to", "Go to step (g)", (text) => {
     if (/^\d+$/.test(text)) act.go(Number(text) - data.first);
   });
   const search = field("search", "find a node", "Find a node by its name (/)", (text) => act.search(text));
@@ -36,7 +37,8 @@ function controls(data, count, act) {
     const at = index < 0 ? `value ${index - slider.min} of ${-slider.min}` : `${data.first + index} / ${total}`;
     slider.setAttribute("aria-valuetext", index < 0 ? at : `Step ${data.first + index} of ${total}`);
     counter.textContent = at;
-    setIcon(buttons.play, playing ? "pause" : "play", playing ? "Pause (space)" : "Play (space)");
+    setIcon(buttons.play, playing ? "pause" : "play", playing ? "Pause (space)" : "Play (space)", playing ? "Pause"
+      : "Play");
     buttons.play.disabled = count === Number(slider.min);
     wanted.disabled = count === 0;
     buttons.first.disabled = buttons.back.disabled = index === Number(slider.min);
@@ -62,7 +64,7 @@ function field(name, hint, label, enter) {
   return box;
 }
 
-// Buttons over the graph's corner.
+// Buttons below the graph's corner.
 function viewTools(graph, act) {
   const along = makeButton("tool along", () => act.along(), "Open as it goes");
   along.setAttribute("aria-pressed", "false");
@@ -79,10 +81,10 @@ function iconButton(name, label, press) {
   return button;
 }
 
-function setIcon(button, name, label) {
+function setIcon(button, name, label, word = null) {
   const icon = svgElement("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" });
   icon.append(svgElement("path", { d: ICONS[name], class: OUTLINED.includes(name) ? "hollow" : "" }));
-  button.replaceChildren(icon);
+  button.replaceChildren(icon, ...word ? [make("span", "word", word)] : []);
   button.setAttribute("aria-label", label);
   button.title = label;
 }

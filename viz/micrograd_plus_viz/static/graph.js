@@ -7,7 +7,9 @@ const SMALLEST_TEXT = 11.02;
 const LINE = 14.5;
 const LARGEST = 1.25;
 const READABLE = 0.62;
+const MOST_GROWTH_OF_TEXT = 1.45;
 const LINES = ["name", "value", "gradient"];
+const ALONG_A_LINE = [0.5, 0.36, 0.64, 0.22, 0.78];
 
 const svgElement = (tag, attributes) => {
   const element = document.createElementNS(SVG, tag);
@@ -19,7 +21,7 @@ function gradientText(data, place, word = "grad") {
   if (place === null || place === undefined) return "";
   const value = data.values[place];
   if (isScalar(value)) return `${word} ${number(value.data[0])}`;
-  const size = notFinite(value) ?? (value.statistics && number(value.statistics.norm));
+  const size = notFinite(value) ?? (value.statistics && number(Number(value.statistics.norm.toPrecision(4))));
   return size === null || size === undefined ? `${word} empty` : `|${word}| ${size}`;
 }
 
@@ -63,6 +65,7 @@ function drawGraph(data, act) {
   let beads = [];
   let frameRequest = 0;
   let roving = null;
+  let normsChanged = false;
 
   // Which part stands for a node: itself, or the outermost closed group it lies in.
   function partOf(i) {
@@ -140,16 +143,22 @@ function drawGraph(data, act) {
 
   function placeAll(children, parents, joined) {
     if (data.placing) {
-      data.placing.boxes.forEach((box, i) => { items.get(`n${i}`).box = box; });
+      const placed = room[0] ? filling(data.placing, room.map((far) => far - 4), LARGEST, needs()) : data.placing;
+      placed.boxes.forEach((box, i) => { items.get(`n${i}`).box = box; });
       joined.forEach((link) => {
-        Object.assign(link, { curve: data.placing.curves[link.edges[0]], head: data.placing.heads[link.edges[0]] });
+        Object.assign(link, { curve: placed.curves[link.edges[0]], head: placed.heads[link.edges[0]] });
       });
-      size = [data.placing.width, data.placing.height];
+      size = [placed.width, placed.height];
       return;
     }
     for (const part of parents.keys()) if (part[0] === "s") items.set(part, { part, parent: parents.get(part) });
-    const laid = nestedLayout("g0", children, (part) => parents.get(part), joined.map(({ a, b }) => [a, b]), sizeOfPart,
-      [Math.max(360, room[0]), Math.max(200, room[1])]);
+    const there = [Math.max(360, room[0]), Math.max(200, room[1])];
+    const lay = (grow) => nestedLayout("g0", children, (part) => parents.get(part), joined.map(({ a, b }) => [a, b]),
+      (part) => sizeOfPart(part).map((length) => length * grow), there);
+    const scaleOf = (laid) => Math.min(1, there[0] / laid.width, there[1] / laid.height);
+    const first = lay(1);
+    const grown = [1, 0.5].map((part) => 1 + part * (Math.min(MOST_GROWTH_OF_TEXT, 1 / scaleOf(first)) - 1));
+    const laid = (scaleOf(first) < 0.97 ? grown.map(lay) : []).find((each) => scaleOf(each) > READABLE + 0.03) ?? first;
     for (const [part, box] of laid.boxes) {
       if (!items.has(part)) items.set(part, { part, opened: true });
       items.get(part).box = box;
@@ -158,13 +167,21 @@ function drawGraph(data, act) {
     size = [laid.width, laid.height];
   }
 
+  // The breadth and height at which every line of a node can be read.
+  const needs = () => data.labels.map(([name, value, gradient], i) => {
+    const slant = data.nodes[i].kind === "output" ? 1.6 : 1;
+    const wide = Math.max(breadthOf(name, 0, 12), breadthOf(shortened(value ?? "", 1), 1, 11),
+      breadthOf(shortened(gradient ?? "", 2), 2, 11));
+    return [(wide + 18) * slant, LINE * [name, value, gradient].filter((line) => line !== null).length + 10];
+  });
+
   function sizeOfPart(part) {
     const i = Number(part.slice(1).split("@")[0]);
-    if (part[0] === "g") return [Math.max(90, 7.2 * groups.names[i].length + 20), 40];
+    if (part[0] === "g") return [Math.max(90, breadthOf(groups.names[i], 0, 12) + 26), 40];
     const [name, value, gradient, broadest] = data.labels[i];
-    if (part[0] === "s") return [Math.max(40, 6.6 * name.length + 16), 22];
+    if (part[0] === "s") return [Math.max(40, breadthOf(name, 0, 12) + 22), 22];
     const lines = [name, value, gradient].filter((line) => line !== null).length;
-    const width = 6.6 * broadest + 20;
+    const width = Math.max(6.6 * broadest, breadthOf(name, 0, 12)) + 20;
     return [data.nodes[i].kind === "output" ? width * 1.6 : width, LINE * lines + 12];
   }
 
@@ -172,7 +189,7 @@ function drawGraph(data, act) {
     const drawn = opened.map((part) => drawFrame(items.get(part)));
     for (const link of links) drawn.push(drawLink(link));
     lit = svgElement("g", { class: "lit-way", "aria-hidden": "true" });
-    drawn.push(lit);
+    drawn.push(lit, ...links.map((link) => link.text).filter(Boolean));
     for (const item of items.values()) if (!item.opened) drawn.push(drawPart(item));
     world.replaceChildren(...drawn);
     drawOverview();
@@ -185,7 +202,6 @@ function drawGraph(data, act) {
     link.element.append(link.path, svgElement("path", { class: "head", d: arrow(link.head, 0.38) }));
     if ([link.a, link.b].some((part) => part[0] === "g")) {
       link.text = svgElement("text", { class: "norm" });
-      link.element.append(link.text);
     }
     return link.element;
   }
@@ -273,6 +289,7 @@ function drawGraph(data, act) {
   };
 
   function light(step, on) {
+    if (normsChanged) writeNorms();
     if (!step) return;
     const [from, to] = [endOf(step, step.from), endOf(step, step.to)];
     items.get(from).element.classList.toggle("active", on);
@@ -282,13 +299,13 @@ function drawGraph(data, act) {
     for (const [, { element }] of ways) element.classList.toggle("active", on);
     lit.replaceChildren();
     if (!on) return;
-    for (const [edge, { curve, path }] of ways) {
+    for (const [edge, { curve, head, path }] of ways) {
       const back = data.edges[edge][0] === step.to || step.passed.includes(edge) && data.edges[edge][1] !== step.to
         && data.direction === "backward";
       const length = path.getTotalLength();
       const tip = back ? path.getPointAtLength(0) : path.getPointAtLength(length);
       const foot = path.getPointAtLength(back ? Math.min(13, length) : Math.max(0, length - 13));
-      lit.append(svgElement("path", { class: "lit", d: curve }),
+      lit.append(svgElement("path", { class: "lit", d: back ? `${curve}L${head[0]},${head[1]}` : curve }),
         svgElement("path", { class: "lit-head", d: arrow([tip.x, tip.y, foot.x, foot.y], 0.55) }));
     }
     if (!step.accumulates) return;
@@ -315,7 +332,7 @@ function drawGraph(data, act) {
     if (link.text) {
       const told = sent.some(Number.isNaN) ? "nan" : number(Number(norm.toPrecision(3)));
       link.norm = sent.length ? `|${word}| ${told}` : "";
-      writeNorm(link);
+      normsChanged = true;
     }
   }
 
@@ -342,7 +359,7 @@ function drawGraph(data, act) {
     const leading = scale >= 1 ? LINE : (SMALLEST_TEXT + 2) / scale;
     const fitting = scale >= 1 ? 3 : Math.max(0, Math.floor((height * scale + 1) / (SMALLEST_TEXT + 2)));
     const chosen = [0, 2, 1].filter((k) => item.lines[k]).slice(0, fitting).sort();
-    const kept = scale >= 1 ? [0, 1, 2].filter((k) => item.lines[k] !== null) : chosen;
+    const kept = scale >= 1 ? [0, 1, 2].filter((k) => item.lines[k]) : chosen;
     const breadth = width * (item.shape === "output" ? 0.62 : 1) - (item.shape === "application" ? 12 : 6) / scale;
     let top = y - leading * (kept.length - 1) / 2 + 4 / Math.min(1, scale);
     item.texts.forEach((text, k) => {
@@ -363,13 +380,31 @@ function drawGraph(data, act) {
     text.style.fontSize = `${font}px`;
   }
 
-  function writeNorm(link) {
-    if (!link.text) return;
-    const middle = link.path.getPointAtLength(link.path.getTotalLength() / 2);
-    link.text.textContent = view.scale > 0.55 ? link.norm ?? "" : "";
-    link.text.style.fontSize = `${Math.max(11, SMALLEST_TEXT / view.scale)}px`;
-    link.text.setAttribute("x", middle.x);
-    link.text.setAttribute("y", middle.y - 4);
+  // Norms stand at the middle of their lines, or beside it where another, or a node, is in the way; those that find no
+  // place are left out.
+  function writeNorms() {
+    normsChanged = false;
+    const font = Math.max(11, SMALLEST_TEXT / view.scale);
+    const taken = [...items.values()].filter((item) => !item.opened).map(({ box: [x, y, w, h] }) => [x, y, w, h]);
+    const free = ([x, y, w, h]) => taken.every(([tx, ty, tw, th]) =>
+      Math.abs(x - tx) * 2 >= w + tw || Math.abs(y - ty) * 2 >= h + th);
+    for (const link of links.filter(({ text }) => text)) {
+      link.text.textContent = "";
+      if (!link.norm) continue;
+      const length = link.path.getTotalLength();
+      const wide = breadthOf(link.norm, 2, font) + 4;
+      for (const part of ALONG_A_LINE) {
+        const { x, y } = link.path.getPointAtLength(length * part);
+        const box = [x, y, wide, font + 2];
+        if (!free(box)) continue;
+        taken.push(box);
+        link.text.textContent = link.norm;
+        link.text.style.fontSize = `${font}px`;
+        link.text.setAttribute("x", x);
+        link.text.setAttribute("y", y + font * 0.36);
+        break;
+      }
+    }
   }
 
   // The view -----------------
@@ -386,7 +421,7 @@ function drawGraph(data, act) {
 
   function writeAll() {
     for (const item of items.values()) write(item);
-    links.forEach(writeNorm);
+    writeNorms();
     const badge = lit.querySelector(".badge text");
     if (badge) badge.style.fontSize = `${Math.max(11, SMALLEST_TEXT / view.scale)}px`;
   }
@@ -431,11 +466,17 @@ function drawGraph(data, act) {
   }
 
   function fit() {
-    const before = room[0];
+    const before = room;
     room = [frame.clientWidth, frame.clientHeight];
     if (!room[0]) return false;
-    if (!data.placing && room[0] && Math.abs(room[0] - before) > 60) { build(); act.onGroups(); }
-    if (room[0] !== before || before === 0) { if (!view.own) whole(); else show(view.scale, view.x, view.y); }
+    if (room[0] && (Math.abs(room[0] - before[0]) > 60 || Math.abs(room[1] - before[1]) > 30)) {
+      build();
+      act.onGroups();
+    }
+    if (room[0] !== before[0] || room[1] !== before[1]) {
+      if (view.own) show(view.scale, view.x, view.y);
+      else whole();
+    }
     return true;
   }
 
@@ -536,9 +577,30 @@ function drawGraph(data, act) {
     reveal([next.part]);
   }
 
+  // What a walk, or the program, broke off at.
+  function failed({ node }, on) {
+    if (node === null) return;
+    items.get(partOf(node))?.element.classList.toggle("failed", on || data.nodes[node].failed === true);
+  }
+
+  // Nodes that a symbol or a card beside the graph is about.
+  function point(nodes) {
+    svg.querySelectorAll(".pointed").forEach((part) => part.classList.remove("pointed"));
+    for (const i of nodes) items.get(partOf(i))?.element.classList.add("pointed");
+  }
+
+  // The node whose value is being computed.
+  function compute(i) {
+    svg.querySelectorAll(".computing").forEach((part) => part.classList.remove("computing"));
+    if (i === undefined) return;
+    items.get(partOf(i)).element.classList.add("computing");
+    reveal([partOf(i)]);
+  }
+
   const at = (element) => [...items.values()].find((item) => item.element === element);
   build();
-  return { frame, build, light, travelled, finish, hold, sendBeads, stopBeads, fit, follow, select, besides, at,
+  return { frame, build, failed, point, compute, light, travelled, finish, hold, sendBeads, stopBeads, fit, follow,
+    select, besides, at,
     whole, zoom,
     openTo, toggle, reveal, partOf, thickness, drawn: () => [...items.values()].filter((item) => !item.opened).length,
     isOpen: (g) => open.has(g), grouped: groups !== null };
@@ -547,16 +609,31 @@ function drawGraph(data, act) {
 // As much of a line as there is breadth for, of a number fewer digits first; nothing where even that says nothing.
 const ruler = document.createElement("canvas").getContext("2d");
 
-function fitted(line, k, breadth, font) {
+function breadthOf(text, k, font) {
   ruler.font = `${k === 0 ? "bold " : ""}${font}px Arial, "Liberation Sans", Helvetica, sans-serif`;
-  const fits = (text) => ruler.measureText(text).width <= breadth;
+  return ruler.measureText(text).width;
+}
+
+// A shape without its kind of numbers, a number with two digits.
+const shortened = (line, k) => (k === 1 && line[0] === "(" ? line.replace(/ [a-z]+\d+/, "")
+  : line.replace(/\d+\.\d+/, (digits) => String(Number(Number(digits).toPrecision(2)))));
+
+// Shorter forms of a name, the more telling before: what the program calls it, the last parts of its path.
+function shortNames(name) {
+  const given = /^(.+) \(([^()]+)\)$/.exec(name);
+  const parts = (given ? given[2] : name).split(".");
+  return [...given ? [given[2]] : [], ...parts.slice(1).map((_, k) => `\u2026${parts.slice(k + 1).join(".")}`),
+    ...given ? [given[1]] : []];
+}
+
+function fitted(line, k, breadth, font) {
+  const fits = (text) => breadthOf(text, k, font) <= breadth;
   if (fits(line)) return line;
-  const short = k === 0 ? line : k === 1 ? line.replace(/ [a-z]+\d+/, "")
-    : line.replace(/\d+\.\d+/, (digits) => String(Number(Number(digits).toPrecision(2))));
-  if (fits(short)) return short;
+  const short = (k === 0 ? shortNames(line) : [shortened(line, k)]).find(fits);
+  if (short) return short;
   if (k === 2) return "";
-  for (let kept = short.length - 1; kept > 2; kept -= 1) {
-    if (fits(`${short.slice(0, kept)}\u2026`)) return `${short.slice(0, kept)}\u2026`;
+  for (let kept = line.length - 1; kept > 1; kept -= 1) {
+    if (fits(`${line.slice(0, kept)}\u2026`)) return `${line.slice(0, kept)}\u2026`;
   }
   return "";
 }

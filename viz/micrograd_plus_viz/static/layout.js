@@ -5,6 +5,7 @@ const ACROSS = 40;
 const ACROSS_GROUPS = 86;
 const BETWEEN_ROWS = 30;
 const MOST_ROWS = 5;
+const MOST_COLUMNS = 4;
 const DOWN = 14;
 const INSET = 12;
 const HEADING = 30;
@@ -38,7 +39,25 @@ function inLayers(parts, links, sizeOf, room) {
     }
   }
   const across = parts.some((part) => part[0] === "g") ? ACROSS_GROUPS : ACROSS;
-  return inRows(filled, height, sizeOf, across, room);
+  return inRows(folded(filled, height, sizeOf, room), height, sizeOf, across, room);
+}
+
+// A layer much higher than its room goes on beside itself, as columns do.
+function folded(layers, height, sizeOf, room) {
+  if (!room) return layers;
+  return layers.flatMap((layer) => {
+    const tall = layer.reduce((sum, part) => sum + sizeOf(part)[1] + DOWN, 0);
+    const columns = Math.min(MOST_COLUMNS, layer.length, Math.ceil(tall / (1.5 * room[1])));
+    if (columns < 2) return [layer];
+    const middle = layer.reduce((sum, part) => sum + height.get(part), 0) / layer.length;
+    const each = Math.ceil(layer.length / columns);
+    return Array.from({ length: Math.ceil(layer.length / each) }, (_, k) => {
+      const column = layer.slice(k * each, (k + 1) * each);
+      const step = tall / layer.length;
+      spread(column, column.map((_, i) => middle + (i - (column.length - 1) / 2) * step), sizeOf, height);
+      return column;
+    });
+  });
 }
 
 // A drawing much wider than its room goes on in further rows, like text, where it can then be larger.
@@ -46,11 +65,14 @@ function inRows(layers, height, sizeOf, across, room) {
   const one = framedPlaces(layers, height, sizeOf, across);
   if (!room) return one;
   const scaleOf = ({ width, height: tall }) => Math.min(1, room[0] / width, room[1] / tall);
+  const widest = Math.max(...layers.flat().map((part) => sizeOf(part)[0])) + across;
   let best = one;
   for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < 1 && layers.length > 2 * rows; rows += 1) {
-    const laid = stacked(cutInRows(layers, sizeOf, across, one.width / rows)
-      .map((row) => framedPlaces(row, height, sizeOf, across)));
-    if (scaleOf(laid) > 1.1 * scaleOf(best)) best = laid;
+    for (const width of new Set([one.width / rows, Math.max(widest, one.width / rows)])) {
+      const laid = stacked(cutInRows(layers, sizeOf, across, width)
+        .map((row) => framedPlaces(row, height, sizeOf, across)));
+      if (scaleOf(laid) > 1.1 * scaleOf(best)) best = laid;
+    }
   }
   return best;
 }
@@ -136,7 +158,8 @@ function nestedLayout(root, children, parentOf, links, leafSize, room) {
     if (!children.has(part)) return leafSize(part);
     const parts = children.get(part);
     parts.forEach((each) => sizes.set(each, measure(each)));
-    const laid = inLayers(parts, perGroup.get(part) ?? [], (each) => sizes.get(each), part === root ? room : null);
+    const laid = inLayers(parts, perGroup.get(part) ?? [], (each) => sizes.get(each),
+      room && (part === root ? room : [room[0] - 2 * INSET, Math.max(120, room[1] - INSET - HEADING)]));
     inner.set(part, laid);
     return part === root ? [laid.width, laid.height] : [laid.width + 2 * INSET, laid.height + INSET + HEADING];
   };
@@ -153,14 +176,69 @@ function nestedLayout(root, children, parentOf, links, leafSize, room) {
   return { boxes, width: width + 2 * INSET, height: height + 2 * INSET };
 }
 
+// A drawing that was placed elsewhere, made to fill its room: where there is breadth or height to spare, boxes grow
+// till their lines fit, as far as `needs` says, and what lies between them grows further.
+const MOST_GROWTH = 1.7;
+const MOST_SPREAD = 3;
+const PAIR = /(-?[\d.]+),(-?[\d.]+)/g;
+
+function filling(placing, [wide, high], largest, needs) {
+  const scale = Math.min(largest, wide / placing.width, high / placing.height);
+  const axis = (k, length, room) => stretched(placing.boxes.map((box) => [box[k], box[k + 2]]),
+    needs.map((need) => need[k] / Math.min(1, scale)), length, room / scale);
+  const [x, y] = [axis(0, placing.width, wide), axis(1, placing.height, high)];
+  const boxes = placing.boxes.map(([left, top, w, h]) => [x.to(left), y.to(top), x.size(left, w), y.size(top, h)]);
+  const heads = placing.heads.map(([tipX, tipY, footX, footY]) => {
+    const [tip, foot] = [[x.to(tipX), y.to(tipY)], [x.to(footX), y.to(footY)]];
+    const far = Math.hypot(tip[0] - foot[0], tip[1] - foot[1]) || 1;
+    return [...tip, ...tip.map((at, k) => at - 7 * (at - foot[k]) / far)];
+  });
+  const moved = (a, b) => `${x.to(Number(a)).toFixed(1)},${y.to(Number(b)).toFixed(1)}`;
+  const curves = placing.curves.map((curve, j) => curve.replace(PAIR, (_, a, b) => moved(a, b))
+    + `L${heads[j][2].toFixed(1)},${heads[j][3].toFixed(1)}`);
+  return { boxes, curves, heads, width: x.to(placing.width), height: y.to(placing.height) };
+}
+
+// How places along an axis move: stretches that boxes lie in grow by one factor, those between by another.
+function stretched(boxes, needs, length, room) {
+  const sorted = boxes.map(([at, size]) => [at - size / 2, at + size / 2]).sort((a, b) => a[0] - b[0]);
+  const taken = [];
+  for (const [start, stop] of sorted) {
+    if (taken.length && start <= taken.at(-1)[1]) taken.at(-1)[1] = Math.max(stop, taken.at(-1)[1]);
+    else taken.push([start, stop]);
+  }
+  const used = taken.reduce((sum, [start, stop]) => sum + stop - start, 0);
+  const wanted = Math.max(1, ...boxes.map(([, size], i) => needs[i] / size));
+  const grow = used ? Math.max(1, Math.min(MOST_GROWTH, wanted, (room - (length - used)) / used)) : 1;
+  const free = length - used;
+  const apart = free > 0 ? Math.max(1, Math.min(MOST_SPREAD, (room - used * grow) / free)) : 1;
+  const to = (at) => {
+    let inside = 0;
+    for (const [start, stop] of taken) inside += Math.max(0, Math.min(at, stop) - start);
+    return inside * grow + (at - inside) * apart;
+  };
+  return { to, size: (at, size) => to(at + size / 2) - to(at - size / 2) };
+}
+
 // The curve from one box's right side to the foot of the arrow at another's left, and the arrow's tip and foot.
-function curveBetween([ax, ay, aw], [bx, by, bw]) {
+function curveBetween([ax, ay, aw, ah], [bx, by, bw, bh]) {
   const [x, tip] = [ax + aw / 2, bx - bw / 2];
   const foot = tip - 7;
+  if (foot < x - 40 && Math.abs(ay - by) > (ah + bh) / 2) return wayBack(x, ay, foot, by, bh, tip);
   const hang = Math.min(70, Math.max(0, foot - x - 60) / 8);
   const bend = Math.max(18, Math.abs(foot - x) / 2);
   const at = (v) => v.toFixed(1);
   const bent = `${at(x + bend)},${at(ay + hang)} ${at(foot - bend)},${at(by + hang)}`;
   return { curve: `M${at(x)},${at(ay)}C${bent} ${at(foot)},${at(by)}`,
     head: [tip, by, foot, by] };
+}
+
+// Where a row goes on below, a line leads back to its beginning between the two, as the eye does.
+function wayBack(x, y, foot, by, bh, tip) {
+  const level = by - Math.sign(by - y) * (bh / 2 + 13);
+  const points = [[x + 20, y], [x + 20, level], [x, level], [foot, level], [foot - 20, level], [foot - 20, by],
+    [foot, by]].map(([a, b]) => `${a.toFixed(1)},${b.toFixed(1)}`);
+  const curve = [`M${x.toFixed(1)},${y.toFixed(1)}C`, points.slice(0, 3).join(" "), `L${points[3]}C`,
+    points.slice(4).join(" ")].join("");
+  return { curve, head: [tip, by, foot, by] };
 }

@@ -6,11 +6,22 @@ const section = (name, title, ...children) => make("section", name, make("p", "t
 // A card after a sign; the two are never parted by the end of a line.
 const then = (sign, shown) => make("div", "then", make("span", "sign", sign), shown);
 
-// Equality where every number is written to its last digit, or none is written; else about equal.
+// Equality where every number is written to its last digit, or none is written, or where what is written adds or
+// multiplies up all the same; else about equal.
 const signOf = (...values) => {
   const written = values.filter((value) => value && value.data && (isScalar(value) || isWritten(value)));
   return written.every((value) => value.data.every(isWhole)) ? "=" : "\u2248";
 };
+
+function holdsAsPrinted(does, ...values) {
+  const read = values.map((value) => (value && isScalar(value) ? Number(number(value.data[0]).replace(MINUS, "-"))
+    : NaN));
+  const result = read.pop();
+  return Math.abs(read.reduce(does) - result) <= 1e-12 * Math.abs(result);
+}
+
+const productSign = (...values) => (holdsAsPrinted((a, b) => a * b, ...values) ? "=" : signOf(...values));
+const sumSign = (...values) => (holdsAsPrinted((a, b) => a + b, ...values) ? "=" : signOf(...values));
 
 // What the program calls what a rule has letters for: by the input's own name, or where the program has a name of that
 // letter for something else, by the operation that made it.
@@ -25,12 +36,11 @@ function namesOf(data, step) {
   }));
 }
 
-function stepPanel(data, step, isLast) {
+function stepPanel(data, step, end) {
   const rule = data.rules[step.rule];
   return [
-    make("div", "column rule-told scroller", ruleSection(data, rule, step),
-      isLast ? endSection(data) : null, codeSection(rule)),
-    make("div", "column scroller", numbersSection(data, step)),
+    make("div", "column rule-told scroller", ruleSection(data, rule, step), codeSection(rule)),
+    make("div", "column scroller", numbersSection(data, step), end),
   ];
 }
 
@@ -40,9 +50,10 @@ function ruleSection(data, rule, step) {
   const general = data.formulas[step.formula];
   if (general) {
     shown.append(make("div", "formulas", formula(general, "formula", `The formula of the rule: ${rule.text}`,
-      namesOf(data, step)),
+      namesOf(data, step), true),
       step.numbers && formula(step.numbers, "formula filled", "The formula with numbers", namesOf(data, step))));
   } else if (rule.text) shown.append(make("p", "formula plain", rule.text));
+  if (step.summed) shown.append(make("p", "summed", step.summed));
   if (rule.reason) shown.append(make("p", "reason", rule.reason));
   return shown;
 }
@@ -53,7 +64,8 @@ function numbersSection(data, step) {
   const [before, sent, after, local, raw] = ["before", "contribution", "after", "local", "raw"].map(value);
   const arrived = Object.entries(step.upstreams).map(([name, place]) => [name, valueAt(data, place)]);
   const largest = largestOf(...arrived.map(([, each]) => each), before, sent, after, raw);
-  const room = [176, step.accumulates || step.summed ? 72 : 110];
+  const many = arrived.length + Object.keys(step.reads).length > 3;
+  const room = many ? [120, 56] : [176, step.accumulates || step.summed ? 56 : 104];
   const cards = arrived.map(([name, each], k) => (k ? then(",", card(name, each, largest, room)) : card(name, each,
     largest, room)));
   const upstream = valueAt(data, step.upstreams.upstream);
@@ -64,29 +76,27 @@ function numbersSection(data, step) {
   }
   const besides = local ? [] : arraysRead(data, step, room);
   for (const each of besides) cards.push(then(",", each));
-  cards.push(then(local ? signOf(upstream, local, first) : "\u2192", card(step.summed ? "raw" : "contribution",
+  cards.push(then(local ? productSign(upstream, local, first) : "\u2192", card(step.summed ? "raw" : "contribution",
     first, largest, room)));
   if (step.summed) {
     const axes = `${step.summed_axes.length > 1 ? "axes" : "axis"} ${step.summed_axes.join(", ")}`;
-    cards.push(then(`\u2211 over ${axes} ${signOf(raw, sent)}`, card("contribution", sent, largest)));
+    cards.push(then(`\u2211 ${axes} ${signOf(raw, sent)}`, card("contribution", sent, largest, room)));
   }
-  const holds = step.accumulates || !sent || isScalar(sent) ? holding(step, before, sent, after, largest)
+  const holds = step.accumulates || !sent || isScalar(sent) ? holding(step, before, sent, after, largest, room)
     : make("p", "holds", gloss("before"), ": nothing yet. ", gloss("after"), ": the contribution itself.");
-  return section("numbers", "The numbers", make("div", "cards", ...cards), step.summed && make("p", "summed",
-    step.summed),
-    make("p", "title small", `What ${data.names[step.to]} holds`), holds,
-    [...arrived.map(([, each]) => each), sent, after, raw].some((each) => each && ofSeveral(each)) ? scaleOf(
-      largest) : null,
-    readsSection(data, step));
+  const several = [...arrived.map(([, each]) => each), sent, after, raw].some((each) => each && ofSeveral(each));
+  const share = (title, ...children) => make("div", "share", make("p", "title", title), ...children);
+  return make("section", "numbers", share("The numbers", make("div", "cards", ...cards), ...readsTold(data, step)),
+    readsSection(data, step), share(`What ${data.names[step.to]} holds`, holds), several ? scaleOf(largest) : null);
 }
 
 // before + contribution = after.
-function holding(step, before, sent, after, largest) {
-  const had = step.accumulates ? card("before", before, largest) : framed(gloss("before"), null,
+function holding(step, before, sent, after, largest, room) {
+  const had = step.accumulates ? card("before", before, largest, room) : framed(gloss("before"), null,
     missing("nothing yet"));
   if (step.earlier) had.append(make("p", "statistics", "from an earlier walk"));
-  return make("div", "cards", had, then("+", card("contribution", sent, largest)),
-    then(signOf(before, sent, after), card("after", after, largest)));
+  return make("div", "cards", had, then("+", card("contribution", sent, largest, room)),
+    then(before ? sumSign(before, sent, after) : signOf(sent, after), card("after", after, largest, room)));
 }
 
 const readOf = (data, step) => Object.entries(step.reads).map(([name, place]) => [name, valueAt(data, place)]);
@@ -97,30 +107,62 @@ function weighs(data, step, [name, value]) {
   return !value || ofSeveral(value) || inputs.includes(name) || name === "out";
 }
 
-function arraysRead(data, step, room) {
+function arraysRead(data, step, room, wanted = () => true) {
   const names = namesOf(data, step);
-  const title = (name) => (names[name] ? `${names[name]} (${name} in the rule)` : name === "out"
-    ? "out, the result" : name);
-  return readOf(data, step).filter((each) => weighs(data, step, each)).map(([name, value]) => framed(
-    make("b", "", title(name)), value && ofSeveral(value) ? shapeText(value.shape) : null, ...brief(value, largestOf(
-      value), room)));
+  const title = (name) => {
+    const called = names[name];
+    if (called && `.${called}`.endsWith(`.${name}`)) return called;
+    return called ? `${called} (${name} in the rule)` : name === "out" ? "out, the result" : name;
+  };
+  return readOf(data, step).filter((each) => weighs(data, step, each) && wanted(each)).map(([name, value]) => {
+    const shown = framed(make("b", "", title(name)), value && ofSeveral(value) ? shapeText(value.shape) : null,
+      ...brief(value, largestOf(value), room));
+    shown.dataset.of = name;
+    return shown;
+  });
 }
 
-// What else the rule used: arrays that made the local derivative as cards, parameters in a line.
+// What made the local derivative, and is neither itself nor a single number: arrays, as cards.
 function readsSection(data, step) {
-  const settings = readOf(data, step).filter((each) => !weighs(data, step, each))
-    .map(([name, value]) => `${name} = ${number(value.data[0])}`);
-  const arrays = step.local === null ? [] : arraysRead(data, step);
-  if (!arrays.length && !settings.length) return null;
-  return make("div", "reads", arrays.length ? make("p", "title small", data.besides
-    ?? "What the local derivative was made of") : null,
-    make("div", "cards", ...arrays), settings.length ? make("p", "reason", `with ${settings.join(", ")}`) : null);
+  if (step.local === null) return null;
+  const arrays = arraysRead(data, step, [120, 56], ([name, value]) => (!value || ofSeveral(value))
+    && step.reads[name] !== step.local);
+  return arrays.length ? make("div", "share reads", make("p", "title", data.besides ?? "What local is made of"),
+    make("div", "cards", ...arrays)) : null;
 }
 
-const codeSection = (rule) => rule.source
-  ? make("section", "sources", quoted("The rule\u2019s own code", `${rule.file}, line ${rule.line}`, ...sourceLines(
-    rule.source)))
-  : null;
+// What else the rule read, in a line each: what local is, single numbers, parameters.
+function readsTold(data, step) {
+  const names = namesOf(data, step);
+  const about = (name, text) => {
+    const one = make("span", "", text);
+    one.dataset.of = name;
+    return one;
+  };
+  const called = (name) => names[name] ?? (name === "out" ? "the result" : name);
+  const told = ([name, value], k) => about(name, `${k ? ", " : ""}${called(name)} = ${number(value.data[0])}`);
+  const isLocal = ([name]) => step.local !== null && step.reads[name] === step.local;
+  const alone = readOf(data, step).filter(([, value]) => value && !ofSeveral(value));
+  const [same] = readOf(data, step).filter(isLocal);
+  const factors = step.local === null ? [] : alone.filter((each) => weighs(data, step, each) && !isLocal(each));
+  const settings = alone.filter((each) => !weighs(data, step, each) && !isLocal(each));
+  return [same && make("p", "reason", "local is ", about(same[0], called(same[0]))),
+    factors.length && make("p", "reason", "local is made of ", ...factors.map(told)),
+    settings.length && make("p", "reason", "with ", ...settings.map(told))].filter(Boolean);
+}
+
+// The code of a rule, opened and closed by a press; the next step has it as this one.
+let codeIsShown = false;
+
+function codeSection(rule) {
+  if (!rule.source) return null;
+  const title = "The rule\u2019s code";
+  const shown = make("details", "sources", make("summary", "title", title, make("span", "",
+    `${rule.file}, line ${rule.line}`)), scroller("source", title, ...sourceLines(rule.source)));
+  shown.open = codeIsShown;
+  shown.firstChild.addEventListener("click", () => { codeIsShown = !shown.open; });
+  return shown;
+}
 
 // The student's line that a step belongs to, and from where it was called.
 function lineOf(data, node) {
@@ -134,20 +176,79 @@ function lineOf(data, node) {
       line ${call.line}`).join(", from ")}`) : null);
 }
 
-// What is there before the first step, or after the last.
-function startPanel(data) {
+// What is there before the first step: where to begin, what will be seen, and what the walk starts with.
+const KEYS_TOLD = [["\u2192 \u2190", "step on, back"], ["space", "play"], ["v", "values first"],
+  ["+ \u2212", "size"], ["f", "full screen"], ["h", "hide numbers"]];
+
+function startPanel(data, act) {
   const held = Object.entries(data.started).filter(([, place]) => place !== null);
-  return held.length ? nodeCards(data, `The ${data.word} the walk starts with`, held) : [];
+  const failed = data.error && !data.steps.length;
+  const start = makeButton("begin", act.next, failed ? "Show what went wrong" : "Start the walk");
+  const first = makeButton("inside", act.values, "Values first");
+  const way = data.direction === "forward" ? "Each step carries one tangent on, from the inputs to the result."
+    : "Each step sends one gradient back, from the result to what it was made of.";
+  const keys = make("dl", "keys", ...KEYS_TOLD.map(([key, does]) => make("div", "", make("dt", "", key), make("dd", "",
+    does))));
+  const colours = make("ul", "colours", ...[["active", "sends: its rule is applied"], ["receives",
+    `receives a ${data.word}`], ["accumulates", "adds it to what was there (+=)"], ["done", "finished"]]
+    .map(([name, text]) => make("li", "", make("i", name), text)));
+  const begins = data.steps.length || failed ? section("", "Begin here", make("p", "reason", failed
+    ? "It did not come to an end." : way), make("div", "choices", start, first)) : null;
+  return make("div", "column wide scroller start", begins,
+    data.steps.length ? section("", "What the colours mean", colours) : null,
+    held.length ? cardsSection(data, `The ${data.word} the walk starts with`, held) : null,
+    section("", "Keys", keys));
+}
+
+// A value that is computed, from what.
+function valuePanel(data, i) {
+  const shown = make("div", "column wide scroller");
+  if (i === undefined) return shown;
+  const read = data.edges.filter(([, to]) => to === i).map(([from]) => [data.names[from],
+    valueAt(data, data.nodes[from].value)]);
+  const value = valueAt(data, data.nodes[i].value);
+  const largest = largestOf(value, ...read.map(([, each]) => each));
+  const cards = read.map(([name, each], k) => {
+    const one = card(make("b", "", name), each, largest);
+    return k ? then(",", one) : one;
+  });
+  shown.append(section("numbers", data.nodes[i].summary ?? "The value", make("div", "cards", ...cards,
+    then(read.length ? "\u2192" : "", card(make("b", "", data.names[i]), value, largest))), scaleOf(largest)));
+  return shown;
+}
+
+// When a walk inside has ended: what it left at each input, beside what the rule outside sent there.
+function insideOut(data, outside) {
+  const rows = outside.flatMap(([name, sent]) => {
+    const left = data.gradients.filter(({ node }) => data.names[node] === name)
+      .map(({ value }) => valueAt(data, value));
+    if (left.length !== 1 || !left[0] || !sent) return [];
+    const largest = largestOf(left[0], sent);
+    const title = (where) => make("b", "", `${where}: ${data.word} for ${name}`);
+    return [make("div", "cards", card(title("inside"), left[0], largest, [176, 60]), then(sameSign(left[0], sent),
+      card(title("outside"), sent, largest, [176, 60])))];
+  });
+  return rows.length ? section("inside-out", "Inside and outside", ...rows) : make("p", "reason");
+}
+
+// = where all that is kept is the same and written in full, about equal where it agrees to three digits, else unequal.
+function sameSign(one, other) {
+  const [a, b] = [one, other].map((value) => keptOf(value).flat());
+  const top = [...a, ...b].map(Number).filter(Number.isFinite).reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  const near = (far) => a.length === b.length && String(one.shape) === String(other.shape) && a.every((x, k) =>
+    x === b[k] || Math.abs(x - b[k]) <= Math.max(1e-12 * top, far * Math.max(Math.abs(x), Math.abs(b[k]))));
+  if (near(1e-12) && one.data?.length <= 16) return "=";
+  return near(2e-3) ? "\u2248" : "\u2260";
 }
 
 function endSection(data) {
   const left = data.gradients.filter((gradient) => gradient.value !== null).map(({ node, value }) => [node, value]);
-  const shown = left.length ? cardsSection(data, `The walk is over: every ${data.word} it leaves behind`, left) : null;
-  if (shown) shown.className = "held sources";
-  return shown;
+  if (!left.length) return null;
+  const cards = cardsSection(data, "", left);
+  cards.firstChild.remove();
+  const title = `The walk is over: every ${data.word} it leaves behind`;
+  return make("details", "held", make("summary", "title", title), cards);
 }
-
-const nodeCards = (data, title, held) => [make("div", "column wide scroller", cardsSection(data, title, held))];
 
 function cardsSection(data, title, held) {
   const largest = largestOf(...held.map(([, place]) => valueAt(data, place)));

@@ -40,16 +40,19 @@ export function mount(host, data, opts = {}) {
   const tip = make("div", "tip");
   tip.setAttribute("role", "status");
   tip.hidden = true;
-  const stage = make("div", "stage", graph.frame, viewTools(graph, act));
+  const tools = viewTools(graph, act);
   const player = make("div", "player", trail(opts), controlled.bar, opts.strip,
-    data.note && make("p", "note", data.note), stage, legend, said, line, panel, tip);
+    data.note && make("p", "note", data.note), make("div", "stage", graph.frame), make("div", "under", legend, tools),
+    said, line, panel, tip);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
   player.setAttribute("aria-label", `Walk ${nextNumber()}. ${data.summary}`);
   if (window === top) player.classList.add("tall");
+  if (!opts.strip && hasNumbersAlone(data)) player.classList.add("scalars");
   const nested = make("div", "nested");
   root.replaceChildren(player, nested);
   showTips(player, tip);
+  linkParts(player, (name) => nodesNamed(data, data.steps[index - 1], name), graph);
 
   // State k is what holds after k steps; going from one to another touches only the steps between. Below 0 stand the
   // values of the program, one by one.
@@ -88,7 +91,7 @@ export function mount(host, data, opts = {}) {
   function apply(i, on) {
     if (i < 0) { unborn(born[born.length + i], !on); return; }
     const step = data.steps[i];
-    if (!step) { graph.failed?.(data.error, on); return; }
+    if (!step) { if (data.error) graph.failed(data.error, on); return; }
     const next = walk.newWalk(i);
     if (next) data.nodes.forEach((_, node) => graph.hold(node, on ? walk.begins(next, node) : walk.held(node, i)));
     for (const edge of edgesOf(step)) graph.travelled(edge, on, step.contribution);
@@ -113,9 +116,11 @@ export function mount(host, data, opts = {}) {
     said.textContent = isAsked() ? ask.say : failed ? `${failed.say} ${failed.kind}: ${failed.text}`
       : index < 0 ? sayValue()
       : step ? step.say : `${data.summary}. ${notBegun(data)}`;
+    if (step && !failed && !isAsked()) markNames(said, data, step);
     said.classList.toggle("failed", Boolean(failed));
-    const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? born[born.length + index - 1]
-      : step?.node;
+    const computed = index < 0 ? born[born.length + index - 1] : undefined;
+    graph.compute(computed);
+    const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
     const inside = step && !failed && data.insides[step.node] !== undefined;
     line.replaceChildren(...[at === undefined || at === null ? null : lineOf(data, at),
       inside ? insideButton(data, step.node, () => enter(step.node)) : null].filter(Boolean));
@@ -141,8 +146,12 @@ export function mount(host, data, opts = {}) {
         letGo), visits(data, walk.arrivals[selected], walk.departures[selected], (i) => act.go(i + 1))));
     } else if (isAsked()) panel.replaceChildren(...ask.panel);
     else if (failed) panel.replaceChildren(...errorPanel(data, failed));
-    else if (step) panel.replaceChildren(...stepPanel(data, step, index === count));
-    else panel.replaceChildren(...(data.steps.length ? startPanel(data) : []));
+    else if (step) {
+      const last = index === count;
+      panel.replaceChildren(...stepPanel(data, step, last && !opts.outside ? endSection(data) : null));
+      if (last && opts.outside) panel.lastChild.prepend(insideOut(data, opts.outside));
+    } else if (index < 0) panel.replaceChildren(valuePanel(data, born[born.length + index - 1]));
+    else panel.replaceChildren(startPanel(data, act));
     settle(player);
   }
 
@@ -225,8 +234,11 @@ export function mount(host, data, opts = {}) {
       player.focus();
     };
     const before = opts.trail ?? [];
+    const told = typeof like === "number" ? like : i;
+    const outside = data.steps.filter((step) => step.node === told).map((step) => [step.input,
+      valueAt(data, step.contribution)]);
     child = mount(inner, inside, { leave, trail: [...before, [data.summary.split(":")[0], leave]],
-      name: data.names[i] });
+      name: data.names[i], outside });
     child.focus();
   }
 
@@ -272,7 +284,7 @@ export function mount(host, data, opts = {}) {
   if (odd >= 0) {
     const button = makeButton("tool first-odd", () => act.go(odd + 1),
       `First nan or inf: step ${data.first + odd + 1}`);
-    stage.querySelector(".tools").prepend(button);
+    tools.prepend(button);
   }
   seek(opts.index ?? data.index ?? 0);
 
@@ -291,7 +303,7 @@ export function mount(host, data, opts = {}) {
 }
 
 function notBegun(data) {
-  if (data.steps.length) return "The walk has not begun.";
+  if (data.steps.length) return "The walk has not begun. Press Play, or Step for one step.";
   if (data.error) return "It did not come to an end: one step on is what went wrong.";
   return data.root === null ? "No walk was recorded: that takes a call of backward() inside the recorded block."
     : "No rule is applied.";
@@ -328,6 +340,49 @@ function walkOf(data) {
   return { lastOf, arrivals, departures, begins, held, newWalk: (i) => Math.max(0, starts.indexOf(i)) };
 }
 
+// The sender and the receiver in a sentence, in the colours that they have in the graph.
+function markNames(said, data, step) {
+  const [from, to] = [`. ${data.names[step.from]}`, ` to ${data.names[step.to]},`];
+  const told = said.textContent;
+  const [start, stop] = [told.indexOf(from), told.indexOf(to)];
+  if (start < 0 || stop < start) return;
+  const mark = (name, at) => make("mark", name, data.names[at]);
+  said.replaceChildren(told.slice(0, start + 2), mark("sends", step.from), told.slice(start + from.length, stop + 4),
+    mark(step.accumulates ? "adds" : "gets", step.to), told.slice(stop + to.length - 1));
+}
+
+// Whether no array is in a walk: then numbers need little room, and the graph gets it.
+const hasNumbersAlone = (data) => data.values.every((value) => value.shape.length === 0 || isScalar(value));
+
+// The nodes that a symbol or a card of a step tells of, by its name.
+function nodesNamed(data, step, name) {
+  if (!step) return [];
+  if (name === "out" || name.startsWith("upstream")) return [step.node];
+  if (["contribution", "raw", "before", "after"].includes(name)) return [step.to];
+  return data.edges.filter(([, to, input]) => to === step.node && input === (name === "local" ? step.input : name))
+    .map(([from]) => from);
+}
+
+// A symbol of a formula, the card with its numbers and its node light together, whichever is pointed at or has the
+// focus.
+function linkParts(player, nodesOf, graph) {
+  const parts = () => [...player.querySelectorAll("[data-name], [data-of]")];
+  const nameOf = (part) => part.dataset.name ?? part.dataset.of;
+  const light = (names) => {
+    for (const part of parts()) part.classList.toggle("linked", names.includes(nameOf(part)));
+    graph.point(names.flatMap(nodesOf));
+  };
+  const on = (event) => {
+    const part = event.target.closest?.("[data-name], [data-of]");
+    const node = event.type === "mouseover" && event.target.closest?.(".node");
+    if (part) light([nameOf(part)]);
+    else if (node) light([...new Set(parts().map(nameOf))].filter((name) => nodesOf(name).includes(graph.at(node)?.i)));
+  };
+  const off = (event) => { if (event.target.closest?.("[data-name], [data-of], .node")) light([]); };
+  for (const happening of ["mouseover", "focusin"]) player.addEventListener(happening, on);
+  for (const happening of ["mouseout", "focusout"]) player.addEventListener(happening, off);
+}
+
 // Where one is inside of what; each part of the way leads back there.
 function trail(opts) {
   if (!opts.leave) return null;
@@ -343,17 +398,17 @@ function legendOf(data, graph, states, step) {
   const entry = (name, text, when = states.has(name)) => (when ? make("li", "", make("i", name), text) : null);
   const { ends } = graph.thickness;
   return [
-    entry("active", data.direction === "forward" ? "sends its tangent" : "its rule sends"), entry("receives",
-      "receives"),
-    entry("accumulates", "adds to what was there (+=)"), entry("done", "finished"), entry("failed", "what failed"),
-    ends && step ? make("li", "thick", make("i", "thin"), number(Number(ends[0].toPrecision(2))), make("i", "fat"),
-      number(Number(ends[1].toPrecision(2))), ` size of the ${data.word}`) : null,
-    entry("group", "closed group"), entry("stub", "drawn again at its use"), entry("leaf", "input or parameter (leaf)"),
+    entry("active", "sends"), entry("receives", "receives"), entry("accumulates", "adds (+=)"),
+    entry("done", "finished"), entry("computing", "is computed"), entry("failed", "what failed"),
+    ends && step ? make("li", "thick", `size of the ${data.word}`, make("i", "thin"), number(Number(
+      ends[0].toPrecision(2))), make("i", "fat"), number(Number(ends[1].toPrecision(2)))) : null,
+    entry("group", "closed group"), entry("stub", "drawn again where used"), entry("leaf", "input"),
     entry("application", "result"), entry("output", "one of several outputs"), entry("constant",
       `no ${data.word} asked for`),
-    entry("opens", "can be opened", Object.keys(data.insides).length > 0),
-    entry("ring", "the walk's start", data.root !== null && data.steps.length > 0),
-    [...states].some((name) => name === "leaf") && step ? make("li", "", gloss("norm")) : null,
+    entry("opens", "opens", Object.keys(data.insides).length > 0 || states.has("group")),
+    entry("ring", "start", data.root !== null && data.steps.length > 0),
+    data.labels.some(([, , held]) => held?.startsWith("|")) ? make("li", "", gloss(data.word === "tangent"
+      ? "|tangent|" : "|grad|", WORDS.norm)) : null,
   ];
 }
 

@@ -1,5 +1,5 @@
 // A walk that asks. The player shows it up to the question; the right answer opens what comes after, and the next
-// question. quizzing.py makes what is handed in.
+// question. quizzes/asking.py makes what is handed in.
 
 const GIVEN_UP = "show me";
 const OVER = "The quiz is over.";
@@ -214,7 +214,7 @@ function answerForm(question, names, answer) {
     buttons.forEach((button, k) => {
       if (text(k) !== given || button.getAttribute("aria-disabled")) return;
       button.setAttribute("aria-disabled", "true");
-      button.prepend(make("span", "wrong-mark", "\u2717 "));
+      button.querySelector("kbd").prepend("\u2717 ");
     });
     if (types) box.select();
   }

@@ -1,4 +1,5 @@
-// Answers as a page may hold them: salted hashes; and what an answer opens, as sealed bytes. quiz_seals.py makes them.
+// Answers as a page may hold them: salted hashes; and what an answer opens, as sealed bytes. quizzes/seals.py makes
+// them.
 
 // SHA-256 (FIPS 180-4). The browser's own is there in secure contexts alone, and a page from a disk is none.
 const ROUND_CONSTANTS = (() => {

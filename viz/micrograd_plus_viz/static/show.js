@@ -106,19 +106,40 @@ function blockName(value, [rows, columns], k) {
 }
 
 const LABEL = 14;
+const LETTER = 6.2;
 
-// How large a cell is, so that all fit their room, and how many slices stand side by side.
+// How large a cell is, so that all fit their room, and how many slices stand side by side. Each slice has its place
+// above it; where two axes and more lead, slices stand in rows and columns with the places at their ends.
 function placing(cells, [wide, high]) {
-  const label = cells.slices > 1 ? LABEL : 0;
+  const { leading } = cells;
+  const grid = leading.length > 1 && leading.at(-1) * 26 <= 1.6 * wide;
+  const label = cells.slices > 1 && !grid ? LABEL : 0;
+  const [left, top] = grid ? [LETTER * placeName(leading, cells.slices - 1).length + 4, LABEL] : [0, 0];
+  const named = LETTER * placeName(leading, cells.slices - 1).length + 10;
   for (let side = 14; ; side -= 1) {
-    const each = Math.max(cells.columns * side, label && 34) + (label ? 8 : 0);
-    const across = Math.max(1, Math.min(cells.slices, Math.floor(wide / each)));
+    const each = grid ? Math.max(cells.columns * side + 5, 26)
+      : Math.max(cells.columns * side, label && named) + (label ? 8 : 0);
+    const across = grid ? leading.at(-1) : Math.max(1, Math.min(cells.slices, Math.floor(wide / each)));
     const down = Math.ceil(cells.slices / across);
-    const tall = cells.rows * side + label;
-    if (side === 3 || (each * across <= wide && tall * down <= high)) {
-      return { side, each, across, tall, label, width: each * across, height: tall * down };
+    const tall = cells.rows * side + label + (grid ? 4 : 0);
+    if (side === 3 || (left + each * across <= wide && top + tall * down <= high)) {
+      return { side, each, across, tall, label, left, top, grid, width: left + each * across,
+        height: top + tall * down };
     }
   }
+}
+
+// The places of slices, as texts and where they stand.
+function sliceNames({ leading, slices }, { across, each, tall, left, top, grid }) {
+  const open = (text) => text.replace("]", ", \u2026]");
+  if (!grid) {
+    return Array.from({ length: slices }, (_, k) => [open(placeName(leading, k)), (k % across) * each,
+      Math.floor(k / across) * tall + LABEL - 3]);
+  }
+  const rows = Array.from({ length: slices / across }, (_, r) =>
+    [open(placeName(leading.slice(0, -1), r)), 0, top + r * tall + 9]);
+  const columns = Array.from({ length: across }, (_, c) => [`\u2026${c}`, left + c * each, LABEL - 4]);
+  return [...rows, ...columns];
 }
 
 // A picture: one path for all cells of a colour, so that a thousand cells are a dozen elements.
@@ -129,8 +150,9 @@ function picture(value, largest, room) {
   const at = (k) => {
     const slice = Math.floor(k / (cells.rows * cells.columns));
     const within = k % (cells.rows * cells.columns);
-    return [(slice % place.across) * place.each + (within % cells.columns) * side,
-      Math.floor(slice / place.across) * place.tall + place.label + Math.floor(within / cells.columns) * side];
+    return [place.left + (slice % place.across) * place.each + (within % cells.columns) * side,
+      place.top + Math.floor(slice / place.across) * place.tall + place.label
+        + Math.floor(within / cells.columns) * side];
   };
   const gap = side > 5 ? 1 : 0.5;
   const paths = new Map();
@@ -145,13 +167,10 @@ function picture(value, largest, room) {
     role: "img" });
   for (const [name, d] of paths) svg.append(svgElement("path", { class: name, d }));
   svg.append(svgElement("path", { class: "minus", d: marks }));
-  if (place.label) {
-    for (let slice = 0; slice < cells.slices; slice += 1) {
-      const [x, y] = at(slice * cells.rows * cells.columns);
-      const text = svgElement("text", { x, y: y - 3 });
-      text.textContent = placeName(cells.leading, slice).replace("]", ", \u2026]");
-      svg.append(text);
-    }
+  for (const [name, x, y] of cells.slices > 1 ? sliceNames(cells, place) : []) {
+    const text = svgElement("text", { x, y });
+    text.textContent = name;
+    svg.append(text);
   }
   const cursor = svgElement("rect", { class: "cursor", width: side, height: side, visibility: "hidden" });
   svg.append(cursor);
@@ -174,7 +193,9 @@ function pointAt(svg, cells, place, tell) {
     chosen = Math.min(cells.data.length - 1, Math.max(0, k));
     const { text, x, y } = tell(chosen);
     const box = svg.getBoundingClientRect();
-    svg.dispatchEvent(new CustomEvent("tip", { bubbles: true, detail: { text, x: box.x + x, y: box.y + y } }));
+    const zoom = box.width / place.width;
+    svg.dispatchEvent(new CustomEvent("tip", { bubbles: true, detail: { text, x: box.x + x * zoom,
+      y: box.y + y * zoom } }));
   };
   const hide = () => {
     svg.querySelector(".cursor").setAttribute("visibility", "hidden");
@@ -182,11 +203,12 @@ function pointAt(svg, cells, place, tell) {
   };
   svg.addEventListener("mousemove", (event) => {
     const box = svg.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.x, event.clientY - box.y];
+    const zoom = box.width / place.width;
+    const [x, y] = [(event.clientX - box.x) / zoom - place.left, (event.clientY - box.y) / zoom - place.top];
     const slice = Math.floor(y / place.tall) * place.across + Math.floor(x / place.each);
     const [c, r] = [Math.floor((x % place.each) / place.side), Math.floor((y % place.tall - place.label) / place.side)];
     const k = (slice * cells.rows + r) * cells.columns + c;
-    if (r < 0 || r >= cells.rows || c >= cells.columns || !(k in cells.data)) hide();
+    if (x < 0 || y < 0 || r < 0 || r >= cells.rows || c >= cells.columns || !(k in cells.data)) hide();
     else show(k);
   });
   svg.addEventListener("mouseleave", hide);
@@ -296,8 +318,12 @@ const missing = (text) => make("p", "missing", text);
 const ofSeveral = (value) => value !== null && !isScalar(value);
 
 // A value under its word, with its shape.
-const card = (word, value, largest, room) => framed(wordFor(word), ofSeveral(value) ? shapeText(value.shape) : null,
-  ...brief(value, largest, room));
+function card(word, value, largest, room) {
+  const shown = framed(wordFor(word), ofSeveral(value) ? shapeText(value.shape) : null, ...brief(value, largest, room));
+  if (typeof word === "string") shown.dataset.of = word;
+  return shown;
+}
+
 const fullCard = (word, value, largest) => framed(make("b", "", word),
   ofSeveral(value) ? `${shapeText(value.shape)} ${value.dtype}` : null, ...inFull(value, largest));
 
@@ -336,12 +362,16 @@ function gloss(word, text = WORDS[word]) {
 const wordFor = (word) => (typeof word === "string" ? gloss(word) : word);
 
 // A formula in a box of its own; `names` says what the program calls what the rule has a letter for.
-function formula(mathml, name, label, names = {}) {
+function formula(mathml, name, label, names = {}, stops = false) {
   const holder = scroller(name, label);
   holder.innerHTML = mathml;
+  const seen = new Set();
   for (const symbol of holder.querySelectorAll("[data-name]")) {
-    const called = names[symbol.dataset.name];
-    if (called && symbol.textContent === symbol.dataset.name) symbol.textContent = called;
+    const { name: meant } = symbol.dataset;
+    const called = names[meant];
+    if (called && symbol.textContent === meant) symbol.textContent = called;
+    if (stops && !seen.has(meant)) symbol.setAttribute("tabindex", "0");
+    seen.add(meant);
   }
   return holder;
 }

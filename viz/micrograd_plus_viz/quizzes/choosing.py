@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from . import words
-from .quiz_questions import KINDS, Asked, Question
-from .source import Trace
+from .. import words
+from ..source import Trace
+from .questions import KINDS, Asked, Question
 
 MIX = ("gradient", "adds", "formula", "order", "picture", "shape", "sign")
 FEW = 16

@@ -13,18 +13,18 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from . import formula, layout, notebook, page, picture, words
-from .groups import MOST_DRAWN
-from .live import quiz_widget
-from .payload import packed, payload
-from .player import in_script, one_line, player_source, squeezed_player
-from .quiz_choosing import MIX, Chooser
-from .quiz_parts import before, parts_of, steps_at
-from .quiz_planting import planted
-from .quiz_questions import KINDS, Question
-from .quiz_seals import digest, key_of, name_of, sealed, wrapped
-from .source import Trace
-from .window import MOST_STEPS, shown
+from .. import formula, layout, notebook, page, picture, words
+from ..groups import MOST_DRAWN
+from ..live import quiz_widget
+from ..payload import packed, payload
+from ..player import in_script, one_line, player_source, squeezed_player
+from ..source import Trace
+from ..window import MOST_STEPS, shown
+from .choosing import MIX, Chooser
+from .parts import before, parts_of, steps_at
+from .planting import planted
+from .questions import KINDS, Question
+from .seals import digest, key_of, name_of, sealed, wrapped
 
 TOLERANCE = 0.02
 WRONG_RULE = "wrong rule"
@@ -108,16 +108,17 @@ def quiz(
     """Questions about a walk; `viz.quiz` says the rest."""
     if not 0 < tolerance < 1:
         raise ValueError(f"tolerance is {tolerance!r}, but has to be a part of a number's size, between 0 and 1")
+    if questions < 1:
+        raise ValueError(f"questions is {questions!r}, but a quiz has at least one")
     if find is not None:
         if find != WRONG_RULE:
             raise ValueError(f"what can be found is {WRONG_RULE!r}, not {find!r}")
+        if step is not None or kind is not None:
+            raise ValueError(f"with find={WRONG_RULE!r} the whole walk is shown: neither step nor kind is asked for")
         return _finding(trace, rule, show_me, seed)
     if rule is not None:
         raise ValueError(f"a rule is planted with find={WRONG_RULE!r}")
-    kinds = _listed(kind) or MIX
-    for each in kinds:
-        if each not in KINDS:
-            raise ValueError(f"what can be asked of a step is {', '.join(KINDS)}, not {each!r}")
+    kinds = _kinds(kind)
     numbers = sorted(set(_listed(step)))
     if numbers and numbers[0] > start + MOST_STEPS and isinstance(numbers[0], int):
         start = numbers[0] - 1
@@ -133,6 +134,15 @@ def quiz(
                 f"can be asked for {kinds[0]!r}" if len(kinds) == 1 and trace["steps"] else "was recorded")
         )  # fmt: skip
     return _asking(trace, note, made, show_me)
+
+
+def _kinds(kind: Any) -> Sequence[str]:
+    """What may be asked; ValueError for what cannot."""
+    kinds = _listed(kind) or MIX
+    for each in kinds:
+        if each not in KINDS:
+            raise ValueError(f"what can be asked of a step is {', '.join(KINDS)}, not {each!r}")
+    return kinds
 
 
 def _listed(given: Any) -> list[Any]:

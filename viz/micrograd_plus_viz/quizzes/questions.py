@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from . import cells, quiz_formulas, quiz_pictures, words
-from .digits import number
-from .quiz_seals import accepted, shape_text, width
-from .source import Trace
+from .. import cells, words
+from ..digits import number
+from ..source import Trace
+from . import formulas, pictures
+from .seals import accepted, shape_text, width
 
 MOST_CHOICES = 6
 MOST_HINTED = 300
@@ -430,7 +431,7 @@ def _reasons(asked: Asked) -> dict[int, str]:
 
 def formula(asked: Asked) -> Question | None:
     """Which formula the rule applies."""
-    found = quiz_formulas.choices(asked.trace, asked.step, asked.rng)
+    found = formulas.choices(asked.trace, asked.step, asked.rng)
     if found is None:
         return None
     made = Question(
@@ -455,7 +456,7 @@ def picture(asked: Asked) -> Question | None:
         *others, ("before", "That is what was there before."),
         ("upstream", f"That is what arrived at {asked.sender}."), ("local", "That is the local derivative alone."),
     ] if (value := asked.value(name))]  # fmt: skip
-    found = quiz_pictures.choices(cells.one(after), near, _same_shape(asked, after), asked.rng)
+    found = pictures.choices(cells.one(after), near, _same_shape(asked, after), asked.rng)
     if found is None:
         return None
     right, shown, hints = found
@@ -465,7 +466,7 @@ def picture(asked: Asked) -> Question | None:
         "choice", [str(right)], f"It is picture {right + 1}.",
         "Look at what arrived, and at what the rule does with it: to the sign of each entry, and to its place.",
         choices=[{"picture": each} for each in shown],
-        note="Blue is positive, red with a minus negative, blank zero; the darker the larger.",
+        note="Blue is positive, red with a minus negative, blank zero; the stronger the larger.",
     )
     for k, text in hints.items():
         made.hint([str(k)], text)
@@ -473,8 +474,9 @@ def picture(asked: Asked) -> Question | None:
 
 
 def _same_shape(asked: Asked, after: Trace) -> list[Trace]:
-    """What other steps leave elsewhere, of the same shape."""
-    places = dict.fromkeys(step["after"] for step in asked.trace["steps"] if step["after"] is not None)
+    """What earlier steps have left elsewhere, of the same shape; later ones may be asked about themselves."""
+    earlier = asked.trace["steps"][: asked.at]
+    places = dict.fromkeys(step["after"] for step in reversed(earlier) if step["after"] is not None)
     found = [asked.trace["values"][place] for place in list(places)[:200] if place != asked.step["after"]]
     return [cells.one(value) for value in found if value["shape"] == after["shape"]][:8]
 

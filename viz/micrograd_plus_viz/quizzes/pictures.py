@@ -6,7 +6,7 @@ import math
 from random import Random
 from typing import Any
 
-from .source import Trace
+from ..source import Trace
 
 FEWEST, MOST = 6, 1024
 """How many cells a picture must have to be told from another, and may."""

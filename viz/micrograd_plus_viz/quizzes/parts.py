@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from . import layout
-from .dot import broadest_lines, labels
-from .payload import is_drawn_whole, payload
-from .source import Trace
+from .. import layout
+from ..dot import broadest_lines, labels
+from ..payload import is_drawn_whole, payload
+from ..source import Trace
 
 WIDEST = -8.888e-88
 """What nodes are made broad enough for, whatever will arrive there."""

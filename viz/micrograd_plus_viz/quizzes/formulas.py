@@ -12,14 +12,16 @@ from copy import deepcopy
 from dataclasses import dataclass
 from random import Random
 
-from .formula import rebuilt
-from .formula_lines import lines
-from .source import Trace
-from .words import students
+from ..formula import rebuilt
+from ..formula_lines import lines
+from ..source import Trace
+from ..words import students
 
 MOVES = re.compile(r"spread|reshape|expand|squeeze|broadcast|cast|axes|put_|scatter|transpose|pad|shape|\[axis")
 """Rules that only move or repeat entries: between single numbers they are all alike."""
 OF_ARRAYS = re.compile(r"@|Σ|ᵀ|rows|transpose|take|where|one_hot|sum|conv|fold")
+NOTHING = re.compile(r"[=·]0($|·)")
+"""What is 0 whatever arrives, is the same by many formulas."""
 LONGEST = 90
 MOST_WRONG = 3
 LEFT_OUT = "What arrived is left out: the upstream gradient."
@@ -40,7 +42,9 @@ def choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
     """The formula of a step among others; None where it says nothing, is too long, or no others can be made."""
     own = step["formula"]
     tree = rebuilt(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
-    if tree is None or len(text_of(tree)) > LONGEST or MOVES.search(text_of(tree)) or _sent(tree) is None:
+    if tree is None or _sent(tree) is None or len(text_of(tree)) > LONGEST:
+        return None
+    if MOVES.search(text_of(tree)) or NOTHING.search(text_of(tree)):
         return None
     known = {_canonical(tree)}
     wrong: list[tuple[ET.Element, str]] = []
@@ -59,7 +63,7 @@ def choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
     rng.shuffle(shown)
     right = next(k for k, (each, _) in enumerate(shown) if each is tree)
     hints = {k: text for k, (_, text) in enumerate(shown) if k != right}
-    note = "upstream is what has arrived at the node that sends."
+    note = "upstream is what has arrived at the node that sends, out its result; other letters are its inputs."
     return Choices(right, [(lines(deepcopy(each)), text_of(each)) for each, _ in shown], hints, note)
 
 
@@ -146,7 +150,7 @@ def _of_others(trace: Trace, step: Trace, names: dict[str, str]) -> Iterator[tup
         if tree is None or _sent(tree) is None:
             continue
         said = text_of(tree)
-        if len(said) > LONGEST or MOVES.search(said) or (single and OF_ARRAYS.search(said)):
+        if len(said) > LONGEST or "≠" in said or MOVES.search(said) or (single and OF_ARRAYS.search(said)):
             continue
         inputs = [each["name"] for each in trace["nodes"][other["node"]]["inputs"]]
         letters = [rule["input"], *(name for name in inputs if name != rule["input"])]
