@@ -308,7 +308,7 @@ def _one_palette(images: Sequence[Any]) -> list[Any]:
     colours: list[Any] = []
     counted: list[Any] = beside.getcolors(width * height * len(some)) or []
     for _, colour in sorted(counted, reverse=True)[:4000]:
-        if len(colours) < 256 and all(max(map(_apart, colour, other)) >= 6 for other in colours):
+        if len(colours) < 256 and all(max(map(_apart, colour, other)) >= 12 for other in colours):
             colours.append(colour)
     palette = Image.new("P", (1, 1))
     palette.putpalette([part for colour in colours for part in colour])
