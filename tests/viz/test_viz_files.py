@@ -20,7 +20,8 @@ import sample_traces
 from PIL import Image
 
 import micrograd_plus_viz as viz
-from micrograd_plus_viz import film, notebook, page, payload, player, source
+from micrograd_plus_viz import notebook, page, payload, player, source
+from micrograd_plus_viz.exports import film
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "player.md").read_text(encoding="utf-8")
 

@@ -12,7 +12,8 @@ from PIL import Image, ImageFont
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from micrograd_plus_viz import colours, film, formula, letters, source, typeset, window
+from micrograd_plus_viz import colours, formula, letters, source, window
+from micrograd_plus_viz.exports import film, typeset
 from micrograd_plus_viz.static_files import FONTS, SIGNS
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -86,7 +87,7 @@ def test_of_a_large_graph_the_part_round_the_step_is_drawn_under_the_names_of_th
 
 
 def test_of_a_graph_that_is_too_large_to_be_read_the_groups_are_drawn(tmp_path):
-    from micrograd_plus_viz import outline
+    from micrograd_plus_viz.exports import outline
 
     with mg.record() as trace:
         h = mg.tensor(0.3, requires_grad=True)

@@ -8,7 +8,7 @@ import sample_traces
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from micrograd_plus_viz import latex
+from micrograd_plus_viz.exports import latex
 
 KNOWN = re.compile(r"\\(?:[A-Za-z]+|.)")
 COMMANDS = set(latex.SIGNS.values()) | {rf"\{name}" for name in latex.GREEK.values()} | {

@@ -19,9 +19,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import dot, film, live, notebook, page, picture, solution, window
+from . import dot, live, notebook, page, picture, window
 from .comparison import Beside
 from .exploring import explore as _explore
+from .exports import film, solution
 from .figure import Figure
 from .layout import placed
 from .quizzes import TOLERANCE, Quiz, quiz as _quiz

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 
-from . import letters
+from .. import letters
 
 Mark = tuple[float, float, Callable[[float, float], str]]
 SCRIPT, FRACTION = 0.72, 0.86

@@ -9,13 +9,14 @@ import math
 from collections.abc import Iterable
 from functools import cached_property
 
-from . import cards, layout, letters, picture, words
+from .. import layout, letters, picture, words
+from ..colours import looks
+from ..dot import Label, labels
+from ..payload import failure
+from ..picture import Look, Placing, near
+from ..source import Trace
+from . import cards
 from .cards import Block
-from .colours import looks
-from .dot import Label, labels
-from .payload import failure
-from .picture import Look, Placing, near
-from .source import Trace
 from .told import Telling
 
 MARGIN, GAP = 16.0, 10.0

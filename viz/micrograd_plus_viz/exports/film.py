@@ -14,13 +14,14 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from . import layout, letters, outline, picture, window, words
-from .colours import looks, named
-from .dot import gradient_line
-from .picture import LINE
+from .. import layout, letters, picture, window, words
+from ..colours import looks, named
+from ..dot import gradient_line
+from ..picture import LINE
+from ..source import Trace
+from ..static_files import FONTS, SIGNS
+from . import outline
 from .sheet import USUAL, Sheet
-from .source import Trace
-from .static_files import FONTS, SIGNS
 
 SECONDS = 1.5
 ARRIVAL = 0.6

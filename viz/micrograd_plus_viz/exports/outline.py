@@ -6,11 +6,11 @@ import re
 from html import escape
 from typing import Any
 
-from . import layout, letters, picture, words
-from .colours import looks
-from .groups import grouped
-from .picture import near
-from .source import Trace
+from .. import layout, letters, picture, words
+from ..colours import looks
+from ..groups import grouped
+from ..picture import near
+from ..source import Trace
 
 ROOM, SIZE = 16.0, 12.0
 

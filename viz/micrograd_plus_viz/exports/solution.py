@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable
 from html import escape
 
-from . import cards, cells, formula, latex, words
-from .digits import is_whole
-from .payload import failure
-from .source import Trace
+from .. import cells, formula, words
+from ..digits import is_whole
+from ..payload import failure
+from ..source import Trace
+from . import cards, latex
 from .told import Telling
 
 MOST_STEPS = 100

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from html import escape
 
-from . import cards, cells, formula, letters, typeset, words
+from .. import cells, formula, letters, words
+from ..picture import near
+from ..source import Trace
+from . import cards, typeset
 from .cards import Block
-from .picture import near
-from .source import Trace
 
 TWO_COLUMNS = 700.0
 """From so much room on formula and numbers stand beside each other."""

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from . import letters
-from .cells import size as size_of
-from .digits import is_whole, number
-from .picture import near
-from .source import Trace
-from .words import listed, shape
+from .. import letters
+from ..cells import size as size_of
+from ..digits import is_whole, number
+from ..picture import near
+from ..source import Trace
+from ..words import listed, shape
 
 BIG, PLAIN, SMALL = 16.0, 12.5, 12.0
 LEVELS = (0.1, 0.35, 0.7)
