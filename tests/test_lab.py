@@ -253,7 +253,7 @@ def test_every_plot_has_words_for_who_cannot_see_it(ran):
 
 
 def test_a_composite_is_opened_stepped_and_left(ran):
-    composite = ran.page.locator(".node", has_text=re.compile("softmax|cross_entropy")).first
+    composite = ran.page.locator(".node", has_text=re.compile("softmax|cross_entropy|^loss")).first
     player = ran.players().filter(has=composite)
     composite.click()
     player.get_by_role("button", name="Step inside").click()

@@ -565,6 +565,8 @@ def _samples_of_special_functions() -> None:
     for call in (room.iv, room.ive, room.jv):
         sample(call, real(2, 3), v=2)
         sample(call, positive(2, 3), v=-1.3)
+    sample(room.iv, [31.1, 31.7, 32.4], v=5.5)
+    for call in (room.ive, room.jv):
         sample(call, [4.1, 31.7, 9.3], v=5.5)
     sample(room.yn, positive(2, 3), n=3)
     for call in (room.erfinv, room.log_ndtr):

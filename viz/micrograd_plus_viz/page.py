@@ -20,15 +20,18 @@ STYLE = (
     "@media print{html{color-scheme:light}}"
     "h1{font-size:16px;font-weight:650;margin:0 0 6px;overflow-wrap:anywhere}"
 )
-BOOT = (
-    'const player = await mountParts(document.getElementById("walk"), [...document.querySelectorAll(".data")]);'
+FITS_ITS_FRAME = (
     "const frame = window.frameElement;"
     "const fit = () => { frame.style.height = `${Math.ceil(document.body.offsetHeight)}px`; };"
     "if (frame) new ResizeObserver(fit).observe(document.body);"
+)
+"""A frame on a page of the same origin, as marimo's, becomes as tall as the walk in it needs at each step."""
+BOOT = (
+    'const player = await mountParts(document.getElementById("walk"), [...document.querySelectorAll(".data")]);'
+    f"{FITS_ITS_FRAME}"
     "if (window === top) { address(player); player.focus(); }"
 )
-"""A frame on a page of the same origin, as marimo's, becomes as tall as the walk in it needs at each step. On a page of
-its own the walk has the keys at once."""
+"""On a page of its own the walk has the keys at once."""
 
 BOOT_PAIR = (
     'const data = await Promise.all([...document.querySelectorAll(".data")].map((each) => unpack(each.textContent)));'

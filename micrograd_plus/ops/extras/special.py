@@ -620,7 +620,7 @@ def xlogy(xp, x, y):
 
 
 @elementwise(
-    x=lambda xp, x, y: xp.log1p(xp.where(xp.logical_and(x == 0, y <= -1), 0.0, y)),
+    x=lambda xp, x, y: xp.log1p(xp.where(xp.logical_and(x == 0, abs(1 + y) == -1 - y), 0.0, y)),
     y=lambda x, y: x / (1 + y),
 )
 def xlog1py(xp, x, y):

@@ -29,7 +29,12 @@ from .seals import digest, key_of, name_of, sealed, wrapped
 TOLERANCE = 0.02
 WRONG_RULE = "wrong rule"
 GIVEN_UP = "show me"
-BOOT = page.BOOT.replace("mount(host", "mountQuiz(host").replace("address(player); ", "")
+BOOT = (
+    'const data = await unpack(document.getElementById("data").textContent);'
+    'const player = mountQuiz(document.getElementById("walk"), data);'
+    f"{page.FITS_ITS_FRAME}"
+    "if (window === top) player.focus();"
+)
 BOOT_IN_A_CELL = notebook.BOOT.replace("mount, unpack", "mountQuiz, unpack").replace("mount(host", "mountQuiz(host")
 TO_WORK_OUT = ("gradient", "shape", "sign", "formula", "picture")
 """Kinds of question beside which the numbers stand that are known already."""

@@ -50,6 +50,8 @@ async function mountParts(place, kept) {
   }
 
   await show(ends[0][0] + Number(place.dataset.index || 0));
-  return { seek: (index) => show(ends[at][0] + index), state: () => player.state(), focus: () =>
+  // Values come before step 0, in the part that is shown.
+  const seek = (index) => index < 0 ? player.seek(index) : show(ends[at][0] + index);
+  return { seek, state: () => player.state(), focus: () =>
     player.focus(), valuesFirst: (on) => player.valuesFirst(on) };
 }
