@@ -57,7 +57,8 @@ COMMAND = "([name, values]) => window.jupyterapp.commands.execute(name, values).
 CELLS = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
 STATE = """(player) => JSON.stringify([
     [...player.querySelectorAll(".node, .edge")].map(
-        (mark) => [mark.id, mark.getAttribute("class"), mark.querySelector(".gradient")?.textContent]),
+        (mark) => [mark.id, mark.getAttribute("class").replace(" pointed", ""),
+            mark.querySelector(".gradient")?.textContent]),
     player.querySelector(".said").textContent, player.querySelector(".panel").textContent,
     player.querySelector(".slider").value])"""
 
@@ -254,7 +255,7 @@ def test_every_plot_has_words_for_who_cannot_see_it(ran):
 
 def test_a_composite_is_opened_stepped_and_left(ran):
     composite = ran.page.locator(".node", has_text=re.compile("softmax|cross_entropy|^loss")).first
-    player = ran.players().filter(has=composite)
+    player = ran.players().filter(has=composite).first
     composite.click()
     player.get_by_role("button", name="Step inside").click()
     expect(player).to_be_hidden()

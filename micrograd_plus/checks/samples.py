@@ -557,18 +557,6 @@ def _samples_of_special_functions() -> None:
     for n in (1, 3):
         sample(room.polygamma, positive(2, 3), n=n)
     sample(room.polygamma, [-0.3, -1.7], n=2)
-    for call in (room.i0, room.i1, room.i0e, room.i1e, room.j0, room.j1):
-        sample(call, real(2, 3))
-        sample(call, [27.3, -31.7])
-    for call in (room.y0, room.y1):
-        sample(call, positive(2, 3))
-    for call in (room.iv, room.ive, room.jv):
-        sample(call, real(2, 3), v=2)
-        sample(call, positive(2, 3), v=-1.3)
-    sample(room.iv, [31.1, 31.7, 32.4], v=5.5)
-    for call in (room.ive, room.jv):
-        sample(call, [4.1, 31.7, 9.3], v=5.5)
-    sample(room.yn, positive(2, 3), n=3)
     for call in (room.erfinv, room.log_ndtr):
         sample(call, inner(2, 3))
     for call in (room.logit, room.ndtri, room.erfcinv):
@@ -581,6 +569,22 @@ def _samples_of_special_functions() -> None:
     for call in (room.gammainc, room.gammaincc):
         sample(call, [2, 3, 1], lambda rng: positive(2, 3)(rng) * 2)
     sample(room.betainc, [2, 3, 1], [1, 2, 4], lambda rng: abs(inner(2, 3)(rng)))
+
+
+def _samples_of_bessel_functions() -> None:
+    room = ops.special
+    for call in (room.i0, room.i1, room.i0e, room.i1e, room.j0, room.j1):
+        sample(call, real(2, 3))
+        sample(call, [27.3, -31.7])
+    for call in (room.y0, room.y1):
+        sample(call, positive(2, 3))
+    for call in (room.iv, room.ive, room.jv):
+        sample(call, real(2, 3), v=2)
+        sample(call, positive(2, 3), v=-1.3)
+    sample(room.iv, [31.1, 31.7, 32.4], v=5.5)
+    for call in (room.ive, room.jv):
+        sample(call, [4.1, 31.7, 9.3], v=5.5)
+    sample(room.yn, positive(2, 3), n=3)
 
 
 def _samples_of_quantisation() -> None:
@@ -631,6 +635,6 @@ for _define in (
     _samples_of_complex_numbers,
     _samples_of_images, _samples_of_normalisation, _samples_of_transformers, _samples_of_sequences,
     _samples_of_linear_algebra, _samples_of_factorisations, _samples_of_waves, _samples_of_quantisation,
-    _samples_of_special_functions, _samples_of_splats,
+    _samples_of_special_functions, _samples_of_bessel_functions, _samples_of_splats,
 ):  # fmt: skip
     _define()
