@@ -20,7 +20,7 @@ from micrograd_plus.checks import museum
 from micrograd_plus.core.define import operations
 from micrograd_plus.core.operation import Op
 from micrograd_plus.core.rule import Rule
-from micrograd_plus.exercises import defining, rows, student, twice
+from micrograd_plus.exercises import defining, rows, sheets, student, twice
 from micrograd_plus.exercises.adapting import adapted
 from micrograd_plus.exercises.edges import EDGES
 from micrograd_plus.exercises.exercise import GROUPS, KINDS
@@ -585,11 +585,42 @@ def test_the_first_gradient_that_a_mistake_changes_is_the_one_named_first(exerci
 
 @pytest.mark.parametrize("exercise", [each for each in DECLARED if each.values[0].kind == "wrong rule"])
 def test_the_wrong_rule_of_a_walk_is_at_the_first_step_that_differs(exercise):
-    place = mg.tracing.compare(exercise.show_right(4), exercise.show(4)).difference.step_b
-    assert exercises.check(exercise, place + 1).right
-    assert not exercises.check(exercise, place + 2).right
-    assert not exercises.check(exercise, None).right
-    assert mg.tracing.compare(exercise.show(4), exercise.show(4)).same
+    for number in (4, 5):
+        place = mg.tracing.compare(exercise.show_right(number), exercise.show(number)).difference.step_b
+        assert exercises.check(exercise, place + 1, seed=number).right
+        assert not exercises.check(exercise, place + 2, seed=number).right
+        assert not exercises.check(exercise, None, seed=number).right
+        assert mg.tracing.compare(exercise.show(number), exercise.show(number)).same
+
+
+@pytest.mark.parametrize("exercise", [each for each in DECLARED if each.values[0].kind == "wrong rule"])
+def test_every_number_has_a_walk_in_which_something_is_wrong_and_few_numbers_share_a_step(exercise):
+    steps = [values_of_right(exercise, number) for number in range(40)]
+    assert max(map(steps.count, steps)) <= len(steps) // 3
+
+
+def values_of_right(exercise, number):
+    """The step that is asked for in the walk of a number."""
+    return float(exercise.carried_out(exercise.right, exercise.cases(number)[0].request)["values"]["the answer"])
+
+
+def test_a_student_sees_the_walk_of_a_sheet_and_is_checked_by_it(capsys):
+    exercise = exercises.named("means.find")
+    try:
+        assert str(exercises.sheet("5f0c", " A17 ")) == "The walks shown here are those of A17."
+        number = sheets.number_of("5f0c", "a17", "means.find")
+        assert mg.tracing.compare(exercise.show(), exercise.show(number)).same
+        assert exercises.check("means.find", int(values_of_right(exercise, number)))
+        assert f"walk number {number}" in exercises.check("means.find", 99).text.replace("\n", " ").replace("  ", " ")
+        assert exercises.sheet("5f0c", "YOUR ID").startswith("Write your own id in the place of YOUR ID")
+        assert mg.tracing.compare(exercise.show(), exercise.show(sheets.EVERYBODYS)).same
+    finally:
+        sheets._mine.clear()
+    others = [("5f0c", "a17", "curves.find"), ("5f0d", "a17", "means.find"), ("5f0c", "a18", "means.find"),
+              ("5f0c", "a17", "means.find", 2)]  # fmt: skip
+    assert len({number, *(sheets.number_of(*each) for each in others)}) == 5
+    assert "secret" not in sheets.key_of("secret")
+    assert sheets.key_of("secret") != sheets.key_of("secres")
 
 
 # Asking --------------------------------------------------------------------------------------------------------------

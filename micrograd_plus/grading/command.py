@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--one", action="store_true", help="all that is named is one submission")
     parser.add_argument("--student", metavar="ID", help="with --one: whose it is")
+    parser.add_argument("--student-of", metavar="FILE", help="with --one: the submission_metadata.json that says so")
     parser.add_argument("--format", default="json", help="with --one: json, gradescope, prairielearn, junit, csv")
     parser.add_argument("--columns", help="of the table: names with what they hold, as Student=student,Mark=score")
     parser.add_argument("--attempt", type=int, default=1, help="which attempt is marked; each draws its own inputs")
@@ -91,6 +92,7 @@ def pack(chosen: argparse.Namespace) -> int:
 def one(chosen: argparse.Namespace) -> int:
     """Mark one submission, and write its marks in one format."""
     from .formats import written
+    from .formats.gradescope import student_in
     from .submissions import read
     from .worker import Keeper, load
 
@@ -98,7 +100,7 @@ def one(chosen: argparse.Namespace) -> int:
     assignment = load(Path(chosen.assignment))
     keeper = Keeper(assignment, chosen.isolation, chosen.attempt)
     try:
-        marks = keeper.marks(read(path, chosen.student))
+        marks = keeper.marks(read(path, student_in(Path(chosen.student_of)) if chosen.student_of else chosen.student))
     finally:
         keeper.sandbox.close()
     text = written(chosen.format, [marks], columns(chosen))

@@ -67,5 +67,17 @@ def curves(given):
     return {"a": a, "b": b, "c": c, "y": c - given["x"]}
 
 
-find("curves.find", GROUP, curves, {"x": real(3), "w": real(3)}, exhibit="tanh: rule on the input")
-find("exponential.find", GROUP, curves, {"x": real(3), "w": real(3)}, exhibit="exp: input for output")
+find("curves.find", GROUP, curves, {"x": real(3), "w": real(3)},
+     exhibits=["tanh: rule on the input", "multiply: own factor", "subtract: minus forgotten"])  # fmt: skip
+
+
+def quotients(given):
+    """Exponentials and logarithms."""
+    a = ops.exp(given["x"])
+    b = ops.log(a + given["w"] * given["w"])
+    return {"a": a, "b": b, "y": b / a}
+
+
+find("exponential.find", GROUP, quotients, {"x": real(3), "w": real(3)},
+     exhibits=["exp: input for output", "log: multiplied for divided", "log: output for input",
+               "divide: minus of a quotient forgotten", "divide: square forgotten"])  # fmt: skip

@@ -23,7 +23,7 @@ def attention(given):
 
 
 find("attention.find", GROUP, attention, {"q": real(2, 3), "k": real(4, 3), "v": real(4, 2)},
-     exhibit="softmax: entry by entry")  # fmt: skip
+     exhibits=["softmax: entry by entry", "softmax: average over the wrong axis"])  # fmt: skip
 
 
 def normalised(given):
@@ -35,4 +35,5 @@ def normalised(given):
 
 
 find("normalised.find", GROUP, normalised, {"x": real(2, 3), "w": real(3, 4)},
-     exhibit="layer_norm: variance taken for a constant")  # fmt: skip
+     exhibits=["layer_norm: variance taken for a constant", "layer_norm: mean taken for a constant",
+               "layer_norm: plain scaling", "tanh: rule on the input"])  # fmt: skip

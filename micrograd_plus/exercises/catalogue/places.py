@@ -68,6 +68,5 @@ def layer(given):
     return {"h": h, "t": t, "y": ops.sum(t * t)}
 
 
-find(
-    "product.find", GROUP, layer, {"x": real(2, 3), "w": real(3, 4)}, exhibit="matmul: order swapped"
-) if False else None
+find("product.find", GROUP, layer, {"x": real(3, 3), "w": real(3, 3)},
+     exhibits=["matmul: transpose forgotten", "matmul: order swapped", "tanh: rule on the input"])  # fmt: skip
