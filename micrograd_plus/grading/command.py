@@ -50,6 +50,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Carry it out, and return the exit code: 0 where all submissions have marks, whatever is in them."""
     from .assignment import AssignmentError, drawn
     from .levels import LevelError
+    from .store import BusyError
 
     try:
         if chosen.new:
@@ -68,7 +69,7 @@ def run(chosen: argparse.Namespace) -> int:
             if not Path(name).exists():
                 raise Refused(f"there is no submission {name!r}")
         return one(chosen) if chosen.one else many(chosen)
-    except (AssignmentError, LevelError, Refused) as error:
+    except (AssignmentError, LevelError, BusyError, Refused) as error:
         sys.stderr.write(f"micrograd-plus grade: {error}\n")
         return 1
 
@@ -123,9 +124,7 @@ def columns(chosen: argparse.Namespace) -> dict[str, str] | None:
 
 def many(chosen: argparse.Namespace) -> int:
     """Mark a class, and write its reports."""
-    from . import batch, report
     from .assignment import load
-    from .levels import at_least, best
     from .store import Store
 
     if chosen.draw and find_spec("micrograd_plus_viz") is None:
@@ -135,6 +134,15 @@ def many(chosen: argparse.Namespace) -> int:
     if unknown:
         raise Refused(f"{unknown[0]!r} is not in this assignment; it has {', '.join(assignment.exercises)}")
     store = Store(Path(chosen.output or "marks"))
+    with store.alone():
+        return a_class(chosen, assignment, store)
+
+
+def a_class(chosen: argparse.Namespace, assignment: Any, store: Any) -> int:
+    """The same, where nobody else writes meanwhile."""
+    from . import batch, report
+    from .levels import at_least, best
+
     level = chosen.isolation or best()
     named = batch.submissions_in(map(Path, chosen.submissions))
     if not named:
