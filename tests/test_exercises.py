@@ -25,7 +25,7 @@ from micrograd_plus.exercises.adapting import adapted
 from micrograd_plus.exercises.edges import EDGES
 from micrograd_plus.exercises.exercise import GROUPS, KINDS
 from micrograd_plus.exercises.marking import COSTS
-from micrograd_plus.exercises.replies import WIDEST, shown
+from micrograd_plus.exercises.replies import WIDEST, opening, shown
 from micrograd_plus.exercises.rules import rule_exercise
 
 DRAWS = int(os.environ.get("MICROGRAD_PLUS_DRAWS", "5"))
@@ -415,6 +415,7 @@ def test_the_walk_is_opened_with_the_students_rule_in_it():
 
     trace = exercises.check("softmax.x", wrong).walk()
     assert [step.rule for step in trace.steps] == ["softmax.x"]
+    assert trace.opens_at == 1
     step = trace.steps[0]
     assert np.allclose(step.contribution, wrong(step.upstream, trace.nodes[step.node].value))
     assert operations["softmax"].rules[0].function is not wrong
@@ -428,11 +429,35 @@ def test_a_notebook_shows_the_text_and_the_walk_where_something_plays_walks(monk
     assert reply._repr_mimebundle_() == {"text/plain": reply.text}
     played = staticmethod(lambda trace: {"text/html": f"{len(trace.steps)} played"})
     monkeypatch.setattr(mg.Trace, "_mimebundle", played)
+    assert shown_at(reply) == 1
     shown_by_it = reply._repr_mimebundle_()
     assert shown_by_it["text/plain"] == reply.text
     assert shown_by_it["text/html"].endswith("</pre>1 played")
     right = exercises.check("tanh.x", lambda out: 1 - out * out)
     assert right._repr_mimebundle_() == {"text/plain": right.text}
+
+
+def shown_at(reply):
+    """After how many steps the notebook's player opens the walk of a reply."""
+    bundle = mg.Trace.__dict__["_mimebundle"]
+    seen = []
+    try:
+        mg.Trace._mimebundle = staticmethod(lambda trace: seen.append(trace.opens_at) or {})
+        reply._repr_mimebundle_()
+    finally:
+        mg.Trace._mimebundle = bundle
+    return seen[0]
+
+
+def test_a_walk_opens_after_the_step_of_the_rule_that_was_written():
+    def loss(x, w):
+        return ((x * w).sum() * 2.0).exp()
+
+    x, w = (mg.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    with mg.record() as walk:
+        loss(x, w).backward()
+    assert opening(walk, ["a"]) == [step.rule for step in walk.steps].index("multiply.a") + 1
+    assert opening(walk, ["none of these"]) == 0
 
 
 def test_no_message_about_a_mistake_tells_an_entry_of_the_answer():
