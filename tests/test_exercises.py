@@ -4,6 +4,7 @@ is said tells the answer.
 
 # ruff: noqa: A006, PLC3002, PLW0108, T201 - rules are written as students write them; a figure is printed
 
+import math
 import os
 import re
 import subprocess
@@ -20,7 +21,7 @@ from micrograd_plus.checks import museum
 from micrograd_plus.core.define import operations
 from micrograd_plus.core.operation import Op
 from micrograd_plus.core.rule import Rule
-from micrograd_plus.exercises import defining, rows, sheets, student, twice
+from micrograd_plus.exercises import defining, rows, sheets, student
 from micrograd_plus.exercises.adapting import adapted
 from micrograd_plus.exercises.edges import EDGES
 from micrograd_plus.exercises.exercise import GROUPS, KINDS
@@ -155,20 +156,101 @@ def test_an_exhibit_handed_in_is_named_by_its_own_name(exhibit):
 def test_a_rule_that_is_wrong_the_second_time_is_caught_and_named(exhibit):
     ((inputs, wrong),) = exhibit.rules.items()
     op = exhibit.op
-    mistake = twice.differs(op, inputs, wrong, 0)[1]
-    assert mistake.title == exhibit.name
-    right = next(rule for rule in op.rules if rule.inputs == inputs)
-    assert twice.differs(op, inputs, right.function, 0) == (None, None)
+    exercise = exercises.named(f"{op.name}.{'+'.join(inputs)}.twice")
+    result = result_of(exercise, adapted(op, inputs, [(inputs, wrong)]), 3)
+    assert [part["points"] == part["of"] for part in result.parts] == [True, True, True, False]
+    assert result.mistake.title == exhibit.name
+    assert result_of(exercise, exercise.right, 3).right
 
 
 def test_the_second_time_is_a_part_that_can_be_asked_for():
     right = exercises.check("tanh.x", lambda out: 1 - out * out, twice=True)
     assert right
     assert right.result.parts[-1]["name"] == "second order"
-    frozen = exercises.check("tanh.x", lambda out: 1 - (out.numpy() if hasattr(out, "numpy") else out) ** 2, twice=True)
+    frozen = exercises.check("tanh.x", lambda out: 1 - np.array(out) ** 2, twice=True)
     assert not frozen
-    assert frozen.result.parts[-1]["points"] == 0
-    assert [part["points"] for part in frozen.result.parts[:3]] == [1, 6, 3]
+    assert [part["points"] for part in frozen.result.parts] == [1, 5, 2, 0]
+    assert "what is sent does not move as it should" in " ".join(frozen.text.split())
+    assert frozen.result.mistake.title == "slope cut off from its output"
+
+
+AWKWARD_TWICE = {
+    "tanh.x": [
+        lambda out: 1 - out**2, lambda x: np.cosh(x) ** -2.0, lambda xp, x: 1 / xp.square(xp.cosh(x)),
+        lambda out: (1 - out) * (out + 1), lambda out: -(out.__pow__(2) - 1), lambda x: 1 - np.tanh(x) * np.tanh(x),
+        lambda out: np.multiply(1 - out, np.add(1, out)), lambda out: np.where(out > 0, 1 - out * out, 1 - out * out),
+        lambda out: np.stack([1 - row**2 for row in out]) if out.ndim else 1 - out**2,
+        lambda out: np.asarray([1.0]) - out**2, lambda xp, out: xp.asarray(1 - out**2),
+        lambda out: np.einsum("...,...->...", 1 - out, 1 + out), lambda out: (1 - out**2).reshape(out.shape).copy(),
+        lambda x: 4 / (np.exp(x) + np.exp(-x)) ** 2, lambda out: np.abs(1 - out**2),
+    ],
+    "softmax.x": [
+        lambda xp, upstream, out, axis: out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True)),
+        lambda upstream, out, axis: out * (upstream - (upstream * out).sum(axis, keepdims=True)),
+        lambda upstream, x, axis: (lambda e: (lambda p: p * (upstream - (p * upstream).sum(axis=axis, keepdims=True)))(
+            e / e.sum(axis=axis, keepdims=True)))(np.exp(x - np.max(x, axis=axis, keepdims=True))),
+        lambda xp, upstream, out, axis: upstream * out - out * xp.expand_dims(xp.sum(upstream * out, axis=axis), axis),
+        lambda xp, upstream, out, axis: xp.moveaxis((lambda u, p: p * (
+            u - xp.einsum("...i,...i->...", u, p)[..., None]))(
+                xp.moveaxis(upstream, axis, -1), xp.moveaxis(out, axis, -1)), -1, axis),
+    ],
+    "matmul.a": [
+        lambda xp, upstream, b: upstream @ xp.mT(b), lambda upstream, b: np.matmul(upstream, b.swapaxes(-1, -2)),
+        lambda upstream, b: np.einsum("...ij,...kj->...ik", upstream, b),
+        lambda upstream, b: upstream.dot(b.T) if b.ndim == 2 else upstream @ b.mT,
+    ],
+}  # fmt: skip
+CUT_OFF = [
+    lambda out: 1 - np.array(out) ** 2, lambda x: 1 - np.vectorize(math.tanh)(np.array(x)) ** 2,
+    lambda out: np.array([1 - float(each) ** 2 for each in out.reshape(-1)]).reshape(out.shape),
+    lambda out: 1 - np.reshape(out.tolist(), out.shape) ** 2, lambda out: 1 - out * np.asarray(out),
+    lambda out: filled(np.zeros(out.shape), 1 - out**2),
+]  # fmt: skip
+
+
+def filled(array, values):
+    """An array that is written into."""
+    array[...] = values
+    return array
+
+
+def test_right_answers_in_awkward_forms_move_as_they_should():
+    for name, answers in AWKWARD_TWICE.items():
+        exercise = exercises.named(f"{name}.twice")
+        for place, answer in enumerate(answers):
+            for seed in range(4):
+                reply = exercises.check(exercise, answer, seed=seed)
+                assert reply, (name, place, seed, reply.text)
+
+
+@pytest.mark.parametrize("answer", CUT_OFF)
+def test_what_cuts_off_its_past_loses_the_second_order_and_that_alone(answer):
+    result = exercises.check("tanh.x.twice", answer).result
+    assert [part["points"] for part in result.parts] == [1, 5, 2, 0]
+    assert result.mistake is not None
+
+
+@pytest.mark.parametrize("name", ["tanh.x", "log.x", "power.exponent", "sin.x"])
+def test_how_a_right_answer_moves_is_its_second_derivative(name):
+    exercise, (_, asked) = exercises.named(f"{name}.twice"), name.split(".")
+    op = operations[name.partition(".")[0]]
+    case = next(each for each in exercise.cases(5) if each.part == "second order")
+    inputs = case.expects["sample"].inputs
+    place = op.inputs.index(asked)
+
+    def local(*values):
+        return mg.grad(lambda *v: op.call(*v).sum(), place)(*values)
+
+    ways = [case.request["arguments"]["along"][each] for each in op.inputs]
+    after, before = (local(*[mg.tensor(v + step * way) for v, way in zip(inputs, ways, strict=True)]).numpy()
+                     for step in (1e-5, -1e-5))  # fmt: skip
+    exact = (after - before) / 2e-5
+    assert np.allclose(case.sent["values"][asked], exact, rtol=1e-5, atol=1e-6 * np.max(np.abs(exact)))
+
+
+def test_where_nothing_moves_there_is_nothing_to_be_asked_a_second_time():
+    with pytest.raises(ValueError, match="nothing of relu can be asked a second time"):
+        exercises.check("relu.x", lambda x: 1.0 * (x > 0), twice=True)
 
 
 NEW_MISTAKES = [

@@ -138,6 +138,21 @@ def test_each_student_is_asked_about_a_walk_of_his_own_and_at_an_appeal_about_th
     assert f"walk number {sheets.number_of(key, 'a17', 'means.find')}" in wrong["reason"]
 
 
+def test_the_second_order_is_marked_by_values_alone_where_no_engine_is(tmp_path):
+    made = Assignment("twice", ["tanh.x.twice", "softmax.x.twice"], SECRET)
+    answers = (
+        "import numpy as np\ndef tanh_x_twice(out):\n    return 1 - np.array(out)**2\n"
+        "def softmax_x_twice(upstream, out, axis):\n"
+        "    return out * (upstream - (upstream * out).sum(axis, keepdims=True))\n"
+    )
+    with Sandbox() as sandbox:
+        given = submissions.Submission("ada", submissions.of_program(answers.encode()))
+        first, second = marking.marked(given, made, sandbox)["exercises"]
+    assert [part["points"] for part in first["parts"]] == [1, 5, 2, 0]
+    assert first["mistake"]["title"] == "slope cut off from its output"
+    assert second["right"]
+
+
 # The batch ------------------------------------------------------------------------------------------------------------
 
 

@@ -45,6 +45,10 @@ class Part:
         self.name, self.points, self.sentence = name, points, sentence
 
 
+SECOND = "second order"
+"""The part of a rule that is read on numbers that move: the gradient of what it sends."""
+
+
 class Case:
     """One call of the student's code: the part it counts for, what is special about it, and the request.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from ... import ops
 from ...checks.samples import real
 from ..exercise import GROUPS
-from .making import by_hand, find, predict, rules, whole_rule
+from .making import by_hand, find, predict, rules, twice as read_twice, whole_rule
 
 GROUP = GROUPS[0]
 
 rules(GROUP, "subtract.b", "multiply.a", "divide.b", "power.base", "exp.x", "log.x", "sqrt.x", "tanh.x", "sigmoid.x",
       "absolute.x", "maximum.a+b", "leaky_relu.x", "clip.x")  # fmt: skip
+read_twice(GROUP, "multiply.a", "tanh.x")
 whole_rule(GROUP, "relu.x", "relu going back: what arrives, and the gate")
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from ... import ops
 from ...checks.samples import real
 from ..exercise import GROUPS
-from .making import find, rules, whole_rule
+from .making import find, rules, twice, whole_rule
 
 GROUP = GROUPS[4]
 
 rules(GROUP, "softmax.x", "masked_softmax.x", "gelu_erf.x", "dropout.x", "layer_norm.x", "rms_norm.x", "batch_norm.x",
       "scaled_dot_product_attention.query+key+value+bias", "rnn.drive+weight+start")  # fmt: skip
+twice(GROUP, "softmax.x")
 whole_rule(GROUP, "layer_norm.weight", "the weight of a normalisation, for input with three axes")
 
 

@@ -30,6 +30,12 @@ def rules(group: str, *names: str) -> None:
         declare(rule_exercise(name, group=group))
 
 
+def twice(group: str, *names: str) -> None:
+    """Declare the exercises of rules that are read on numbers that move as well, under `NAME.twice`."""
+    for name in names:
+        declare(rule_exercise(name, group=group, twice=True, id=f"{name}.twice"))
+
+
 def whole_rule(group: str, name: str, title: str) -> None:
     """Declare the exercise of a rule that undoes broadcasting itself, under `NAME.whole`."""
     declare(rule_exercise(name, group=group, whole=True, id=f"{name}.whole", title=title))
@@ -175,4 +181,4 @@ def find(id: str, group: str, program: Program, inputs: dict[str, Any], *, exhib
     declare(made)
 
 
-__all__ = ["Exercise", "by_hand", "find", "predict", "rules", "whole_rule"]
+__all__ = ["Exercise", "by_hand", "find", "predict", "rules", "twice", "whole_rule"]
