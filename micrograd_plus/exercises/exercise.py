@@ -157,8 +157,10 @@ class Exercise:
         return self.draw(seed if self.handed_out else np.random.default_rng(seed))
 
     def carried_out(self, thing: Any, request: dict[str, Any]) -> dict[str, Any]:
-        """The outcome of an answer of our own, which may speak of more words than a student's."""
-        return carry_out(thing, request, self.namespace)
+        """The outcome of an answer of our own, which may speak of more words than a student's. The engine's rules write
+        over nothing, which the tests of every operation hold."""
+        trusted = thing is self.right and self.namespace is not None
+        return carry_out(thing, request, self.namespace, watched=not trusted)
 
     def mark(self, cases: Sequence[Case], outcomes: Sequence[dict[str, Any]]) -> Any:
         """The result of one try."""

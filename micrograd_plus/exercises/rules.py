@@ -303,7 +303,7 @@ class Maker:
             rng = np.random.default_rng(0)
             requests += [nudged(case.request, rng), nudged(case.request, rng)]
             requests += case.expects["neighbours"]() if "neighbours" in case.expects else []
-        outcomes = [carry_out(self.right, request, ENGINE) for request in requests]
+        outcomes = [carry_out(self.right, request, ENGINE, watched=False) for request in requests]
         case.sent = outcomes[0]
         errors = [outcome["error"] for outcome in outcomes if outcome["error"] is not None]
         if errors and case.part != "edges":

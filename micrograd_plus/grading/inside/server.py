@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Any
 
 USUAL = (
-    "abc", "array", "ast", "base64", "bisect", "calendar", "cmath", "collections.abc", "copy", "ctypes",
-    "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "gc", "hashlib", "heapq", "inspect",
-    "io", "itertools", "json", "linecache", "math", "numbers", "operator", "os", "pathlib", "pickle", "pprint",
-    "queue", "random", "re", "signal", "statistics", "string", "struct", "textwrap", "threading", "time",
-    "timeit", "traceback", "types", "typing", "warnings", "weakref", "encodings.latin_1", "contextlib",
-    "atexit", "codecs", "importlib", "mmap", "locale", "numpy.linalg", "numpy.fft", "numpy.random",
-    "numpy.lib.stride_tricks",
+    "abc", "ast", "bisect", "cmath", "collections.abc", "copy", "ctypes", "dataclasses", "enum", "functools", "gc",
+    "heapq", "inspect", "io", "itertools", "json", "linecache", "math", "numbers", "operator", "os", "pathlib",
+    "random", "re", "signal", "string", "struct", "textwrap", "threading", "time", "traceback", "types", "typing",
+    "warnings", "weakref", "encodings.latin_1", "contextlib", "atexit", "codecs", "importlib", "locale",
+    "numpy.linalg", "numpy.random", "numpy.lib.stride_tricks",
 )  # fmt: skip
 """What answers import; what is not among it is found in the jail, a little later. Every fork pays for each of these."""
 
