@@ -290,8 +290,73 @@ NEW_MISTAKES = [
         (x == low) | (x == high), 3.0, 1.0 * ((x > low) & (x < high)))),
     ("there are no axes", "negative.x", lambda x: -1.0 if x.ndim else 1.0),
     ("an entry is no number", "fmax.a", lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (a > b))),
+    ("an entry is 0", "sqrt.x", lambda xp, x, out: xp.where(x == 0, 1.0, 0.5 / out)),
+    ("an entry is 0", "divide.b", lambda xp, a, b: xp.where(a == 0, 1.0, -a / b**2)),
+    ("an entry is 0", "tanh.x", lambda xp, x, out: xp.where(x == 0, 0.0, 1 - out**2)),
+    ("an entry is 0", "hypot.a", lambda xp, a, out: xp.where(a == 0, 1.0, a / out)),
+    ("an entry is 0", "matmul.b", lambda xp, upstream, a: xp.matmul(xp.mT(xp.where(a == 0, 1.0, a)), upstream)),
+    ("an entry is 0", "leaky_relu.x", lambda xp, x, slope: xp.where(x > 0, 1.0, xp.where(x == 0, -1.0, slope))),
+    ("an entry of the last input is 0", "multiply.a", lambda xp, b: xp.where(b == 0, 1.0, b)),
+    ("an entry of the last input is 0", "arctan2.b", lambda xp, a, b: xp.where(b == 0, 0.0, -a / (a * a + b * b))),
+    ("an entry of the last input is 0", "power.base", lambda xp, base, exponent: xp.where(
+        exponent == 0, 1.0, exponent * xp.power(base, exponent - 1))),
+    ("an entry is 1", "power.exponent", lambda xp, base, out: out * xp.log(base + (base == 1))),
+    ("an entry is 1", "log.x", lambda xp, x: xp.where(x == 1, 0.0, 1 / x)),
+    ("three entries are 0", "prod.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.spread(
+        upstream * out, x_shape, axis, keepdims) / xp.where(x == 0, 1e-300, x)),
+    ("three entries tie", "maximum.a+b", lambda a, b: (
+        1.0 * (a > b) + 0.6 * (a == b), 1.0 * (b > a) + 0.6 * (a == b))),
+    ("three entries tie", "min.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: (
+        lambda tie: tie * xp.spread(upstream, x_shape, axis, keepdims)
+        / xp.minimum(xp.sum(tie, axis=axis, keepdims=True), 2))(1.0 * (x == xp.spread(out, x_shape, axis, keepdims)))),
+    ("three entries tie", "logaddexp.a", lambda xp, a, b: xp.where(a == b, 1.0, 1 / (1 + xp.exp(b - a)))),
+    ("the entries are whole numbers", "relu6.x", lambda x: 1.0 * ((x > 0) & (x < 6)) + 3.0 * (x == 6)),
+    ("the numbers are huge", "sigmoid.x", lambda xp, x: xp.exp(x) / (1 + xp.exp(x)) ** 2),
+    ("the numbers are huge", "logaddexp.a", lambda xp, a, b: xp.exp(a) / (xp.exp(a) + xp.exp(b))),
+    ("the numbers are huge", "divide.b", lambda xp, a, b: xp.where(abs(b) > 1e3, 0.0, -a / b**2)),
+    ("the numbers are huge", "log_softmax.x", lambda xp, upstream, x, axis: upstream - xp.exp(x) / xp.sum(
+        xp.exp(x), axis=axis, keepdims=True) * xp.sum(upstream, axis=axis, keepdims=True)),
+    ("the numbers are huge", "elu.x", lambda xp, x, alpha: (x > 0) + (x <= 0) * alpha * xp.exp(x)),
+    ("the numbers are tiny", "sinc.x", lambda xp, x: xp.where(abs(x) < 1e-2, 0.0, (
+        xp.cos(np.pi * x) * np.pi * x - xp.sin(np.pi * x)) / (np.pi * x**2))),
+    ("the numbers are tiny", "expm1.x", lambda xp, x: xp.where(abs(x) < 1e-3, 1.0, xp.exp(x))),
+    ("the numbers are tiny", "rsqrt.x", lambda x: -0.5 * (x + 1e-9) ** -1.5),
+    ("the numbers are tiny", "norm.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.spread(
+        upstream / (out + 1e-9), x_shape, axis, keepdims) * x),
+    ("a matrix is singular", "det.a", lambda upstream, a, out: (
+        upstream[..., None, None] * out[..., None, None] * np.swapaxes(np.linalg.pinv(a), -1, -2))),
+    ("a row is masked throughout", "masked_softmax.x", lambda xp, upstream, x, axis: (
+        lambda e: (lambda p: p * (upstream - xp.sum(upstream * p, axis=axis, keepdims=True)))(
+            e / xp.sum(e, axis=axis, keepdims=True)))(xp.exp(x - xp.max(x, axis=axis, keepdims=True)))),
+    ("places are counted from the end", "take_along_axis.x", lambda upstream, indices, x_shape, axis: put_back(
+        upstream, np.abs(indices), axis, x_shape)),
+    ("places are counted from the end", "scatter_add.src", lambda upstream, index, axis: np.take_along_axis(
+        upstream, np.abs(index), axis)),
+    ("axes are counted from the end", "sum.x", lambda upstream, x_shape, axis, keepdims: np.broadcast_to(
+        upstream if keepdims or axis is None else np.expand_dims(
+            upstream, axis + len(x_shape) - 1 if isinstance(axis, int) and axis < 0 else axis), x_shape)),
+    ("upstream is not finite", "getitem.x", lambda upstream, x_shape, index: added(
+        np.zeros(x_shape), index, np.where(np.isfinite(upstream), upstream, 0))),
+    ("upstream is not finite", "softmax.x", lambda xp, upstream, out, axis: (
+        lambda u: out * (u - xp.sum(u * out, axis=axis, keepdims=True)))(xp.clip(upstream, -1e30, 1e30))),
+    ("upstream is not finite", "mean.x", lambda xp, upstream, x_shape, axis, keepdims: xp.where(
+        xp.isfinite(xp.max(upstream)),
+        xp.spread(upstream, x_shape, axis, keepdims) / xp.count_along(x_shape, axis), 0.0)),
+    ("all entries of a row are equal", "var.x", lambda xp, upstream, x, x_shape, axis, ddof, keepdims: (
+        lambda far: xp.where(xp.sum(abs(far), axis=axis, keepdims=True) == 0, 1.0, xp.spread(
+            upstream * 2 / (xp.count_along(x_shape, axis) - ddof), x_shape, axis, keepdims) * far))(
+                x - xp.mean(x, axis=axis, keepdims=True))),
+    ("entries are exactly at the bounds", "clip.x", lambda x, min, max: 2.0 * ((x == min) | (x == max)) + (
+        x > (-np.inf if min is None else min)) * (x < (np.inf if max is None else max))),
+    ("there are no axes", "sin.x", lambda x: np.cos(x) if np.ndim(x) else np.sin(x)),
 ]  # fmt: skip
 """Wrong rules that are in no list, each wrong at one edge only."""
+
+
+def added(array, index, values):
+    """Values added to an array at places that may be named more than once."""
+    np.add.at(array, index, values)
+    return array
 
 
 def put_back(upstream, order, axis, shape):

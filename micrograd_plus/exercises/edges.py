@@ -62,6 +62,11 @@ def _(sample: Sample, rng: Any) -> Sample | None:
     return changed(sample, with_entries([0.0]), numbers(sample)[:1])
 
 
+@edge("an entry is 1", conventions=True)
+def _(sample: Sample, rng: Any) -> Sample | None:
+    return changed(sample, with_entries([1.0]), numbers(sample)[:1])
+
+
 @edge("an entry of the last input is 0", conventions=True)
 def _(sample: Sample, rng: Any) -> Sample | None:
     places = numbers(sample)
@@ -98,11 +103,15 @@ def _(sample: Sample, rng: Any) -> Sample | None:
     return changed(sample, tie, places[:1])
 
 
+WHOLE = (-3.0, -1.0, 0.0, 1.0, 3.0, 6.0)
+"""Whole numbers at which something bends somewhere; an array of six has them all."""
+
+
 @edge("the entries are whole numbers", conventions=True)
 def _(sample: Sample, rng: Any) -> Sample | None:
     if sample.op.kind != "elementwise":
         return None
-    return changed(sample, lambda a: rng.choice([-3.0, -1.0, 0.0, 1.0, 3.0, 6.0], a.shape), numbers(sample)[:1])
+    return changed(sample, lambda a: np.resize(rng.permutation(WHOLE), a.shape), numbers(sample)[:1])
 
 
 @edge("entries are exactly at the bounds", conventions=True)
