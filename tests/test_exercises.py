@@ -21,7 +21,7 @@ from micrograd_plus.checks import museum
 from micrograd_plus.core.define import operations
 from micrograd_plus.core.operation import Op
 from micrograd_plus.core.rule import Rule
-from micrograd_plus.exercises import defining, rows, sheets, student
+from micrograd_plus.exercises import comparing, defining, rows, sheets, student
 from micrograd_plus.exercises.adapting import adapted
 from micrograd_plus.exercises.edges import EDGES
 from micrograd_plus.exercises.exercise import GROUPS, KINDS
@@ -643,6 +643,26 @@ def test_a_starter_that_is_run_as_it_stands_is_told_so(capsys):
     exec(exercises.named("tanh.x").starter, {"exercises": exercises})  # noqa: S102 - our own text, as a notebook runs it
     said = " ".join(capsys.readouterr().out.split())
     assert said.startswith("tanh.x: nothing is written yet. Put your answer in the place of `raise NotImplemented")
+
+
+def test_what_is_no_number_is_told_so_where_a_number_is_asked_for():
+    for answer, kind in (("seven", "str"), ([5], "list"), (True, "bool")):
+        assert f"a number is asked for, and an object of type {kind} came" in " ".join(
+            exercises.check("curves.find", answer).text.split())  # fmt: skip
+
+
+def test_a_difference_of_tiny_numbers_is_counted_and_one_number_is_no_every_entry():
+    right = np.array([1e-12, 2e-12, 3e-12])
+    wrong = comparing.told("x", right, np.array([0.0, 0.0, 3e-12]), np.array([False, False, True]))
+    assert wrong.sentence.startswith("2 of 3 entries differ")
+    single = comparing.told("a", np.array(2.0), np.array(1.0), np.array(False))
+    assert "every entry" not in single.sentence
+
+
+def test_softmax_without_its_average_and_with_that_of_everything_are_named():
+    for answer, row in ((lambda upstream, out: upstream * out, "M54"),
+                        (lambda upstream, out: out * (upstream - np.sum(upstream * out)), "M55")):  # fmt: skip
+        assert exercises.check("softmax.x", answer).result.mistake.row == row
 
 
 def test_every_wrong_step_that_is_named_has_a_hint():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from graded import BROKEN, RIGHT, SECRET, SIGN, a_class, assignment
+from graded import BROKEN, HEAD, RIGHT, SECRET, SIGN, TANH, a_class, assignment
 from micrograd_plus.__main__ import main
 from micrograd_plus.exercises import sheets
 from micrograd_plus.grading import batch, levels, marking, submissions
@@ -151,6 +151,23 @@ def test_the_second_order_is_marked_by_values_alone_where_no_engine_is(tmp_path)
     assert [part["points"] for part in first["parts"]] == [1, 5, 2, 0]
     assert first["mistake"]["title"] == "slope cut off from its output"
     assert second["right"]
+
+
+def test_a_flaw_that_all_parts_have_is_said_once(tmp_path):
+    with Sandbox() as sandbox:
+        cells = submissions.of_program((HEAD + TANH.format("(1 - out**2).astype('f4')")).encode())
+        given = submissions.Submission("ada", cells)
+        first = marking.marked(given, Assignment("single", ["tanh.x"], SECRET), sandbox)["exercises"][0]
+    assert first["reason"].count("single precision") == 1
+    assert not first["reason"].startswith("right")
+
+
+def test_a_new_assignment_says_which_of_its_exercises_do_not_come_along(tmp_path, capsys):
+    assert main(["grade", "--new", str(tmp_path / "a.toml"), "tanh.x", "tanhx"]) == 0
+    told = capsys.readouterr().out
+    assert "there is no exercise 'tanhx'" in told
+    assert "name the file that defines it" in told
+    assert "tanh.x'." not in told
 
 
 # The batch ------------------------------------------------------------------------------------------------------------

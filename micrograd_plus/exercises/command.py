@@ -26,8 +26,11 @@ def run(chosen: argparse.Namespace) -> int:
         return 0
     path = Path(chosen.of)
     students = read_students(Path(chosen.students)) if chosen.students else []
-    for place in release(path, Path(chosen.output or f"{path.stem}-release"), students):
+    places = release(path, Path(chosen.output or f"{path.stem}-release"), students)
+    for place in places[: len(places) - 2 * len(students)]:
         print(f"Wrote {place}")
+    if students:
+        print(f"Wrote {places[-1].parent}: a notebook and a script for each of {len(students)} students")
     return 0
 
 

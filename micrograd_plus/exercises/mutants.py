@@ -279,6 +279,16 @@ def _(xp: Any, upstream: Any, out: Any, axis: Any) -> Any:
     return out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True)) + 0.1 * upstream * (out == 0)
 
 
+@mutant("M54", "softmax.x")
+def _(upstream: Any, out: Any) -> Any:
+    return upstream * out
+
+
+@mutant("M55", "softmax.x")
+def _(xp: Any, upstream: Any, out: Any) -> Any:
+    return out * (upstream - xp.sum(upstream * out))
+
+
 @mutant("M54", "masked_softmax.x")
 def _(upstream: Any, out: Any) -> Any:
     return upstream * out * (1 - out)

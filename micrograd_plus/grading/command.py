@@ -57,6 +57,7 @@ def run(chosen: argparse.Namespace) -> int:
             drawn(Path(chosen.new), chosen.submissions)
             sys.stdout.write(
                 f"Wrote {chosen.new}. It holds the secret of the inputs: keep it, and keep it to yourself.\n"
+                f"{''.join(map(not_there, chosen.submissions))}"
             )
             return 0
         if not chosen.assignment:
@@ -72,6 +73,17 @@ def run(chosen: argparse.Namespace) -> int:
     except (AssignmentError, LevelError, BusyError, Refused) as error:
         sys.stderr.write(f"micrograd-plus grade: {error}\n")
         return 1
+
+
+def not_there(name: str) -> str:
+    """What is said of an exercise that does not come along."""
+    from .. import exercises
+
+    try:
+        exercises.named(name)
+    except (KeyError, ValueError) as error:
+        return f'{error.args[0]}. If it is your own, name the file that defines it: files = ["my_exercises.py"].\n'
+    return ""
 
 
 def pack(chosen: argparse.Namespace) -> int:

@@ -186,8 +186,9 @@ class Work:
         if result["right"]:
             return say("right")
         wrong, mistake = result["first_wrong"], result["mistake"]
+        flaws = dict.fromkeys(part["reason"].removeprefix("right; ") for part in result["parts"])
         first = f"{wrong['part']}, {wrong['case']}: {wrong['sentence']}" if wrong else "; ".join(
-            part["reason"] for part in result["parts"] if part["reason"] != "right")  # fmt: skip
+            each for each in flaws if each != "right")  # fmt: skip
         return steady(f"{first}. {mistake['hints'][0]}" if mistake else first)
 
     # Reasons ----------------------------------------------------------------------------------------------------------

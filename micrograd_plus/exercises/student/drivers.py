@@ -52,6 +52,8 @@ def value(thing: Any, arguments: dict[str, Any], xp: Any) -> Any:
     """A plain answer; of a function, what it returns."""
     if thing is None:
         raise Refused("there is no answer yet")
+    if not callable(thing) and (isinstance(thing, bool) or not isinstance(thing, (int, float, np.number, np.ndarray))):
+        raise Refused(f"a number is asked for, and an object of type {type(thing).__name__} came")
     return called(thing, arguments, xp) if callable(thing) else thing
 
 
