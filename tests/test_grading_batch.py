@@ -214,6 +214,49 @@ def test_whoever_is_broken_changes_nobody_elses_marks(tmp_path):
     assert all(json.loads(text)["exercises"][0]["reason"] for text in with_them.values())
 
 
+WITHOUT_UNIX = """
+import os, select, signal, socket, subprocess, sys
+for name in ("fcntl", "resource", "pwd", "grp"):
+    sys.modules[name] = None
+for module, names in ((os, "fork forkpty killpg getuid geteuid memfd_create pidfd_open chown setsid wait4 sysconf"),
+                      (select, "poll epoll"), (socket, "AF_UNIX SOCK_SEQPACKET send_fds recv_fds"),
+                      (signal, "SIGHUP SIGSTOP SIGALRM alarm pthread_sigmask")):
+    for name in names.split():
+        if hasattr(module, name):
+            delattr(module, name)
+"""
+
+
+def test_a_class_is_marked_on_a_system_without_forks_locks_limits_and_user_ids(tmp_path):
+    (tmp_path / "without").mkdir()
+    (tmp_path / "without" / "sitecustomize.py").write_text(WITHOUT_UNIX, encoding="utf-8")
+    folder = a_class(tmp_path / "handed in", 6, broken=3)
+    paths = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "without"), *filter(None, sys.path)])}
+    ran = subprocess.run(command(folder, "--assignment", assignment(tmp_path), "-o", tmp_path / "out", "--jobs", 2),
+                         env=os.environ | paths, check=False, capture_output=True, text=True)  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert "isolation was 'none'" in ran.stdout
+    marks = [json.loads(text) for text in everything(tmp_path / "out").values()]
+    assert [each["isolation"] for each in marks] == ["none"] * 6
+    assert all(each["provisional"] for each in marks)
+    assert [each["score"] for each in marks] == [20, 20, 11, 0, 0, 0]
+    said = [each["exercises"][0]["reason"] for each in marks[3:]]
+    assert said[0] == "your program ended before it had answered"
+    assert said[1].startswith("your code ran longer than")
+
+
+def test_a_file_that_another_program_holds_is_told_and_what_is_marked_is_kept(tmp_path, monkeypatch, capsys):
+    def held(*_):
+        raise PermissionError(13, "Permission denied", str(tmp_path / "out" / "marks.csv"))
+
+    monkeypatch.setattr("micrograd_plus.grading.report.write", held)
+    folder, made = a_class(tmp_path / "handed in", 1), assignment(tmp_path)
+    assert main(["grade", str(folder), "--assignment", str(made), "-o", str(tmp_path / "out")]) == 1
+    told = capsys.readouterr().err
+    assert "marks.csv cannot be written or read (Permission denied). Is it open in another program?" in told
+    assert len(everything(tmp_path / "out")) == 1
+
+
 @pytest.mark.slow
 def test_three_hundred_with_one_in_twenty_broken_have_three_hundred_results(tmp_path):
     folder = a_class(tmp_path / "handed in", 300, broken=15)

@@ -73,6 +73,11 @@ def run(chosen: argparse.Namespace) -> int:
     except (AssignmentError, LevelError, BusyError, Refused) as error:
         sys.stderr.write(f"micrograd-plus grade: {error}\n")
         return 1
+    except PermissionError as error:
+        name = error.filename2 or error.filename or ""
+        sys.stderr.write(f"micrograd-plus grade: {name} cannot be written or read ({error.strerror}). Is it open in "
+                         f"another program? What is marked is kept: run the same command again.\n")  # fmt: skip
+        return 1
 
 
 def not_there(name: str) -> str:
