@@ -665,6 +665,25 @@ def test_softmax_without_its_average_and_with_that_of_everything_are_named():
         assert exercises.check("softmax.x", answer).result.mistake.row == row
 
 
+@pytest.mark.parametrize(("name", "answer", "title"), [
+    ("sum.x", lambda upstream, x: upstream, "what came is no answer"),
+    ("mean.x", lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape) / x_shape[0], "the code cannot run on"),
+    ("transpose.x", lambda upstream: upstream.T, "the axes stand in another order"),
+    ("cumsum.x", lambda upstream, axis: np.cumsum(upstream, axis), "the answer has another shape than its input"),
+    ("getitem.x", lambda upstream, x_shape, index: put_there(np.zeros(x_shape), index, upstream), "repeated places"),
+])  # fmt: skip
+def test_what_students_try_first_has_hints_also_where_it_is_wrong_in_several_ways(name, answer, title):
+    reply = exercises.check(name, answer)
+    assert reply.result.mistake.title.startswith(title)
+    assert reply.hint().startswith("Hint 1 of 3")
+
+
+def put_there(array, index, values):
+    """Values written into an array; the last one wins."""
+    array[index] = values
+    return array
+
+
 def test_every_wrong_step_that_is_named_has_a_hint():
     for number in range(1, 7):
         reply = exercises.check("curves.find", number)

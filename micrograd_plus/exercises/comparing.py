@@ -29,7 +29,8 @@ NOISE = 3e-13
 
 
 class Wrong:
-    """How an answer differs: a kind, a sentence that holds no right value, and the entry or the ratio it speaks of."""
+    """How an answer differs: a kind, a sentence that holds no right value, and the entry, the two shapes or the ratio
+    it speaks of."""
 
     __slots__ = ("answer", "case", "entry", "kind", "ratio", "sentence")
 
@@ -121,7 +122,7 @@ def fit(case: Case, name: str, value: Any, finite: int | None = None) -> Any:
             return value
         if case.expects.get("undo") and may_be_undone(value.shape, shape):
             return devices.device("cpu").namespace.unbroadcast(value, shape)
-    return Wrong("shape", f"the shape is {value.shape}, and {name} has shape {shape}", name)
+    return Wrong("shape", f"the shape is {value.shape}, and {name} has shape {shape}", name, (value.shape, shape))
 
 
 def nudged(request: dict[str, Any], rng: Any) -> dict[str, Any]:
@@ -191,7 +192,8 @@ def as_sent(expected: Expected, name: str, given: Any) -> bool:
 def compared(expected: Expected, name: str, right: Any, given: Any) -> Wrong | None:
     """One answer, entry by entry."""
     if given.shape != right.shape:
-        return Wrong("shape", f"the shape is {given.shape}, and {name} has shape {right.shape}", name)
+        shapes = given.shape, right.shape
+        return Wrong("shape", f"the shape is {given.shape}, and {name} has shape {right.shape}", name, shapes)
     if given.dtype.kind == "c" and right.dtype.kind != "c":
         return Wrong("complex", f"{name} is made of real numbers, and complex ones came", name)
     with np.errstate(all="ignore"):

@@ -223,6 +223,13 @@ def _(upstream: Any, indices: Any, weight_shape: Any) -> Any:
     return out
 
 
+@mutant("M53", "getitem.x")
+def _(upstream: Any, x_shape: Any, index: Any) -> Any:
+    out = np.zeros(x_shape)
+    out[index] = upstream
+    return out
+
+
 @mutant("M12", "square.x")
 def _(x: Any) -> Any:
     return 2 * x * x

@@ -42,6 +42,16 @@ UNCUT = Mistake("shape", "the answer has another shape than its input", (
     "A gradient has exactly the shape of what it belongs to: compare the two shapes axis by axis.",
     "Repeated axes are summed, summed ones are put back with length 1 and repeated, and what was cut off is 0.",
 ))  # fmt: skip
+TURNED_ROUND = Mistake("axes", "the axes stand in another order", (
+    "Write the input's shape under the shape of your answer. Which axis of one is which of the other?",
+    "Your answer has as many numbers as the input, and its axes in another order.",
+    "Put 0, 1, 2 … into a small array, let it go forward, and see what brings every number back to its place.",
+))  # fmt: skip
+REFUSED = Mistake("refused", "what came is no answer", (
+    "Read the sentence about the first part: what did your code ask for, or give back?",
+    "A rule is given what its parameters are called, and of that only what it may read; it gives back arrays.",
+    "Compare the names of your parameters with those of the exercise, and see that every way through the code returns.",
+))  # fmt: skip
 RAISED = Mistake("raised", "the code cannot run on this call", (
     "Read the error first: which line, and which two shapes or names?",
     "Print the shapes of what your code is given, on this call and on one that works.",
@@ -53,7 +63,9 @@ NOT_FINITE = Mistake("M85", "numbers too large, too small or 0 are not survived"
     "Take the largest out before an exponential, and never divide a product by its own factor.",
 ))  # fmt: skip
 
-GENERIC = (TURNED, HALF, TWICE, FACTOR, LYING, TIES, UNCUT, RAISED, NOT_FINITE)
+GENERIC = (TURNED, HALF, TWICE, FACTOR, LYING, TIES, UNCUT, TURNED_ROUND, REFUSED, RAISED, NOT_FINITE)
+FIRST_OF_ALL = {"refused": REFUSED, "raised": RAISED, "shape": UNCUT, "nan": NOT_FINITE}
+"""What is looked at first where differences are of several kinds: an answer, then its shape, then its numbers."""
 
 
 def read_from(wrongs: Sequence[Any], cases: Sequence[Case]) -> Mistake | None:
@@ -70,8 +82,6 @@ def read_from(wrongs: Sequence[Any], cases: Sequence[Case]) -> Mistake | None:
         return LYING
     if kinds == {"ties"}:
         return TIES
-    if kinds == {"shape"}:
-        return UNCUT
-    if kinds == {"nan"}:
-        return NOT_FINITE
-    return RAISED if kinds == {"raised"} else None
+    if kinds == {"shape"} and all(wrong.entry and sorted(wrong.entry[0]) == sorted(wrong.entry[1]) for wrong in wrongs):
+        return TURNED_ROUND
+    return next((mistake for kind, mistake in FIRST_OF_ALL.items() if kind in kinds), None)
