@@ -665,9 +665,14 @@ def test_softmax_without_its_average_and_with_that_of_everything_are_named():
         assert exercises.check("softmax.x", answer).result.mistake.row == row
 
 
+def test_an_exercise_is_worth_a_whole_number_of_points():
+    assert [each.id for each in exercises.listed() if each.points != round(each.points)] == []
+
+
 @pytest.mark.parametrize(("name", "answer", "title"), [
     ("sum.x", lambda upstream, x: upstream, "what came is no answer"),
     ("mean.x", lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape) / x_shape[0], "the code cannot run on"),
+    ("log_softmax.x", lambda xp, upstream, out: upstream - xp.exp(out), "upstream is forgotten"),
     ("transpose.x", lambda upstream: upstream.T, "the axes stand in another order"),
     ("cumsum.x", lambda upstream, axis: np.cumsum(upstream, axis), "the answer has another shape than its input"),
     ("getitem.x", lambda upstream, x_shape, index: put_there(np.zeros(x_shape), index, upstream), "repeated places"),

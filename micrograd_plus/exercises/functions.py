@@ -93,8 +93,9 @@ def function_exercise(
     draw = Draws(inputs, edges or {}, answers, driver, count)
     draw.words, draw.right, draw.about = tuple(sorted(ALL if words is None else words)), right, about
     if parts is None and kind == "gradients":
-        each = round(10 / len(answers or "1"), 2)
-        parts = [Part(name, each, f"the gradient of {name} is right") for name in answers or ["the answer"]]
+        names = answers or ["the answer"]
+        parts = [Part(name, points, f"the gradient of {name} is right")
+                 for name, points in zip(names, shares(len(names)), strict=True)]  # fmt: skip
     made = Exercise(
         id, kind=kind, group=group, title=title, prompt=prompt, starter="", draw=draw, right=right, judge=judge,
         parts=parts or (WITH_EDGES if edges else WITHOUT_EDGES), words=draw.words, limits=limits,
@@ -103,6 +104,12 @@ def function_exercise(
     )  # fmt: skip
     made.starter = starter or starter_of(made)
     return made
+
+
+def shares(count: int, whole: float = 10.0) -> list[float]:
+    """Points for so many parts, to two digits; the last has what is left of the whole."""
+    each = round(whole / count, 2)
+    return [each] * (count - 1) + [round(whole - each * (count - 1), 2)]
 
 
 def of_row(row: str, thing: Any) -> Mistake:

@@ -286,6 +286,11 @@ def _(xp: Any, upstream: Any, out: Any, axis: Any) -> Any:
     return out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True)) + 0.1 * upstream * (out == 0)
 
 
+@mutant("M6", "log_softmax.x")
+def _(xp: Any, upstream: Any, out: Any) -> Any:
+    return upstream - xp.exp(out)
+
+
 @mutant("M54", "softmax.x")
 def _(upstream: Any, out: Any) -> Any:
     return upstream * out
