@@ -596,6 +596,13 @@ def shown_at(reply):
     return seen[0]
 
 
+def test_the_line_that_a_shown_walk_names_is_the_students_own(monkeypatch):
+    monkeypatch.setattr(mg.Trace, "_mimebundle", staticmethod(lambda trace: {}))
+    reply = exercises.check("softmax.x", lambda upstream, out: upstream * out)  # this line
+    made = [node for node in reply.to_be_shown.nodes if node.op == "softmax"]
+    assert "# this line" in str(made[0].site)
+
+
 def test_a_walk_opens_after_the_step_of_the_rule_that_was_written():
     def loss(x, w):
         return ((x * w).sum() * 2.0).exp()

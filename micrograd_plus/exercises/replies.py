@@ -32,6 +32,10 @@ class Reply:
     def __init__(self, exercise: Exercise, result: Result, thing: Any):
         self.exercise, self.result, self.thing = exercise, result, thing
         self.stage = 0
+        self.to_be_shown = self._walk_to_show()  # made here, where the line that made it is the student's own
+
+    def _walk_to_show(self) -> Any:
+        return self.walk() if Trace._mimebundle is not None and not self.right else None
 
     @property
     def right(self) -> bool:
@@ -46,8 +50,8 @@ class Reply:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """In a notebook: the text, and under it the walk at the first wrong step, where something plays walks."""
-        trace = self.walk() if Trace._mimebundle is not None and not self.right else None
-        if trace is None:
+        trace = self.to_be_shown or self._walk_to_show()
+        if trace is None or Trace._mimebundle is None:
             return {"text/plain": self.text}
         played = trace._repr_mimebundle_()
         page = f"<pre style=\"white-space: pre-wrap\">{html.escape(self.text)}</pre>{played.get('text/html', '')}"
