@@ -167,7 +167,9 @@ def walk_of(exercise: Exercise, wrong: Wrong, thing: Any) -> Any:
             for name, leaf in leaves.items():
                 if isinstance(leaf, Tensor):
                     leaf.label = name
-            copy.apply(*leaves.values(), **sample.params).backward(upstream)
+            result = copy.apply(*leaves.values(), **sample.params)
+            result.label = "out"
+            result.backward(upstream)
         trace.opens_at = opening(trace, served)
         return trace if trace.steps else None
     except Exception:  # noqa: BLE001 - a student's rule may raise anything, and then there is no walk
