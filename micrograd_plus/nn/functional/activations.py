@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ... import ops
-from ...backends.shapes import ndim, shape
 from ...tensor import Tensor
 
 __all__ = [
