@@ -9,6 +9,7 @@ names are made one by one; a record of a hundred thousand steps is looked at pag
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -403,6 +404,11 @@ class Builder:
             round=made.round or None, rounds=made.loop.rounds if made.loop else None, line=line,
             nodes=self._group_counts[0][place], steps=self._group_counts[1][place],
         )  # fmt: skip
+
+    @cached_property
+    def edge_counts(self) -> Counter[tuple[int | None, int | None]]:
+        """How many edges join two groups: every part of a long record tells it."""
+        return Counter(self.edges())
 
     def edges(self) -> Iterator[tuple[int | None, int | None]]:
         """Every edge, as the innermost groups of the two nodes it joins."""

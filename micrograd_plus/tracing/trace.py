@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -402,6 +403,10 @@ class Trace:
         else:
             for node in self.nodes:
                 yield from ((self.nodes[each].group, node.group) for _, each in node.inputs)
+
+    def _edge_counts(self) -> Counter[tuple[int | None, int | None]]:
+        """How many edges join two groups; counted once for all parts of a long record."""
+        return Counter(self.edges()) if self._source is None else self._source.edge_counts
 
     # Plain data -------------
 
