@@ -245,7 +245,7 @@ WORDS = {
     "mg.grad(mg.sin, argnum=0)": "grad has no argument 'argnum': write argnums=",
     "x.size()": "x.size is a number, 4: write x.shape",
     "x.size(0)": "x.size is a number, 4: write x.shape[0]",
-    "x.flatten(1)": "x.flatten(1,): write x.reshape(len(x), -1)",
+    "x.flatten(axis=1)": "flatten has no argument 'axis'; it has x, start_dim, end_dim",
 }
 
 

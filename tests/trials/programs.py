@@ -17,6 +17,9 @@ SHAPES = [(), (3,), (4,), (3, 4), (4, 4), (1, 4), (3, 1), (2, 3, 4), (2, 1, 4)]
 MOST_ENTRIES, MOST_SIZE = 200, 20.0
 SEVERAL = 7
 """Of the programs that are recorded, one in so many is written as JSON and read back, which takes longest."""
+MOVES = 8
+"""Where the two differ, the leaves are moved by rounding errors so often: if PyTorch's own numbers then change by as
+much, neither side is wrong."""
 WAYS = (
     "plain", "plain", "twice", "freed", "create_graph", "hooks", "retained", "checkpoint", "recorded", "unfused",
     "grad", "jvp", "float32",
@@ -217,10 +220,11 @@ def run(case: int) -> str:
     wrong = difference(found, expected, within)
     if not wrong:
         return SAME
-    rng = dice("moved", case)
-    moved = [values * (1 + 1e-12 * rng.standard_normal(values.shape)) for values in program.leaves]
-    if program.way != "float32" and difference(in_torch(program, moved), expected, within):
-        return TIE
+    rng, far = dice("moved", case), 1e-6 if program.way == "float32" else 1e-12
+    for _ in range(MOVES):
+        moved = [values * (1 + far * rng.standard_normal(values.shape)) for values in program.leaves]
+        if difference(in_torch(program, moved), expected, within):
+            return TIE
     return f"{program.way}: {wrong}\n{told(program)}"
 
 

@@ -73,7 +73,7 @@ ALONG: dict[str, Callable[..., Any]] = {
     "all but one": lambda s, x, k: s.m.moveaxis(x, k, 0)[1:],
     "taken twice": lambda s, x, k: s.m.moveaxis(x, k, 0)[[0, -1, 0]],
     "swapped": lambda s, x, k: x.swapaxes(0, k),
-    "normalised": lambda s, x, k: s.F.normalize(x, dim=k),
+    "normalised": lambda s, x, k: s.F.normalize(x + 0.1, dim=k),
     "centred": lambda s, x, k: x - x.mean(k, **s.keep),
     "looped": lambda s, x, k: sum(row * row for row in s.m.moveaxis(x, k, 0)) / x.shape[k],
     "filled": lambda s, x, k: s.filled(s.m.moveaxis(x, k, 0)),
