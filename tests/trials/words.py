@@ -176,7 +176,7 @@ class Side:
 
     def logaddexp(self, x: Any, y: Any) -> Any:
         """Written out for PyTorch, whose own has nan for a second derivative where one number is much larger."""
-        return y + self.F.softplus(x - y, threshold=500.0) if self.name == "torch" else self.m.logaddexp(x, y)
+        return y + self.F.softplus(x - y, threshold=60.0) if self.name == "torch" else self.m.logaddexp(x, y)
 
     def ramp(self, x: Any, axis: int) -> Any:
         """Whole numbers along an axis, so that entries which a step before made equal are not: PyTorch's second
