@@ -2,8 +2,9 @@
 # (with venv and pip) need be there. `make PYTHON=python3.13 test` chooses another Python for a new .venv.
 
 PYTHON ?= python3.11 python3.12 python3.13 python3.14 python3
-# Several test processes share the cores, so each gets one thread for its linear algebra.
-PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup
+# Several test processes share the cores, so each gets one thread for its linear algebra; and the thousand processes that
+# they start read bytecode, also where the environment wants none written.
+PYTEST = PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "xdist_group(name): tests that one worker of pytest-xdist runs together")
     if config.getoption("--device") == "cuda" and on_device.lacking():
         raise pytest.UsageError(on_device.lacking())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: a test in a browser, and one that is held to its deadline, waits most of
+    the time."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_report_header(config: pytest.Config) -> str:
