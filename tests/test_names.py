@@ -227,6 +227,8 @@ WORDS = {
     "mg.expand_dims(x, dim=0)": "expand_dims has no argument 'dim': write axis=",
     "mg.softmax(input=x, dim=0)": "softmax has no argument 'input': write x=",
     "mg.stack(tensors=[x, x])": "stack has no argument 'tensors': write parts=",
+    "mg.where(x > 1)": "it needs a and b; for the places where a condition holds write mg.nonzero(condition)",
+    "mg.where(x > 1, x)": "it needs a and b; for the places where a condition holds write mg.nonzero(condition)",
     "mg.roll(x)": "roll needs 'shift'",
     "mg.transpose()": "transpose needs 'x'",
     "mg.linspace(0, 1, steps=3)": "linspace has no argument 'steps': write num=",

@@ -298,7 +298,7 @@ FUNCTIONS = {
     "cond": "s[..., 0] / s[..., -1] of s = mg.linalg.svdvals(x)",
     "matrix_rank": "np.linalg.matrix_rank(x.numpy())",
     "logspace": "10 ** mg.linspace(start, stop, n)",
-    "geomspace": "mg.exp(mg.linspace(mg.log(start), mg.log(stop), n))",
+    "geomspace": "mg.tensor(np.geomspace(start, stop, n))",
     "take_along_dim": "mg.take_along_axis(x, indices, axis)",
     "entr": "-mg.special.xlogy(x, x)",
     "logdet": "mg.linalg.slogdet(x)[1]",

@@ -42,7 +42,8 @@ def maximum(a: Any, b: Any) -> Tensor: """Maximum of two, entry by entry."""
 def minimum(a: Any, b: Any) -> Tensor: """Minimum of two, entry by entry."""
 def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
     """Clipping: the nearest number between `min` and `max`."""
-def where(condition: Any, a: Any, b: Any) -> Tensor: """Selection by a condition: `a` where it holds, else `b`."""
+def where(condition: Any, a: Any = None, b: Any = None) -> Tensor:
+    """Selection by a condition: `a` where it holds, else `b`."""
 
 # Exponentials and logarithms
 def sqrt(x: Any) -> Tensor: """Square root."""
