@@ -690,6 +690,9 @@ class Tensor(Variable):
             raise TypeError("a tensor of shape () is one number and has no length")
         return self.shape[0]
 
+    def __contains__(self, value: Any) -> bool:
+        return bool(ops.any(self == value))
+
     def __iter__(self) -> Iterator[Tensor]:
         if not self.shape:
             raise TypeError("a tensor of shape () is one number and cannot be iterated over")

@@ -305,6 +305,9 @@ m.reshape(x, (4, 3))
 m.ravel(x)
 m.flatten(x)
 m.flatten(x[None], 1)
+9.0 in p
+p[0, 0].item() in p
+v[2] in v
 m.flatten(x[None], start_dim=0, end_dim=1)
 x.flatten(1)
 x[None].flatten(0, 1)
