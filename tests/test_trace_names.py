@@ -286,7 +286,7 @@ def test_a_part_of_a_joined_array_is_the_part_that_it_was():
 def test_a_part_that_is_taken_sends_its_gradient_to_its_place_and_0_elsewhere():
     x, indices = leaf(np.ones((3, 4))), np.array([0, 0])
     assert formulas_of(lambda: x[1:, 0]) == ["{upstream at [1:, 0]; 0 elsewhere}"]
-    assert formulas_of(lambda: x[indices]) == ["{upstream added at [[0 0]]; 0 elsewhere}"]
+    assert formulas_of(lambda: x[indices]) == ["{upstream added at [[0, 0]]; 0 elsewhere}"]
     assert formulas_of(lambda: mg.take(x, indices, axis=1)) == [
         "{upstream added at [indices] along axis 1; 0 elsewhere}"
     ]

@@ -373,6 +373,7 @@ function formula(mathml, name, label, names = {}, stops = false) {
     if (stops && !seen.has(meant)) symbol.setAttribute("tabindex", "0");
     seen.add(meant);
   }
+  if (stops) tellFunctions(holder);
   return holder;
 }
 
