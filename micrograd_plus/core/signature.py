@@ -28,6 +28,7 @@ class Signature:
         code = forward.__code__
         names = code.co_varnames[1 : code.co_argcount]
         self.name = forward.__name__.strip("_")
+        self.nothing_of_nothing = hasattr(forward, "nothing_of_nothing")
         for name in {"out", "upstream", "xp"}.intersection(names):
             raise TypeError(f"{self.name}: no input may be called {name!r}, by which rules ask for something else")
         self.inputs: tuple[str, ...] = names
@@ -49,7 +50,7 @@ class Signature:
         names = self.arguments
         if len(args) > len(names):
             raise TypeError(f"{self.name} takes {len(names)} arguments ({', '.join(names)}), {len(args)} were given")
-        given = dict(zip(names, args, strict=False))
+        given = {name: value for name, value in zip(names, args, strict=False) if value is not REQUIRED}
         for name, value in params.items():
             if name not in names:
                 raise TypeError(no_argument(self.name, name, names))

@@ -170,7 +170,7 @@ def power(writer: Writer, expression: Expression) -> Piece:
 def exp(writer: Writer, expression: Expression) -> Piece:
     """A power of e, while the exponent is short enough to be read that small."""
     number = writer.structure.get(id(expression))
-    if number is not None and writer.weights[number] > 7:
+    if number is not None and writer.anatomy.weights[number] > 7:
         return function(writer, expression)
     return power(writer, Expression("power", (Name("e"), expression.args[0])))
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from .marks import Latex, MathML, Text
 from .symbols import Symbol, Symbolic
 from .textbook import layout
-from .writing import Writer
+from .writing import Anatomy, Writer
 
 
 class Written(NamedTuple):
@@ -51,4 +51,6 @@ def mathml(expression: Any) -> str:
 def equation(left: str | Symbolic, expression: Any) -> Written:
     """`left = expression` in the three notations, where `left` is a name or a formula."""
     left = Symbol(left) if isinstance(left, str) else left
-    return Written(*[Writer(marks, expression, layout).formula(left) for marks in (Text(), Latex(), MathML())])
+    anatomy = Anatomy(expression)
+    notations = (Text(), Latex(), MathML())
+    return Written(*[Writer(marks, expression, layout, anatomy).formula(left) for marks in notations])

@@ -332,8 +332,8 @@ def in_order(value: Any) -> list[Symbolic]:
     return list(ordered.values())
 
 
-def structure(value: Any) -> dict[int, int]:
-    """A number for every symbolic value in and below `value`, by id; alike are those with the same number.
+def structure(ordered: Iterable[Symbolic]) -> dict[int, int]:
+    """A number for each of some symbolic values in order, by id; alike are those with the same number.
 
     Constants are alike when their types and their `repr` are, so 1 and 1.0 differ and nan is like nan.
     """
@@ -346,7 +346,7 @@ def structure(value: Any) -> dict[int, int]:
         members = _members(part)
         return (type(part), *map(key, members)) if members else (type(part), repr(part))
 
-    for whole in in_order(value):
+    for whole in ordered:
         if isinstance(whole, Expression):
             params = [(name, key(param)) for name, param in sorted(whole.params.items())]
             built = (whole.function, *map(key, whole.args), *params)
@@ -359,7 +359,7 @@ def structure(value: Any) -> dict[int, int]:
 def same(a: Any, b: Any) -> bool:
     """Whether two expressions, symbols or constants are built alike, whichever objects they are made of."""
     a, b = Expression("left", (a,)), Expression("left", (b,))
-    numbers = structure((a, b))
+    numbers = structure(in_order((a, b)))
     return numbers[id(a)] == numbers[id(b)]
 
 

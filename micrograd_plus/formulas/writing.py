@@ -38,6 +38,33 @@ class Piece(NamedTuple):
     """Whether it begins with a minus, which may not follow another operator."""
 
 
+class Anatomy:
+    """What a formula is made of, whichever notation it is written in."""
+
+    def __init__(self, root: Any) -> None:
+        ordered = in_order(root)
+        self.structure = structure(ordered)
+        self.wholes: dict[int, Symbolic] = {}
+        for whole in ordered:
+            self.wholes.setdefault(self.structure[id(whole)], whole)
+        self.below = {number: self.below_of(whole) for number, whole in self.wholes.items()}
+        self.weights: dict[int, int] = {}
+        for number, below in self.below.items():
+            self.weights[number] = 1 + sum(self.weights[part] for part in below)
+
+    def below_of(self, whole: Symbolic) -> list[int]:
+        """What a whole is directly made of, by structure. A square says its base once."""
+        below = [self.structure[id(part)] for part in parts(whole)]
+        return below[:1] if self.is_square(whole) else below
+
+    def is_square(self, whole: Symbolic) -> bool:
+        """Whether it is a product of a thing with itself."""
+        if not isinstance(whole, Expression) or whole.function != "multiply":
+            return False
+        left, right = (self.structure.get(id(side)) for side in whole.args)
+        return left is not None and left == right
+
+
 class Writer:
     """One formula, being written with the marks of one notation.
 
@@ -45,22 +72,16 @@ class Writer:
     gets a name. Parts come before the wholes they make, so a formula may be as deep as memory allows.
     """
 
-    def __init__(self, marks: Marks, root: Any, layout: Layout) -> None:
+    def __init__(self, marks: Marks, root: Any, layout: Layout, anatomy: Anatomy | None = None) -> None:
         self.marks = marks
         self.root = root
         self.layout = layout
-        self.structure = structure(root)
-        self.wholes: dict[int, Symbolic] = {}
-        for whole in in_order(root):
-            self.wholes.setdefault(self.structure[id(whole)], whole)
-        self.below = {number: self._below(whole) for number, whole in self.wholes.items()}
-        self.weights: dict[int, int] = {}
-        for number, below in self.below.items():
-            self.weights[number] = 1 + sum(self.weights[part] for part in below)
+        self.anatomy = anatomy or Anatomy(root)
+        self.structure = self.anatomy.structure
         self.pieces: dict[int, Piece] = {}
         self.definitions: list[tuple[str, str]] = []
-        self.named = self._worth_a_name(self._below(Expression("all", (root,))))
-        for number, whole in self.wholes.items():
+        self.named = self._worth_a_name(self.anatomy.below_of(Expression("all", (root,))))
+        for number, whole in self.anatomy.wholes.items():
             piece = layout(self, whole)
             self.pieces[number] = self._defined(piece) if number in self.named else piece
 
@@ -102,17 +123,9 @@ class Writer:
         """Codes with commas between them."""
         return self.marks.row(*[part for code in codes for part in (self.marks.comma, code)][1:])
 
-    def _below(self, whole: Symbolic) -> list[int]:
-        """What a whole is directly made of, by structure. A square says its base once."""
-        below = [self.structure[id(part)] for part in parts(whole)]
-        return below[:1] if self.is_square(whole) else below
-
     def is_square(self, whole: Symbolic) -> bool:
         """Whether it is a product of a thing with itself."""
-        if not isinstance(whole, Expression) or whole.function != "multiply":
-            return False
-        left, right = (self.structure.get(id(side)) for side in whole.args)
-        return left is not None and left == right
+        return self.anatomy.is_square(whole)
 
     def has_name(self, whole: Symbolic) -> bool:
         """Whether it is written by a name, and spelled out under the formula."""
@@ -120,10 +133,11 @@ class Writer:
 
     def _worth_a_name(self, top: list[int]) -> set[int]:
         """What a long formula would spell out more than once, unless it is small; it consists of `top`."""
-        if sum(self.weights[number] for number in top) < LONG:
+        weights = self.anatomy.weights
+        if sum(weights[number] for number in top) < LONG:
             return set()
-        uses = Counter(part for below in [top, *self.below.values()] for part in below)
-        return {number for number, count in uses.items() if count > 1 and self.weights[number] > LONG // 6}
+        uses = Counter(part for below in [top, *self.anatomy.below.values()] for part in below)
+        return {number for number, count in uses.items() if count > 1 and weights[number] > LONG // 6}
 
     def _defined(self, piece: Piece) -> Piece:
         """A name for a piece, which is itself written once, under the formula."""

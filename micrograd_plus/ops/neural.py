@@ -1,22 +1,22 @@
 """What networks are made of: softmax, normalisation, dropout, attention."""
 
-from ..core.define import elementwise, op
+from ..core.define import elementwise, nothing_of_nothing, op
 
 
 @op
+@nothing_of_nothing
 def softmax(xp, x, *, axis=-1):
     """Softmax: positive weights that add up to one.
 
     softmax(x)_i = exp(x_i) / Σ_j exp(x_j) along the axis, with the largest entry subtracted first, so that no
-    exponential overflows.
+    exponential overflows. Of no entries it makes none.
 
     Shapes: any -> the same.
     Args:
         x: scores, real numbers.
         axis: the axis, or axes, along which weights add up to 1; default -1.
     Returns: a tensor of the shape and dtype of x; of whole numbers, float64.
-    Raises: TypeError for complex numbers or True and False. IndexError where there is no such axis, ValueError where it
-        has no entries.
+    Raises: TypeError for complex numbers or True and False. IndexError where there is no such axis.
     Example:
         >>> mg.softmax([0.0, np.log(3.0)]).round(6).tolist()
         [0.25, 0.75]
@@ -36,17 +36,19 @@ def _(xp, upstream, out, axis):
 
 
 @op
+@nothing_of_nothing
 def log_softmax(xp, x, *, axis=-1):
     """Log-softmax: the logarithm of the softmax, safe for large entries.
 
-    log_softmax(x)_i = x_i - log Σ_j exp(x_j) along the axis, with the largest entry subtracted first.
+    log_softmax(x)_i = x_i - log Σ_j exp(x_j) along the axis, with the largest entry subtracted first. Of no entries it
+    makes none.
 
     Shapes: any -> the same.
     Args:
         x: scores, real numbers.
         axis: the axis, or axes, along which the exponentials add up to 1; default -1.
     Returns: a tensor of the shape and dtype of x; of whole numbers, float64.
-    Raises: TypeError for complex numbers. IndexError where there is no such axis, ValueError where it has no entries.
+    Raises: TypeError for complex numbers. IndexError where there is no such axis.
     Example:
         >>> mg.log_softmax([0.0, 1000.0]).tolist()
         [-1000.0, 0.0]

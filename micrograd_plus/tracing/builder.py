@@ -9,6 +9,7 @@ names are made one by one; a record of a hundred thousand steps is looked at pag
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -404,6 +405,11 @@ class Builder:
             nodes=self._group_counts[0][place], steps=self._group_counts[1][place],
         )  # fmt: skip
 
+    @cached_property
+    def edge_counts(self) -> Counter[tuple[int | None, int | None]]:
+        """How many edges join two groups: every part of a long record tells it."""
+        return Counter(self.edges())
+
     def edges(self) -> Iterator[tuple[int | None, int | None]]:
         """Every edge, as the innermost groups of the two nodes it joins."""
         outline, groups = self.outline, self._group_places
@@ -594,7 +600,7 @@ def inside(told: Told, upstream: Any) -> Callable[[], Trace | None] | None:
             for value, parent, array, name in zip(inputs, parents, data, names, strict=True)
         ]
         with enable_grad(), quiet(all="ignore"), recorded_by(recorder):
-            out = op.forward(tensors, *given, **params)
+            out = op.read(tensors, given, params)
             end, arrived = end_to_end(out[0] if op.residuals else out, upstream)
             end.gradients(arrived)
         trace = Trace(Builder(recorder))

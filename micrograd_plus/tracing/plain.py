@@ -1,4 +1,6 @@
 """A trace as plain data, whole or a stretch of its steps, in the published format."""
+# pyright: reportPrivateUsage=false
+# The modules of a record share what it keeps to itself.
 
 from __future__ import annotations
 
@@ -173,8 +175,7 @@ class Writing:
         for at, outer in enumerate(trace.parents):
             shown[at] = at if at in there else shown[outer]
         links: Counter[tuple[int, int]] = Counter()
-        edges: Counter[tuple[int | None, int | None]] = Counter(trace.edges())
-        for (source, target), count_of_edge in edges.items():
+        for (source, target), count_of_edge in trace._edge_counts().items():
             a, b = shown[source], shown[target]
             if a is not None and b is not None and a != b:
                 links[a, b] += count_of_edge

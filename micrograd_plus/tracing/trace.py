@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -235,6 +236,8 @@ class Trace:
 
     _mimebundle: Callable[[Trace], dict[str, Any]] | None = None
     _marimo: Callable[[Trace], tuple[str, str]] | None = None
+    opens_at: int = 0
+    """After how many steps a notebook opens the walk."""
 
     walks: Sequence[Walk]
     error: Failure | None
@@ -400,6 +403,10 @@ class Trace:
         else:
             for node in self.nodes:
                 yield from ((self.nodes[each].group, node.group) for _, each in node.inputs)
+
+    def _edge_counts(self) -> Counter[tuple[int | None, int | None]]:
+        """How many edges join two groups; counted once for all parts of a long record."""
+        return Counter(self.edges()) if self._source is None else self._source.edge_counts
 
     # Plain data -------------
 

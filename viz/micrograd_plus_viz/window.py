@@ -8,7 +8,7 @@ from .source import Trace, normal, trace_data
 from .words import broke_off, names
 
 MOST_STEPS = 1000
-MOST_ON_A_PAGE = 4000
+MOST_ON_A_PAGE = 2000
 """A page of its own has up to so many steps, in parts."""
 MOST_WHOLE, MOST_TOUCHED = 40, 28
 """Pictures show graphs of up to so many nodes whole; of larger ones parts of up to the second number."""
