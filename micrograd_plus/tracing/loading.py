@@ -155,6 +155,7 @@ def _trace(data: Any, where: str, depth: int, check: bool) -> Trace:
         raise TraceError(f"{where} has version {shortened(version)}; this program reads versions {readable}")
     if version != VERSION or "walk" in head:
         data = _present(data, where)
+    data = {name: each for name, each in data.items() if name != "not_finite"}  # which the values tell as well
     _fields(data, where, ("format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas",
                           "gradients", "sites", "values", "part"))  # fmt: skip
     trace = Trace()

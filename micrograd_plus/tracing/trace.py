@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
+from .finite import NotFinite, first_places
 from .sites import Site
-from .values import Fields, Stored
+from .values import Fields, Stored, counted
 
 FORMAT, VERSION = "micrograd_plus/trace", 2
+MOST_SEARCHED = 2000
+"""In a record of more nodes or steps a summary does not look for nan, which takes each of them to be made."""
 
 
 class TraceNode(Fields):
@@ -312,7 +315,7 @@ class Trace:
             )
         several = f" in {len(self.walks)} walks" if len(self.walks) > 1 else ""
         ways = " and ".join(dict.fromkeys(walk.direction for walk in self.walks)) or "backward"
-        lines = [f"Trace: {len(self.nodes)} nodes, {len(self.steps)} steps {ways}{several}"]
+        lines = [f"Trace: {counted(len(self.nodes), 'node')}, {counted(len(self.steps), 'step')} {ways}{several}"]
         for number, walk in enumerate(self.walks):
             if len(self.walks) > 1 and walk.first < 20:
                 lines.append(f"  Walk {number + 1} of {len(self.walks)}:")
@@ -326,7 +329,28 @@ class Trace:
             lines.append(f"  ... and {len(self.steps) - 20} more")
         if self.error:
             lines.append(f"  {self._broken(self.error, 'the program ends here')}")
+        if max(len(self.nodes), len(self.steps)) <= MOST_SEARCHED:
+            lines += [f"  {self.told(place)}" for place in self.not_finite]
         return "\n".join(lines)
+
+    @property
+    def not_finite(self) -> list[NotFinite]:
+        """Where nan or infinity comes from: the first result that has such entries though all that it was made from is
+        finite, and the first step that sends them; none where all is finite."""
+        return first_places({node.id: node for node in self.nodes}, self.steps)
+
+    def told(self, place: NotFinite) -> str:
+        """A place that is not finite as a sentence.
+
+        Args:
+            place: one of `not_finite`.
+        Returns: text.
+        Raises: nothing.
+        """
+        name = self.nodes[place.node].name
+        if place.step is None:
+            return f"first result that is not finite: {name}: {place}"
+        return f"first step that sends what is not finite: {place.step + 1}, to {name}: {place}"
 
     def _broken(self, error: Failure, what: str) -> str:
         """An error as a sentence."""

@@ -295,6 +295,7 @@ export function mount(host, data, opts = {}) {
   if (odd >= 0) {
     const button = makeButton("tool first-odd", () => act.go(odd + 1),
       `First nan or inf: step ${data.first + odd + 1}`);
+    if (data.odd) button.dataset.tip = data.odd;
     tools.prepend(button);
   }
   seek(opts.index ?? data.index ?? 0);
