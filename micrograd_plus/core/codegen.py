@@ -115,7 +115,7 @@ def write(op: Op) -> None:
     namespace.update(
         _apply=op.apply, _by_name=op.by_name, _clock=clock, _explained=explained, _forward=op.forward,
         _make_node=make_node, _Node=Node, _no_grad=gradients_wanted.open, _notify=notify, _op=op, _outputs=outputs_of,
-        _parts_of=parts_of, _read=op.read, _recording=recording.open, _Tensor=Variable.public, _unfused=unfused,
+        _parts_of=parts_of, _recording=recording.open, _Tensor=Variable.public, _unfused=unfused,
         _unfusing=unfused.open, _wanted=gradients_wanted, _xp=arrays,
     )  # fmt: skip
     named = zip(reversed(op.arguments), reversed(_defaults(op) or ()), strict=False)
@@ -175,12 +175,6 @@ def by_name(operations: list[Op]) -> Generator[None]:
 
 
 # The caller -----------------------------------------------
-
-
-def nothing_of_nothing(forward: Any) -> Any:
-    """Mark a forward that has no entries where its input has none, whatever its steps ask of them."""
-    forward.nothing_of_nothing = True
-    return forward
 
 
 def caller_text(op: Op) -> str:
@@ -266,14 +260,11 @@ def _take_parts(op: Op) -> list[str]:
 def _compute(op: Op) -> list[str]:
     params = [f"{name}={name}" for name in op.params]
     forward = f"_forward({', '.join(['_xp', *(f'_{name}' for name in op.inputs), *params])})"
-    failed = f"raise _explained(_op, _error, {_arrays(op)}, {_params_dict(op)}) from _error"
-    if op.nothing_of_nothing:
-        failed = f"_out = _read(_xp, {_arrays(op)}, {_params_dict(op)})"
     lines = [
         "try:",
         f"    {', '.join(['_out', *op.residuals])} = {forward}",
-        f"except Exception{'' if op.nothing_of_nothing else ' as _error'}:",
-        f"    {failed}",
+        "except Exception as _error:",
+        f"    raise _explained(_op, _error, {_arrays(op)}, {_params_dict(op)}) from _error",
     ]
     if op.kind == "linear":  # of real numbers, only these make complex ones
         lines.append(f"if _out.dtype.kind == 'c': return _by_name([{', '.join(op.inputs)}], {_params_dict(op)})")

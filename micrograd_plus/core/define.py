@@ -15,13 +15,13 @@ from typing import Any
 from warnings import warn
 
 from ..backends import devices, tensors
-from .codegen import knows_its_words, nothing_of_nothing, public_function
+from .codegen import knows_its_words, public_function
 from .operation import Op
 from .rule import KINDS, mask, real_only
 
 __all__ = [
-    "Op", "elementwise", "linear", "mask", "multilinear", "namespace_function", "nondifferentiable",
-    "nothing_of_nothing", "op", "operations", "real_only", "register", "variadic", "wraps_op",
+    "Op", "elementwise", "linear", "mask", "multilinear", "namespace_function", "nondifferentiable", "op", "operations",
+    "real_only", "register", "variadic", "wraps_op",
 ]  # fmt: skip
 
 operations: dict[str, Op] = {}

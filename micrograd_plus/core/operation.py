@@ -89,7 +89,9 @@ class Definition(Signature):
 
     def names_of(self, count: int) -> list[str]:
         """The names of so many inputs; the parts of a variadic operation are numbered."""
-        return list(self.inputs) if self.kind != "variadic" else [f"{self.inputs[0]}[{i}]" for i in range(count)]
+        if self.kind != "variadic":
+            return list(self.inputs)
+        return [f"{self.inputs[0]}[{i}]" for i in range(count)]
 
     @cached_property
     def composite(self) -> bool:
@@ -168,8 +170,6 @@ class Op(Definition):
                 raise TypeError("it takes real numbers")
             return self.forward(xp, *([inputs] if self.kind == "variadic" else inputs), **params)
         except Exception as error:
-            if self.nothing_of_nothing and 0 in shape_of(inputs[0]) and not isinstance(error, IndexError):
-                return inputs[0] * 1.0
             raise explained(self, error, inputs, params) from error
 
     def refuse_gradient(self, nodes: Sequence[Node | None]) -> None:

@@ -28,7 +28,6 @@ class Signature:
         code = forward.__code__
         names = code.co_varnames[1 : code.co_argcount]
         self.name = forward.__name__.strip("_")
-        self.nothing_of_nothing = hasattr(forward, "nothing_of_nothing")
         for name in {"out", "upstream", "xp"}.intersection(names):
             raise TypeError(f"{self.name}: no input may be called {name!r}, by which rules ask for something else")
         self.inputs: tuple[str, ...] = names

@@ -1,10 +1,9 @@
 """What networks are made of: softmax, normalisation, dropout, attention."""
 
-from ..core.define import elementwise, nothing_of_nothing, op
+from ..core.define import elementwise, op
 
 
 @op
-@nothing_of_nothing
 def softmax(xp, x, *, axis=-1):
     """Softmax: positive weights that add up to one.
 
@@ -25,6 +24,8 @@ def softmax(xp, x, *, axis=-1):
 
     See: torch.softmax, scipy.special.softmax; the notes on linear classification of CS231n.
     """
+    if not xp.size(x):
+        return x - xp.sum(x * 1.0, axis=axis, keepdims=True)  # nothing, along an axis that must be there all the same
     e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return e / xp.sum(e, axis=axis, keepdims=True)
 
@@ -36,7 +37,6 @@ def _(xp, upstream, out, axis):
 
 
 @op
-@nothing_of_nothing
 def log_softmax(xp, x, *, axis=-1):
     """Log-softmax: the logarithm of the softmax, safe for large entries.
 
@@ -55,6 +55,8 @@ def log_softmax(xp, x, *, axis=-1):
 
     See: torch.nn.functional.log_softmax, scipy.special.log_softmax.
     """
+    if not xp.size(x):
+        return x - xp.sum(x * 1.0, axis=axis, keepdims=True)  # nothing, along an axis that must be there all the same
     distance = x - xp.stop_gradient(xp.max(x, axis=axis, keepdims=True))
     return distance - xp.log(xp.sum(xp.exp(distance), axis=axis, keepdims=True))
 

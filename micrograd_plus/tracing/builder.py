@@ -600,7 +600,7 @@ def inside(told: Told, upstream: Any) -> Callable[[], Trace | None] | None:
             for value, parent, array, name in zip(inputs, parents, data, names, strict=True)
         ]
         with enable_grad(), quiet(all="ignore"), recorded_by(recorder):
-            out = op.read(tensors, given, params)
+            out = op.forward(tensors, *given, **params)
             end, arrived = end_to_end(out[0] if op.residuals else out, upstream)
             end.gradients(arrived)
         trace = Trace(Builder(recorder))
