@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import jsonschema
@@ -51,7 +52,7 @@ def entries(trace, place):
 
 def test_the_outline_is_the_published_one(diamond):
     outline = ["format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas", "gradients",
-               "sites", "values", "not_finite", "part"]  # fmt: skip
+               "sites", "values", "caught", "not_finite", "part"]  # fmt: skip
     assert list(diamond) == outline
     assert (diamond["format"], diamond["version"]) == ("micrograd_plus/trace", 2)
     (walk,) = diamond["walks"]
@@ -405,3 +406,28 @@ def test_a_summary_counts_one_step_as_one():
     with mg.record() as trace:
         mg.sin(x).backward()
     assert repr(trace).startswith("Trace: 2 nodes, 1 step backward")
+
+
+def test_an_error_that_the_program_catches_is_told_and_one_that_ends_it_is_told_once():
+    a, b = mg.tensor(np.ones((2, 3)), requires_grad=True), mg.tensor(np.ones((2, 3)))
+    with mg.record() as trace:
+        try:
+            loss = (a @ b).sum()
+        except ValueError:
+            loss = (a @ b.mT).sum()
+        loss.backward()
+    (caught,) = trace.caught
+    assert caught.kind == "ValueError"
+    assert "matmul" in caught.text
+    assert caught.lines[0].text.strip() == "loss = (a @ b).sum()"
+    assert trace.error is None
+    assert "an operation failed, and the program went on, line" in repr(trace)
+    VALIDATOR.validate(trace.to_dict())
+    assert [each.text for each in mg.load_trace(trace.to_dict()).caught] == [caught.text]
+    with pytest.raises(ValueError, match="matmul"), mg.record() as ended:
+        (a @ b).sum()
+    assert ended.caught == []
+    assert ended.error.kind == "ValueError"
+    with mg.record() as composite, suppress(ValueError, IndexError):
+        mg.softmax(a, axis=7)
+    assert len(composite.caught) == 1

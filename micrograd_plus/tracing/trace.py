@@ -220,8 +220,8 @@ class Trace:
 
     `nodes`, `steps`, `groups` and `rules` are there to be looked at, and each is made when it is. `walks` says which
     steps belong together; `gradients` what each leaf holds after all of them, by the number of its node; `error` what
-    broke the program off. A notebook shows a trace with the player once `micrograd_plus_viz` is imported; `print` says
-    it in sentences.
+    broke the program off, and `caught` which operations failed while it went on. A notebook shows a trace with the
+    player once `micrograd_plus_viz` is imported; `print` says it in sentences.
 
     Args: none; it is made by `mg.record` and `mg.load_trace`.
     Raises: AttributeError for a part that a trace has not.
@@ -244,6 +244,7 @@ class Trace:
 
     walks: Sequence[Walk]
     error: Failure | None
+    caught: list[Failure]
     nodes: Sequence[TraceNode]
     groups: Sequence[Group]
     steps: Sequence[Step]
@@ -256,7 +257,7 @@ class Trace:
         reads."""
         self._source = source
         if source is None:
-            self.walks, self.error, self.nodes, self.groups = [], None, [], []
+            self.walks, self.error, self.caught, self.nodes, self.groups = [], None, [], [], []
             self.steps, self.rules, self.gradients = [], {}, {}
 
     def look_again(self) -> None:
@@ -329,6 +330,7 @@ class Trace:
             lines.append(f"  ... and {len(self.steps) - 20} more")
         if self.error:
             lines.append(f"  {self._broken(self.error, 'the program ends here')}")
+        lines += [f"  {self._broken(each, 'an operation failed, and the program went on')}" for each in self.caught]
         if max(len(self.nodes), len(self.steps)) <= MOST_SEARCHED:
             lines += [f"  {self.told(place)}" for place in self.not_finite]
         return "\n".join(lines)

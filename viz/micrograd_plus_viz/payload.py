@@ -69,8 +69,16 @@ def payload(
         "walks": _walks(trace, placed),
         "error": failure(trace),
         "odd": _not_finite(trace),
+        "caught": [_caught(each, trace["sites"]) for each in trace.get("caught", [])],
         "insides": _insides(trace),
     }
+
+
+def _caught(error: Trace, sites: list[Trace]) -> str:
+    """An error that the program caught itself, with the line that it came from."""
+    line = sites[error["lines"][0]] if error["lines"] else None
+    where = f"{line['file']}, line {line['line']}: " if line else ""
+    return words.spaced(f"{where}{error['kind']}: {error['text']}")
 
 
 def _not_finite(trace: Trace) -> str | None:

@@ -195,7 +195,9 @@ function startPanel(data, act) {
     .map(([name, text]) => make("li", "", make("i", name), text)));
   const begins = data.steps.length || failed ? section("", "Begin here", make("p", "reason", failed
     ? "It did not come to an end." : `${way}${walksTold(data)}`), make("div", "choices", start, first)) : null;
-  return make("div", "column wide scroller start", begins,
+  const caught = data.caught.length ? section("", "Failed, and the program went on", ...data.caught.map((text) =>
+    make("p", "error-text", text))) : null;
+  return make("div", "column wide scroller start", begins, caught,
     data.steps.length ? section("", "What the colours mean", colours) : null,
     held.length ? cardsSection(data, `The ${word} the walk starts with`, held) : null,
     section("", "Keys", keys));
