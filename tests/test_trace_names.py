@@ -312,3 +312,12 @@ def test_formulas_that_differ_by_shapes_alone_are_told_apart():
     assert [str(step.formula) for step in trace.steps] == [
         "contribution = broadcast(upstream / 2)", "contribution = broadcast(upstream / 3)"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("z", [1.0 + 2.0j, np.array([1.0 + 2.0j, -0.5j])])
+def test_formulas_of_complex_numbers_keep_their_conjugates(z):
+    z = mg.tensor(z, requires_grad=True)
+    with mg.record() as trace:
+        mg.real((z * z).sum()).backward()
+    sent = [step.formula.text for step in trace.steps if step.rule.startswith("multiply")]
+    assert sent == ["contribution = upstream · conj(z)"] * 2

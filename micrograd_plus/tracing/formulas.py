@@ -128,7 +128,8 @@ def applied(
         if (op.name, name) in RESIDUALS
     }
     read = (contribution.raw, *reads.values(), upstream)
-    real = not any(is_complex(value) for value in read if hasattr(value, "dtype"))
+    each = [part for value in read for part in (value if is_sequence(value) else [value])]
+    real = not any(map(is_complex, each))
     flat = all(getattr(value, "ndim", 0) <= 2 for value in read)
     try:
         sent = expression(rule, index, reads, upstream, Spelling(shown, constants))
