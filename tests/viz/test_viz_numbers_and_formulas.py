@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import sample_traces
 
+import micrograd_plus as mg
 from micrograd_plus_viz import digits, formula, static_files, walks, words
-from micrograd_plus_viz.source import trace_data
+from micrograd_plus_viz.source import normal, trace_data
 
 
 @pytest.mark.parametrize(
@@ -444,6 +445,17 @@ def test_a_trace_is_read_from_an_object_that_can_tell_its_data_and_from_a_file(t
         == trace_data(tmp_path / "walk.json")
         == trace_data(str(tmp_path / "walk.json"))
     )
+
+
+def test_a_gradient_that_a_hook_has_changed_is_said_to_be():
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        y = x * x
+        y.register_hook(lambda gradient: gradient * 10)
+        (y * 3).backward()
+    told = words.sentences(normal(trace.to_dict()))
+    assert told[1].startswith("Step 2 of 3. multiply (y), whose gradient a hook has made 30, sends 60 to x, the first ")
+    assert not any("hook" in sentence for sentence in (told[0], told[2]))
 
 
 def test_every_function_in_a_rules_formula_is_numpys_or_told_where_it_stands():
