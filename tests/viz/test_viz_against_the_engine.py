@@ -473,3 +473,16 @@ def test_text_in_a_small_drawing_is_left_out_and_never_shrunk(opened):
                 .map((t) => parseFloat(getComputedStyle(t).fontSize) * scale);
         }""")
         assert all(size >= 11 for size in sizes)
+
+
+def test_an_operation_that_failed_and_was_caught_is_told_at_the_start(opened):
+    a, b = mg.tensor([[1.0, 2.0]], requires_grad=True), mg.tensor(np.ones((3, 4)))
+    with mg.record() as trace:
+        try:
+            y = a @ b
+        except ValueError:
+            y = a * 2
+        y.sum().backward()
+    told = opened(trace).locator(".start .error-text").all_text_contents()
+    assert len(told) == 1
+    assert "ValueError: matmul(a: (1, 2) float64, b: (3, 4) float64)" in told[0]
