@@ -7,6 +7,7 @@ else the machine does; the least of several is told, and the machine's load besi
 from __future__ import annotations
 
 import os
+import runpy
 import sys
 import tempfile
 import time
@@ -23,6 +24,7 @@ from micrograd_plus.engine import Value
 
 from . import player_programs as programs
 
+GALLERY = Path(__file__).parents[2] / "docs" / "make_gallery.py"
 ROOT = 'const root = document.querySelector("#walk").shadowRoot;'
 TEXTS = ROOT + """
     const scale = root.querySelector(".drawing > g").getCTM().a;
@@ -64,6 +66,17 @@ STEPPED = ROOT + """
       times.push(least);
     }
     return Math.max(...times);
+"""
+OFF_SCREEN = ROOT + """
+    const slider = root.querySelector(".slider");
+    let found = 0;
+    for (let i = 0; i <= Number(slider.max); i += 1) {
+      slider.value = String(i);
+      slider.dispatchEvent(new Event("input"));
+      const cut = (part) => part.scrollHeight > part.clientHeight + 1;
+      found += [...root.querySelectorAll(".column, .said")].some(cut) || document.documentElement.scrollHeight > 720;
+    }
+    return found;
 """
 NEGATIVES = ROOT + """
     const picture = [...root.querySelectorAll(".card")].find((c) => c.textContent.startsWith("contribution"))
@@ -135,6 +148,18 @@ def tallest(pages: Pages) -> float:
     heights = {name: pages.at_steps(name, look, 12) for name in programs.PROGRAMS}
     steady = all(len(set(seen)) == 1 for seen in heights.values())
     return max(map(max, heights.values())) if steady else float("inf")
+
+
+def off_screen(pages: Pages) -> float:
+    """How many steps, of all programs and of the gallery's walks, need scrolling at 1280 by 720."""
+    gallery = runpy.run_path(str(GALLERY))["recorded"]()
+    walks = [pages.trace(name) for name in programs.PROGRAMS] + [trace for _, _, trace in gallery]
+    found = 0
+    for trace in walks:
+        page = pages.open(trace)
+        found += page.evaluate(f"() => {{ {OFF_SCREEN} }}")
+        page.close()
+    return found
 
 
 def in_view(pages: Pages) -> float:
@@ -211,6 +236,7 @@ NUMBERS: list[tuple[str, Callable[[Pages], float], str, float]] = [
     ("negatives in each row of the digits' picture", negatives, "is", 1),
     ("smallest text, px", smallest_text, "at least", 11),
     ("height at 1280 x 720, px, at every step", tallest, "at most", 680),
+    ("steps not whole on one screen, of all", off_screen, "is", 0),
     ("sender and receiver in view, RNN of 60, %", in_view, "at least", 95),
     ("a notebook's cell for a GPT, KB", gpt_cell, "at most", 500),
     ("slowest step over arrays, ms", slowest_step, "at most", 16),

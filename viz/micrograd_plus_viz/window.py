@@ -10,6 +10,8 @@ from .words import broke_off, names
 MOST_STEPS = 1000
 MOST_ON_A_PAGE = 2000
 """A page of its own has up to so many steps, in parts."""
+MOST_PICTURED = 4000
+"""A still picture has the graph of up to so many steps."""
 MOST_WHOLE, MOST_TOUCHED = 40, 28
 """Pictures show graphs of up to so many nodes whole; of larger ones parts of up to the second number."""
 PLACES = ("upstream", "local", "raw", "contribution", "before", "after")
