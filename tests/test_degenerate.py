@@ -1,5 +1,7 @@
 """Every operation with a sample, called again with its axes cut to one entry, to none, and in one input alone."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -120,6 +122,23 @@ def test_of_nothing_the_exponentials_add_up_to_nothing():
     assert mg.logsumexp(nothing, axis=1).tolist() == [-np.inf, -np.inf]
     query, none = np.ones((3, 2)), np.ones((0, 2))
     assert mg.scaled_dot_product_attention(query, none, none).tolist() == np.zeros((3, 2)).tolist()
+
+
+@pytest.mark.parametrize("call", [mg.softmax, mg.log_softmax, F.softmin, F.gumbel_softmax])
+def test_of_nothing_a_softmax_makes_nothing_and_still_knows_its_axes(call):
+    for shape, axis in (((2, 0), 1), ((0, 3), 0), ((2, 0, 3), -2)):
+        word = {"axis" if call in (mg.softmax, mg.log_softmax) else "dim": axis}
+        nothing = mg.tensor(np.zeros(shape), requires_grad=True)
+        with mg.record() as trace:
+            out = call(nothing, **word)
+            out.sum().backward()
+        assert out.shape == nothing.grad.shape == shape
+        assert len(mg.load_trace(trace.to_json())) == len(trace) >= 2
+        with mg.unfuse():
+            assert call(nothing, **word).shape == shape
+        assert mg.jvp(partial(call, **word), (np.zeros(shape),), (np.ones(shape),))[1].shape == shape
+        with pytest.raises(IndexError, match="axis 3 is out of range"):
+            call(nothing, **dict.fromkeys(word, 3))
 
 
 def test_a_batch_without_images_goes_through_a_network_and_back():

@@ -4,6 +4,7 @@ is said tells the answer.
 
 # ruff: noqa: A006, PLC3002, PLW0108, T201 - rules are written as students write them; a figure is printed
 
+import math
 import os
 import re
 import subprocess
@@ -20,12 +21,12 @@ from micrograd_plus.checks import museum
 from micrograd_plus.core.define import operations
 from micrograd_plus.core.operation import Op
 from micrograd_plus.core.rule import Rule
-from micrograd_plus.exercises import defining, rows, student, twice
+from micrograd_plus.exercises import defining, rows, sheets, student
 from micrograd_plus.exercises.adapting import adapted
 from micrograd_plus.exercises.edges import EDGES
 from micrograd_plus.exercises.exercise import GROUPS, KINDS
 from micrograd_plus.exercises.marking import COSTS
-from micrograd_plus.exercises.replies import WIDEST, shown
+from micrograd_plus.exercises.replies import WIDEST, opening, shown
 from micrograd_plus.exercises.rules import rule_exercise
 
 DRAWS = int(os.environ.get("MICROGRAD_PLUS_DRAWS", "5"))
@@ -155,20 +156,101 @@ def test_an_exhibit_handed_in_is_named_by_its_own_name(exhibit):
 def test_a_rule_that_is_wrong_the_second_time_is_caught_and_named(exhibit):
     ((inputs, wrong),) = exhibit.rules.items()
     op = exhibit.op
-    mistake = twice.differs(op, inputs, wrong, 0)[1]
-    assert mistake.title == exhibit.name
-    right = next(rule for rule in op.rules if rule.inputs == inputs)
-    assert twice.differs(op, inputs, right.function, 0) == (None, None)
+    exercise = exercises.named(f"{op.name}.{'+'.join(inputs)}.twice")
+    result = result_of(exercise, adapted(op, inputs, [(inputs, wrong)]), 3)
+    assert [part["points"] == part["of"] for part in result.parts] == [True, True, True, False]
+    assert result.mistake.title == exhibit.name
+    assert result_of(exercise, exercise.right, 3).right
 
 
 def test_the_second_time_is_a_part_that_can_be_asked_for():
     right = exercises.check("tanh.x", lambda out: 1 - out * out, twice=True)
     assert right
     assert right.result.parts[-1]["name"] == "second order"
-    frozen = exercises.check("tanh.x", lambda out: 1 - (out.numpy() if hasattr(out, "numpy") else out) ** 2, twice=True)
+    frozen = exercises.check("tanh.x", lambda out: 1 - np.array(out) ** 2, twice=True)
     assert not frozen
-    assert frozen.result.parts[-1]["points"] == 0
-    assert [part["points"] for part in frozen.result.parts[:3]] == [1, 6, 3]
+    assert [part["points"] for part in frozen.result.parts] == [1, 5, 2, 0]
+    assert "what is sent does not move as it should" in " ".join(frozen.text.split())
+    assert frozen.result.mistake.title == "slope cut off from its output"
+
+
+AWKWARD_TWICE = {
+    "tanh.x": [
+        lambda out: 1 - out**2, lambda x: np.cosh(x) ** -2.0, lambda xp, x: 1 / xp.square(xp.cosh(x)),
+        lambda out: (1 - out) * (out + 1), lambda out: -(out.__pow__(2) - 1), lambda x: 1 - np.tanh(x) * np.tanh(x),
+        lambda out: np.multiply(1 - out, np.add(1, out)), lambda out: np.where(out > 0, 1 - out * out, 1 - out * out),
+        lambda out: np.stack([1 - row**2 for row in out]) if out.ndim else 1 - out**2,
+        lambda out: np.asarray([1.0]) - out**2, lambda xp, out: xp.asarray(1 - out**2),
+        lambda out: np.einsum("...,...->...", 1 - out, 1 + out), lambda out: (1 - out**2).reshape(out.shape).copy(),
+        lambda x: 4 / (np.exp(x) + np.exp(-x)) ** 2, lambda out: np.abs(1 - out**2),
+    ],
+    "softmax.x": [
+        lambda xp, upstream, out, axis: out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True)),
+        lambda upstream, out, axis: out * (upstream - (upstream * out).sum(axis, keepdims=True)),
+        lambda upstream, x, axis: (lambda e: (lambda p: p * (upstream - (p * upstream).sum(axis=axis, keepdims=True)))(
+            e / e.sum(axis=axis, keepdims=True)))(np.exp(x - np.max(x, axis=axis, keepdims=True))),
+        lambda xp, upstream, out, axis: upstream * out - out * xp.expand_dims(xp.sum(upstream * out, axis=axis), axis),
+        lambda xp, upstream, out, axis: xp.moveaxis((lambda u, p: p * (
+            u - xp.einsum("...i,...i->...", u, p)[..., None]))(
+                xp.moveaxis(upstream, axis, -1), xp.moveaxis(out, axis, -1)), -1, axis),
+    ],
+    "matmul.a": [
+        lambda xp, upstream, b: upstream @ xp.mT(b), lambda upstream, b: np.matmul(upstream, b.swapaxes(-1, -2)),
+        lambda upstream, b: np.einsum("...ij,...kj->...ik", upstream, b),
+        lambda upstream, b: upstream.dot(b.T) if b.ndim == 2 else upstream @ b.mT,
+    ],
+}  # fmt: skip
+CUT_OFF = [
+    lambda out: 1 - np.array(out) ** 2, lambda x: 1 - np.vectorize(math.tanh)(np.array(x)) ** 2,
+    lambda out: np.array([1 - float(each) ** 2 for each in out.reshape(-1)]).reshape(out.shape),
+    lambda out: 1 - np.reshape(out.tolist(), out.shape) ** 2, lambda out: 1 - out * np.asarray(out),
+    lambda out: filled(np.zeros(out.shape), 1 - out**2),
+]  # fmt: skip
+
+
+def filled(array, values):
+    """An array that is written into."""
+    array[...] = values
+    return array
+
+
+def test_right_answers_in_awkward_forms_move_as_they_should():
+    for name, answers in AWKWARD_TWICE.items():
+        exercise = exercises.named(f"{name}.twice")
+        for place, answer in enumerate(answers):
+            for seed in range(4):
+                reply = exercises.check(exercise, answer, seed=seed)
+                assert reply, (name, place, seed, reply.text)
+
+
+@pytest.mark.parametrize("answer", CUT_OFF)
+def test_what_cuts_off_its_past_loses_the_second_order_and_that_alone(answer):
+    result = exercises.check("tanh.x.twice", answer).result
+    assert [part["points"] for part in result.parts] == [1, 5, 2, 0]
+    assert result.mistake is not None
+
+
+@pytest.mark.parametrize("name", ["tanh.x", "log.x", "power.exponent", "sin.x"])
+def test_how_a_right_answer_moves_is_its_second_derivative(name):
+    exercise, (_, asked) = exercises.named(f"{name}.twice"), name.split(".")
+    op = operations[name.partition(".")[0]]
+    case = next(each for each in exercise.cases(5) if each.part == "second order")
+    inputs = case.expects["sample"].inputs
+    place = op.inputs.index(asked)
+
+    def local(*values):
+        return mg.grad(lambda *v: op.call(*v).sum(), place)(*values)
+
+    ways = [case.request["arguments"]["along"][each] for each in op.inputs]
+    after, before = (local(*[mg.tensor(v + step * way) for v, way in zip(inputs, ways, strict=True)]).numpy()
+                     for step in (1e-5, -1e-5))  # fmt: skip
+    exact = (after - before) / 2e-5
+    assert np.allclose(case.sent["values"][asked], exact, rtol=1e-5, atol=1e-6 * np.max(np.abs(exact)))
+
+
+def test_where_nothing_moves_there_is_nothing_to_be_asked_a_second_time():
+    with pytest.raises(ValueError, match="nothing of relu can be asked a second time"):
+        exercises.check("relu.x", lambda x: 1.0 * (x > 0), twice=True)
 
 
 NEW_MISTAKES = [
@@ -415,6 +497,7 @@ def test_the_walk_is_opened_with_the_students_rule_in_it():
 
     trace = exercises.check("softmax.x", wrong).walk()
     assert [step.rule for step in trace.steps] == ["softmax.x"]
+    assert trace.opens_at == 1
     step = trace.steps[0]
     assert np.allclose(step.contribution, wrong(step.upstream, trace.nodes[step.node].value))
     assert operations["softmax"].rules[0].function is not wrong
@@ -428,11 +511,35 @@ def test_a_notebook_shows_the_text_and_the_walk_where_something_plays_walks(monk
     assert reply._repr_mimebundle_() == {"text/plain": reply.text}
     played = staticmethod(lambda trace: {"text/html": f"{len(trace.steps)} played"})
     monkeypatch.setattr(mg.Trace, "_mimebundle", played)
+    assert shown_at(reply) == 1
     shown_by_it = reply._repr_mimebundle_()
     assert shown_by_it["text/plain"] == reply.text
     assert shown_by_it["text/html"].endswith("</pre>1 played")
     right = exercises.check("tanh.x", lambda out: 1 - out * out)
     assert right._repr_mimebundle_() == {"text/plain": right.text}
+
+
+def shown_at(reply):
+    """After how many steps the notebook's player opens the walk of a reply."""
+    bundle = mg.Trace.__dict__["_mimebundle"]
+    seen = []
+    try:
+        mg.Trace._mimebundle = staticmethod(lambda trace: seen.append(trace.opens_at) or {})
+        reply._repr_mimebundle_()
+    finally:
+        mg.Trace._mimebundle = bundle
+    return seen[0]
+
+
+def test_a_walk_opens_after_the_step_of_the_rule_that_was_written():
+    def loss(x, w):
+        return ((x * w).sum() * 2.0).exp()
+
+    x, w = (mg.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    with mg.record() as walk:
+        loss(x, w).backward()
+    assert opening(walk, ["a"]) == [step.rule for step in walk.steps].index("multiply.a") + 1
+    assert opening(walk, ["none of these"]) == 0
 
 
 def test_no_message_about_a_mistake_tells_an_entry_of_the_answer():
@@ -585,11 +692,42 @@ def test_the_first_gradient_that_a_mistake_changes_is_the_one_named_first(exerci
 
 @pytest.mark.parametrize("exercise", [each for each in DECLARED if each.values[0].kind == "wrong rule"])
 def test_the_wrong_rule_of_a_walk_is_at_the_first_step_that_differs(exercise):
-    place = mg.tracing.compare(exercise.show_right(4), exercise.show(4)).difference.step_b
-    assert exercises.check(exercise, place + 1).right
-    assert not exercises.check(exercise, place + 2).right
-    assert not exercises.check(exercise, None).right
-    assert mg.tracing.compare(exercise.show(4), exercise.show(4)).same
+    for number in (4, 5):
+        place = mg.tracing.compare(exercise.show_right(number), exercise.show(number)).difference.step_b
+        assert exercises.check(exercise, place + 1, seed=number).right
+        assert not exercises.check(exercise, place + 2, seed=number).right
+        assert not exercises.check(exercise, None, seed=number).right
+        assert mg.tracing.compare(exercise.show(number), exercise.show(number)).same
+
+
+@pytest.mark.parametrize("exercise", [each for each in DECLARED if each.values[0].kind == "wrong rule"])
+def test_every_number_has_a_walk_in_which_something_is_wrong_and_few_numbers_share_a_step(exercise):
+    steps = [values_of_right(exercise, number) for number in range(40)]
+    assert max(map(steps.count, steps)) <= len(steps) // 3
+
+
+def values_of_right(exercise, number):
+    """The step that is asked for in the walk of a number."""
+    return float(exercise.carried_out(exercise.right, exercise.cases(number)[0].request)["values"]["the answer"])
+
+
+def test_a_student_sees_the_walk_of_a_sheet_and_is_checked_by_it(capsys):
+    exercise = exercises.named("means.find")
+    try:
+        assert str(exercises.sheet("5f0c", " A17 ")) == "The walks shown here are those of A17."
+        number = sheets.number_of("5f0c", "a17", "means.find")
+        assert mg.tracing.compare(exercise.show(), exercise.show(number)).same
+        assert exercises.check("means.find", int(values_of_right(exercise, number)))
+        assert f"walk number {number}" in exercises.check("means.find", 99).text.replace("\n", " ").replace("  ", " ")
+        assert exercises.sheet("5f0c", "YOUR ID").startswith("Write your own id in the place of YOUR ID")
+        assert mg.tracing.compare(exercise.show(), exercise.show(sheets.EVERYBODYS)).same
+    finally:
+        sheets._mine.clear()
+    others = [("5f0c", "a17", "curves.find"), ("5f0d", "a17", "means.find"), ("5f0c", "a18", "means.find"),
+              ("5f0c", "a17", "means.find", 2)]  # fmt: skip
+    assert len({number, *(sheets.number_of(*each) for each in others)}) == 5
+    assert "secret" not in sheets.key_of("secret")
+    assert sheets.key_of("secret") != sheets.key_of("secres")
 
 
 # Asking --------------------------------------------------------------------------------------------------------------

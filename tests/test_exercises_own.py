@@ -9,7 +9,7 @@ import pytest
 import micrograd_plus as mg
 from commands import run as run_command
 from micrograd_plus import exercises
-from micrograd_plus.exercises import notebooks
+from micrograd_plus.exercises import notebooks, sheets
 from micrograd_plus.exercises.declared import exercises as declared
 
 pytestmark = pytest.mark.usefixtures("own_exercises")
@@ -136,6 +136,39 @@ def test_a_release_holds_no_answer_no_mistake_no_hint_and_no_secret(assignment, 
     for each in exercises.listed():
         for mistake in each.mistakes:
             assert not any(json.dumps(hint)[1:-1] in text or hint in text for hint in mistake.hints if len(hint) > 20)
+
+
+def test_a_release_for_a_list_of_students_has_their_ids_and_the_same_key_for_all(assignment, tmp_path):
+    (tmp_path / "class.csv").write_text("student,section\na17,1\nb02@x.edu,2\n", encoding="utf-8")
+    out = tmp_path / "handout"
+    done = run_command(
+        "exercises", "release", str(assignment), "-o", str(out), "--students", str(tmp_path / "class.csv")
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (out / "students").iterdir()) == [
+        "a17.ipynb", "a17.py", "b02@x.edu.ipynb", "b02@x.edu.py"]  # fmt: skip
+    key = sheets.key_of(f"{CANARY}-{CANARY}")
+    assert f'exercises.sheet("{key}", "a17")' in (out / "students" / "a17.py").read_text(encoding="utf-8")
+    book = json.loads((out / "students" / "b02@x.edu.ipynb").read_text(encoding="utf-8"))
+    assert f'exercises.sheet("{key}", "b02@x.edu")' in [cell["source"] for cell in book["cells"]]
+    for place in (out / "week3.py", out / "week3.ipynb", out / "nbgrader" / "week3" / "week3.ipynb"):
+        text = place.read_text(encoding="utf-8").replace('\\"', '"')
+        assert f'exercises.sheet("{key}", "YOUR ID")' in text
+
+
+def test_an_assignment_that_shows_no_numbers_has_no_sheet(tmp_path):
+    path = tmp_path / "plain.toml"
+    path.write_text('exercises = ["tanh.x"]\nsecret = "a-secret-of-the-tests"\n', encoding="utf-8")
+    notebooks.release(path, tmp_path / "handout")
+    assert "sheet" not in (tmp_path / "handout" / "plain.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("text", "sentence"), [
+    ("a17\n../b\n", "'../b' is no id"), ("a17\nA17\n", "an id stands there twice")])  # fmt: skip
+def test_a_list_of_students_that_cannot_be_names_of_files_is_refused(tmp_path, text, sentence):
+    (tmp_path / "list.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(notebooks.ReleaseError, match=sentence):
+        notebooks.read_students(tmp_path / "list.txt")
 
 
 def test_a_release_says_what_each_exercise_is_worth(assignment, tmp_path):

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from graded import BROKEN, RIGHT, SIGN, a_class, assignment
+from graded import BROKEN, RIGHT, SECRET, SIGN, a_class, assignment
 from micrograd_plus.__main__ import main
+from micrograd_plus.exercises import sheets
 from micrograd_plus.grading import batch, levels, marking, submissions
-from micrograd_plus.grading.assignment import AssignmentError, load
+from micrograd_plus.grading.assignment import Assignment, AssignmentError, load
 from micrograd_plus.grading.sandbox import Limits, Sandbox
 from micrograd_plus.grading.store import Store, write_whole
 
@@ -116,6 +117,40 @@ def test_an_assignment_that_cannot_be_is_told(tmp_path, text, sentence):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(AssignmentError, match=sentence):
         load(path)
+
+
+def test_each_student_is_asked_about_a_walk_of_his_own_and_at_an_appeal_about_the_same(tmp_path):
+    made = Assignment("walks", ["means.find"], SECRET)
+    exercise, key = made.found["means.find"], sheets.key_of(SECRET)
+    students = ["a17", "b02", "c33@x.edu"]
+    steps = {}
+    for each in students:
+        (case,) = exercise.cases(sheets.number_of(key, each, "means.find"))
+        steps[each] = float(exercise.carried_out(exercise.right, case.request)["values"]["the answer"])
+    assert len(set(steps.values())) == 3
+    with Sandbox() as sandbox:
+        for each in students:
+            cells = submissions.of_program(f"means_find = {steps[each]:g}\n".encode())
+            again = [marking.marked(submissions.Submission(name, cells), made, sandbox)["score"]
+                     for name in (each, each.upper(), *students)]  # fmt: skip
+            assert again == [10, 10, *[10 * (name == each) for name in students]]
+        wrong = marking.marked(submissions.Submission("a17", cells), made, sandbox)["exercises"][0]
+    assert f"walk number {sheets.number_of(key, 'a17', 'means.find')}" in wrong["reason"]
+
+
+def test_the_second_order_is_marked_by_values_alone_where_no_engine_is(tmp_path):
+    made = Assignment("twice", ["tanh.x.twice", "softmax.x.twice"], SECRET)
+    answers = (
+        "import numpy as np\ndef tanh_x_twice(out):\n    return 1 - np.array(out)**2\n"
+        "def softmax_x_twice(upstream, out, axis):\n"
+        "    return out * (upstream - (upstream * out).sum(axis, keepdims=True))\n"
+    )
+    with Sandbox() as sandbox:
+        given = submissions.Submission("ada", submissions.of_program(answers.encode()))
+        first, second = marking.marked(given, made, sandbox)["exercises"]
+    assert [part["points"] for part in first["parts"]] == [1, 5, 2, 0]
+    assert first["mistake"]["title"] == "slope cut off from its output"
+    assert second["right"]
 
 
 # The batch ------------------------------------------------------------------------------------------------------------

@@ -14,8 +14,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from jsonschema import validate
 
-from graded import RIGHT, SIGN, assignment
+from graded import RIGHT, SECRET, SIGN, assignment
+from micrograd_plus import exercises
 from micrograd_plus.__main__ import main
+from micrograd_plus.exercises import sheets
 from micrograd_plus.grading import formats, levels, marking, submissions
 from micrograd_plus.grading.assignment import load
 from micrograd_plus.grading.formats import gradescope, junit, otter, table
@@ -51,6 +53,16 @@ def marks(tmp_path_factory):
 
 
 WHICH = ["right", "wrong", "unread", "nasty"]
+
+
+def test_gradescope_tells_whose_work_it_is_and_of_a_group_one_address_stands_for_all(tmp_path):
+    place = tmp_path / "submission_metadata.json"
+    place.write_text(json.dumps({"users": [{"email": "Zoe@x.edu"}, {"email": "ada@x.edu "}]}), encoding="utf-8")
+    assert gradescope.student_in(place) == "ada@x.edu"
+    for text in ("", "{}", '{"users": []}', '{"users": [{"email": 1}]}', '{"users": 3}'):
+        place.write_text(text, encoding="utf-8")
+        assert gradescope.student_in(place) == "submission"
+    assert gradescope.student_in(tmp_path / "none") == "submission"
 
 
 @pytest.mark.parametrize("which", WHICH)
@@ -123,14 +135,21 @@ def test_one_submission_from_the_command_line_in_every_format(tmp_path, capsys):
 @pytest.mark.skipif(os.name != "posix", reason="what Gradescope runs is a program of Unix")
 def test_gradescopes_zip_marks_a_submission_where_its_harness_would(tmp_path, capsys):
     place = tmp_path / "autograder.zip"
-    assert main(["grade", "--pack", "gradescope", "--assignment", str(assignment(tmp_path)), "-o", str(place)]) == 0
+    made = assignment(tmp_path)
+    made.write_text(made.read_text(encoding="utf-8").replace('"exp.x"', '"means.find"'), encoding="utf-8")
+    assert main(["grade", "--pack", "gradescope", "--assignment", str(made), "-o", str(place)]) == 0
     root = tmp_path / "autograder"
     with zipfile.ZipFile(place) as archive:
         assert {"setup.sh", "run_autograder", "assignment.toml"} == set(archive.namelist())
         assert all(archive.getinfo(name).external_attr >> 16 & stat.S_IXUSR for name in ("setup.sh", "run_autograder"))
         archive.extractall(root / "source")
     (root / "submission").mkdir()
-    (root / "submission" / "work.py").write_text(RIGHT, encoding="utf-8")
+    exercise = exercises.named("means.find")
+    (case,) = exercise.cases(sheets.number_of(sheets.key_of(SECRET), "ada@x.edu", "means.find"))
+    step = int(exercise.carried_out(exercise.right, case.request)["values"]["the answer"])
+    (root / "submission" / "work.py").write_text(f"{RIGHT}\nmeans_find = {step}\n", encoding="utf-8")
+    who = json.dumps({"id": 1, "users": [{"id": 2, "email": "Ada@x.edu", "name": "Ada"}]})
+    (root / "submission_metadata.json").write_text(who, encoding="utf-8")
     (root / "venv" / "bin").mkdir(parents=True)
     (root / "venv" / "bin" / "python").symlink_to(sys.executable)
     script = (root / "source" / "run_autograder").read_text(encoding="utf-8").replace("/autograder", str(root))

@@ -194,11 +194,15 @@ class Network:
         mg.checkpoint(lambda w: mg.exp(w * 0.1), self.w).sum().gradients()
 
 
-def timed(function):
-    """How long a call takes, in seconds."""
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
+def shortest(function):
+    """The least CPU time of twenty calls, in seconds: what else the machine does is no part of it."""
+
+    def timed():
+        start = time.process_time()
+        function()
+        return time.process_time() - start
+
+    return min(timed() for _ in range(20))
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timer that sends a signal")
@@ -206,7 +210,7 @@ def test_after_any_of_6000_interrupts_the_next_walk_is_right_and_no_mode_is_on()
     network, choose = Network(), random.Random(0)  # noqa: S311 - moments, not secrets
     expected = network.gradient()
     before, met = signal.getsignal(signal.SIGALRM), 0
-    shortest = min(timed(network.busy) for _ in range(20))
+    undisturbed = shortest(network.busy)
 
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -217,7 +221,7 @@ def test_after_any_of_6000_interrupts_the_next_walk_is_right_and_no_mode_is_on()
     try:
         while met < 6000:
             try:
-                signal.setitimer(signal.ITIMER_REAL, choose.uniform(1e-5, shortest))
+                signal.setitimer(signal.ITIMER_REAL, choose.uniform(1e-5, undisturbed))
                 network.busy()
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except KeyboardInterrupt:
@@ -230,7 +234,7 @@ def test_after_any_of_6000_interrupts_the_next_walk_is_right_and_no_mode_is_on()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         sys.unraisablehook = hook
-    assert timed(network.busy) < 20 * shortest, "and none is slower for it"
+    assert shortest(network.busy) < 3 * undisturbed, "and none is slower for it"
 
 
 # Children ---------------------------------------------------------------------------------------------------

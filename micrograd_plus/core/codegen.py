@@ -118,7 +118,8 @@ def write(op: Op) -> None:
         _parts_of=parts_of, _recording=recording.open, _Tensor=Variable.public, _unfused=unfused,
         _unfusing=unfused.open, _wanted=gradients_wanted, _xp=arrays,
     )  # fmt: skip
-    namespace.update({f"_default_{name}": value for name, value in op.params.items()})
+    named = zip(reversed(op.arguments), reversed(_defaults(op) or ()), strict=False)
+    namespace.update({f"_default_{name}": value for name, value in named})
     namespace.update(vjp_namespace(op))
     if op.rules:
         call.vjp = namespace["_vjp"] = _vjp(op)
@@ -179,7 +180,7 @@ def by_name(operations: list[Op]) -> Generator[None]:
 def caller_text(op: Op) -> str:
     """How an operation is applied."""
     tracked = [name for name in op.inputs if op.differentiable(name)]
-    lines = [f"if _others: return _apply({', '.join(op.arguments)}, **_others)"] if has_axes(op) else []
+    lines = [_elsewhere(op)] if knows_words(op) else []
     if op.composite:
         lines.append(f"if _unfusing and _unfused(): return _apply({', '.join(op.arguments)})")
     lines += _take_parts(op) if op.kind == "variadic" else [
@@ -204,21 +205,30 @@ def _signature(op: Op) -> Iterator[str]:
         if name in op.optional:
             yield f"{name}=None"
         else:
-            wanted = op.params.get(name, REQUIRED)
-            yield name if wanted is REQUIRED else f"{name}=_default_{name}"
-    if has_axes(op):
+            yield name if name in _required(op) and not knows_words(op) else f"{name}=_default_{name}"
+    if knows_words(op):
         yield "**_others"
 
 
-def has_axes(op: Op) -> bool:
-    """Whether an operation goes along an axis. PyTorch says `dim`, and who says so here is told the word: that takes
-    17 ns of a call, and is left out elsewhere."""
-    return "axis" in op.params or "keepdims" in op.params
+def knows_words(op: Op) -> bool:
+    """Whether an operation goes along an axis, or has parameters that may be left out. PyTorch and NumPy call them
+    otherwise, and who does so here is told the word: that takes 17 ns of a call, and is left out elsewhere."""
+    return "axis" in op.params or any(value is not REQUIRED for value in op.params.values())
+
+
+def _elsewhere(op: Op) -> str:
+    """The way of a call with other words. They may stand for what must be given, so that nothing is asked for first."""
+    missing = "".join(f" or {name} is _default_{name}" for name in _required(op) if name not in op.inputs)
+    return f"if _others{missing}: return _apply({', '.join(op.arguments)}, **_others)"
+
+
+def _required(op: Op) -> list[str]:
+    return [name for name in op.arguments if name not in op.optional and op.params.get(name, REQUIRED) is REQUIRED]
 
 
 def _defaults(op: Op) -> tuple[Any, ...] | None:
-    required = [name for name in op.arguments if name not in op.optional and op.params.get(name, REQUIRED) is REQUIRED]
-    return tuple(op.params.get(name) for name in op.arguments[len(required) :]) or None
+    values = {**dict.fromkeys(_required(op), REQUIRED), **dict.fromkeys(op.optional), **op.params}
+    return tuple(values[name] for name in op.arguments[0 if knows_words(op) else len(_required(op)) :]) or None
 
 
 def _take(op: Op, name: str, *, tracked: bool) -> Iterator[str]:

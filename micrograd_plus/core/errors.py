@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
-from inspect import CO_VARKEYWORDS
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from itertools import chain
 from math import prod
 from typing import Any, NoReturn
@@ -18,6 +18,8 @@ from .elsewhere import ELSEWHERE
 
 AXES = ("axis", "axes", "axis1", "axis2", "source", "destination")
 """The parameters that name axes."""
+LARGER = ("max", "min")
+"""The operations that PyTorch has of two tensors, too, under the same names."""
 NEW_AXES = ("expand_dims", "stack")
 """The operations whose axes are those of the result, which has more."""
 LEAST: dict[str, int | None] = {
@@ -138,9 +140,13 @@ APART = (
 """What to say where a number of micrograd's interface stands beside a tensor."""
 
 SAID_ELSEWHERE = {
-    "dim": ("axis", "axes"), "dims": ("axis", "axes"), "keepdim": ("keepdims",), "unbiased": ("ddof",),
-    "correction": ("ddof",), "axis": ("dim",), "keepdims": ("keepdim",), "other": ("b", "y"), "input": ("x",),
-    "a_min": ("low",), "a_max": ("high",), "min": ("low",), "max": ("high",), "argnum": ("argnums",),
+    "dim": ("axis", "axes"), "dims": ("axis", "axes", "reps"), "keepdim": ("keepdims",), "unbiased": ("ddof",),
+    "correction": ("ddof",), "axis": ("dim",), "keepdims": ("keepdim",), "other": ("b", "y"), "input": ("x", "a"),
+    "a_min": ("min",), "a_max": ("max",), "min": ("low",), "max": ("high",), "argnum": ("argnums",),
+    "diagonal": ("k",), "shifts": ("shift",), "tensors": ("parts",), "arrays": ("parts",), "steps": ("num",),
+    "end": ("stop",), "size": ("shape",), "newshape": ("shape",), "exponent": ("b",), "interpolation": ("method",),
+    "mean": ("loc",), "std": ("scale",), "n": ("N",), "m": ("M",), "vec2": ("b",), "tensor": ("b",), "x1": ("a", "x"),
+    "x2": ("b", "y"), "generator": ("rng",), "num_samples": ("size",),
 }  # fmt: skip
 """Arguments that others call otherwise: PyTorch says `dim` where NumPy says `axis`; here each where it is at home."""
 
@@ -223,6 +229,8 @@ def about_axes(op: str, error: Exception, shape: tuple[int, ...], params: dict[s
     for name in AXES:
         given = params.get(name)
         axes = given if isinstance(given, (tuple, list)) else () if given is None else (given,)
+        if op in LARGER and hasattr(given, "shape"):
+            yield f"axis is a whole number; for the {op}imum of two tensors, entry by entry, write mg.{op}imum(a, b)"
         ndim = len(shape) + (len(axes) if op in NEW_AXES else 0)
         if isinstance(error, TypeError) and (type(given) is list or not all(hasattr(i, "__index__") for i in axes)):
             yield f"{name} must be a whole number, or a tuple of them"
@@ -295,10 +303,12 @@ def names_itself(function: Callable[..., Any]) -> Callable[..., Any]:
 def refuse_unknown_words(function: Any, options: dict[str, Any]) -> None:
     """An error for a keyword that a function has not."""
     code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    count = code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames[:count]
     for name in options if not code.co_flags & CO_VARKEYWORDS else ():
         if name not in names:
-            raise TypeError(no_argument(function.__name__, name, names)) from None
+            several = (f"*{code.co_varnames[count]}",) if code.co_flags & CO_VARARGS else ()
+            raise TypeError(no_argument(function.__name__, name, several + names)) from None
 
 
 def explained_call(function: Callable[..., Any], error: Exception, args: Any, options: dict[str, Any]) -> Exception:

@@ -49,7 +49,7 @@ class Signature:
         names = self.arguments
         if len(args) > len(names):
             raise TypeError(f"{self.name} takes {len(names)} arguments ({', '.join(names)}), {len(args)} were given")
-        given = dict(zip(names, args, strict=False))
+        given = {name: value for name, value in zip(names, args, strict=False) if value is not REQUIRED}
         for name, value in params.items():
             if name not in names:
                 raise TypeError(no_argument(self.name, name, names))

@@ -13,5 +13,6 @@ from .asking import candidates
 from .defining import NotProved, define
 from .known import listed, named
 from .notebook import answer, ask, check, hint, score
+from .sheets import sheet
 
-__all__ = ["NotProved", "answer", "ask", "candidates", "check", "define", "hint", "listed", "named", "score"]
+__all__ = ["NotProved", "answer", "ask", "candidates", "check", "define", "hint", "listed", "named", "score", "sheet"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .exercise import GROUPS
 from .known import listed
-from .notebooks import ReleaseError, lesson, release, starter_notebook
+from .notebooks import ReleaseError, lesson, read_students, release, starter_notebook
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -25,7 +25,8 @@ def run(chosen: argparse.Namespace) -> int:
         write_lesson(chosen.of, chosen.output)
         return 0
     path = Path(chosen.of)
-    for place in release(path, Path(chosen.output or f"{path.stem}-release")):
+    students = read_students(Path(chosen.students)) if chosen.students else []
+    for place in release(path, Path(chosen.output or f"{path.stem}-release"), students):
         print(f"Wrote {place}")
     return 0
 

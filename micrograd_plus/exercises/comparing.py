@@ -13,12 +13,14 @@ from typing import Any
 from ..backends import devices
 from ..checks.museum.evidence import difference, number
 from .adapting import may_be_undone
-from .exercise import Case, Exercise
+from .exercise import SECOND, Case, Exercise
 
 np = devices.device("cpu").library
 
 LAST_BIT = float(np.finfo(float).eps)
 TOLERANCE, LAST_BITS, JUMP = 1e-9, 64, 1e-6
+MOVING = 1e-6
+"""How far off an answer may be that says how fast numbers move: they are followed by small steps."""
 SINGLE, NUMERICAL = 3e-5, 1e-5
 """How far an answer in single precision, and one by differences, may be off beside the largest entry: no further, and
 it is named for what it is."""
@@ -49,6 +51,7 @@ class Expected:
         self.exercise, self.case = exercise, case
         self.right = answers(exercise, case, case.request, sent=case.sent)
         self.nan_in_use = case.expects.get("nan_in_use", False)
+        self.tolerance = MOVING if case.part == SECOND else TOLERANCE
 
     @cached_property
     def largest(self) -> dict[str, float]:
@@ -69,7 +72,7 @@ class Expected:
         largest = self.largest[name]
         jumps = (by_bits > JUMP * largest) & (by_bits > TOLERANCE)  # what moves so far jumps, and is not rounded
         by_rounding = np.where(jumps | np.isnan(by_bits), 0.0, by_bits)
-        return TOLERANCE * largest + LAST_BITS * by_rounding
+        return self.tolerance * largest + LAST_BITS * by_rounding
 
     @cached_property
     def bounds(self) -> dict[str, Any]:
@@ -143,6 +146,8 @@ def judged(exercise: Exercise, case: Case, expected: Expected, outcome: dict[str
     found = _judged(exercise, case, expected, outcome)
     if found is not None:
         found.case = case
+        if case.part == SECOND and found.kind not in ("refused", "raised", "shape"):
+            found.sentence = f"what is sent does not move as it should: {found.sentence}"
     return found
 
 
@@ -180,7 +185,7 @@ def as_sent(expected: Expected, name: str, given: Any) -> bool:
     if isinstance(given, Wrong) or given.shape != right.shape or given.dtype.kind != right.dtype.kind:
         return False
     with np.errstate(all="ignore"):
-        return bool(np.all(close(given, right, TOLERANCE * expected.largest[name])))
+        return bool(np.all(close(given, right, expected.tolerance * expected.largest[name])))
 
 
 def compared(expected: Expected, name: str, right: Any, given: Any) -> Wrong | None:

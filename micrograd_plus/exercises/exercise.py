@@ -45,6 +45,10 @@ class Part:
         self.name, self.points, self.sentence = name, points, sentence
 
 
+SECOND = "second order"
+"""The part of a rule that is read on numbers that move: the gradient of what it sends."""
+
+
 class Case:
     """One call of the student's code: the part it counts for, what is special about it, and the request.
 
@@ -88,9 +92,12 @@ class Exercise:
     generator of numbers; `mistakes` are those that are known."""
 
     show: Any = None
-    """Of an exercise about a walk, what makes the record that is to be looked at, by a seed."""
+    """Of an exercise about a walk, what makes the record that is to be looked at, by a seed or a number."""
     show_right: Any = None
     """Where a wrong rule is planted in it, what makes the same record without."""
+    handed_out = False
+    """Whether the student is shown the very numbers that are asked about. What they are drawn from is then the number
+    of his walk, which is no secret."""
     marked: ClassVar[Callable[..., Any]]
     """How outcomes become a result; `marking` puts that here."""
 
@@ -145,8 +152,9 @@ class Exercise:
         return self._mistakes
 
     def cases(self, seed: Any) -> list[Case]:
-        """Fresh inputs: plain ones, and every declared edge. `seed` is a whole number, or several."""
-        return self.draw(np.random.default_rng(seed))
+        """Fresh inputs: plain ones, and every declared edge. `seed` is a whole number, or several; of what is handed
+        out it is the number of a walk."""
+        return self.draw(seed if self.handed_out else np.random.default_rng(seed))
 
     def carried_out(self, thing: Any, request: dict[str, Any]) -> dict[str, Any]:
         """The outcome of an answer of our own, which may speak of more words than a student's."""

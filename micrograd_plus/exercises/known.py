@@ -11,6 +11,9 @@ from .declared import exercises
 from .exercise import GROUPS, Exercise
 from .rules import rule_exercise
 
+TWICE = ".twice"
+"""What ends the name of a rule that is read on numbers that move as well."""
+
 
 def catalogued() -> dict[str, Exercise]:
     """Every declared exercise; those that come along are declared the first time somebody asks."""
@@ -47,7 +50,7 @@ def named(id: str) -> Exercise:
 
 @lru_cache(64)
 def _of_a_rule(id: str) -> Exercise:
-    return rule_exercise(id)
+    return rule_exercise(id.removesuffix(TWICE), id=id, twice=id.endswith(TWICE))
 
 
 def listed(group: str | None = None) -> list[Exercise]:

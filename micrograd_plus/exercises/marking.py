@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..backends import devices
-from .comparing import NOISE, NUMERICAL, Expected, Wrong, error_of, fit, is_single, judged
-from .exercise import Case, Exercise, Mistake
+from .comparing import MOVING, NOISE, NUMERICAL, TOLERANCE, Expected, Wrong, error_of, fit, is_single, judged
+from .exercise import SECOND, Case, Exercise, Mistake
 from .signs import read_from
 
 np = devices.device("cpu").library
@@ -131,13 +131,14 @@ def roughly(
         flags.append(WRITTEN_OVER)
     if exercise.judge is not None or any(wrong is not None and wrong.kind in SHAPES for wrong in wrongs):
         return flags, wrongs
-    plain = [i for i, case in enumerate(cases) if case.part != "edges" and "shapes" in case.expects]
+    plain = [i for i, case in enumerate(cases) if case.part not in ("edges", SECOND) and "shapes" in case.expects]
     if not plain:
         return flags, wrongs
     differ = [i for i in plain if wrongs[i] is not None]
     if differ and all(is_single(expected[i], cases[i], outcomes[i]) for i in differ):
         near = [
-            w if w is None or not is_single(expected[i], cases[i], outcomes[i]) else None for i, w in enumerate(wrongs)
+            w if w is None or not (cases[i].part == SECOND or is_single(expected[i], cases[i], outcomes[i])) else None
+            for i, w in enumerate(wrongs)
         ]
         return [*flags, SINGLE_PRECISION], near
     errors = [error_of(expected[i], cases[i], outcomes[i]) for i in plain]
@@ -195,9 +196,10 @@ def named_mistake(
     exercise: Exercise, cases: Sequence[Case], expected: list[Expected], outcomes: list[Any], wrongs: list[Wrong | None]
 ) -> Mistake | None:
     """The known mistake that makes of these cases what the student's code did; None where none fits."""
-    plain = [i for i, wrong in enumerate(wrongs) if wrong is not None and cases[i].part != "edges"]
-    telling = plain or [i for i, wrong in enumerate(wrongs) if wrong is not None]
-    also = [i for i, case in enumerate(cases) if case.part != "edges" and i not in telling]
+    wrong_ones = [i for i, wrong in enumerate(wrongs) if wrong is not None]
+    plain = [i for i in wrong_ones if cases[i].part not in ("edges", SECOND)]
+    telling = plain or wrong_ones
+    also = [i for i, case in enumerate(cases) if case.part not in ("edges", SECOND) and i not in telling]
     for alike in (word_for_word, of_one_kind):
         for mistake in exercise.mistakes:
             if mistake.thing is None:
@@ -224,9 +226,14 @@ def agree(exercise: Exercise, mistake: Mistake, case: Case, outcome: dict[str, A
         if isinstance(a, Wrong) or isinstance(b, Wrong):
             if not (isinstance(a, Wrong) and isinstance(b, Wrong) and a.sentence == b.sentence):
                 return False
-        elif a.shape != b.shape or not np.allclose(a, b, rtol=1e-7, atol=1e-9 * scale_of(a), equal_nan=True):
+        elif a.shape != b.shape or not np.allclose(a, b, rtol=1e-7, atol=atol_of(case) * scale_of(a), equal_nan=True):
             return False
     return True
+
+
+def atol_of(case: Case) -> float:
+    """How far two answers to a case may be apart that come from one mistake, beside the largest entry."""
+    return MOVING if case.part == SECOND else TOLERANCE
 
 
 def word_for_word(a: dict[str, Any], b: dict[str, Any]) -> bool:

@@ -18,6 +18,7 @@ from ..core.operation import Op
 from .adapting import adapted, adapted_whole, may_be_undone
 from .exercise import Mistake
 from .rows import LAST, ROWS
+from .student.moving import still
 
 np = devices.device("cpu").library
 
@@ -91,6 +92,29 @@ def mistakes_of(op: Op, served: tuple[str, ...], rules: Sequence[Any], whole: bo
     if whole or op.kind != "elementwise":
         found.append(Mistake("M6", ROWS["M6"][0], hints("M6", reason), without_upstream(op, served, right, whole)))
     return [*found, *(of_broadcasting(op, served, right) if whole else [])]
+
+
+CUT_OFF = Mistake("second", "the numbers are right, and their past is cut off", (
+    "What your rule sends depends on its inputs. When they move a little, does it know?",
+    "Something on its way was turned into plain numbers: from there on nothing of its past is known.",
+    "Look for float, item, tolist, math's functions and arrays of zeros that are filled in: compute without them.",
+))  # fmt: skip
+
+
+def wrong_twice(op: Op, served: tuple[str, ...], rules: Sequence[Any], right: Any) -> list[Mistake]:
+    """The mistakes that show only when a rule is read on numbers that move."""
+    exhibits = [each for each in museum.exhibits
+                if each.op is op and each.promise == museum.SECOND and served in each.rules]  # fmt: skip
+    found = [Mistake("museum", each.name, hints("museum", about(rules), each.story),
+                     adapted(op, served, [(served, each.rules[served])])) for each in exhibits]  # fmt: skip
+
+    def frozen(named: dict[str, Any], xp: Any) -> Any:
+        return right({name: still(value) for name, value in named.items()}, xp)
+
+    frozen.takes_everything = True
+    if found and op.kind == "elementwise":  # the same numbers: such a rule reads one thing that moves
+        return found
+    return [*found, Mistake(CUT_OFF.row, CUT_OFF.title, CUT_OFF.hints, frozen)]
 
 
 def wrong_rules(op: Op, inputs: tuple[str, ...]) -> list[tuple[Mistake, Any]]:

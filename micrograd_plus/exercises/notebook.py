@@ -17,8 +17,8 @@ from .asking import Question, agrees, shape_of
 from .exercise import Exercise
 from .known import named
 from .replies import Reply, Said
+from .sheets import my_number
 from .student import carry_out
-from .twice import told as second_time
 
 _last: dict[str, Reply | Guess] = {}
 
@@ -31,8 +31,8 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
     Args:
         exercise: its id, or the exercise itself.
         answer: the function, the class or the value that was asked for.
-        seed: draw the inputs of an earlier try again.
-        twice: of a rule, see also that the gradient of its gradient is right, for two points more.
+        seed: draw the inputs of an earlier try again; of a walk to be looked at, its number.
+        twice: of a rule, see also that the gradient of its gradient is right, as the exercise NAME.twice does.
     Returns: a reply, which is true where all of it is right; its text says the rest.
     Raises: KeyError where there is no exercise of that id.
     Example:
@@ -42,12 +42,11 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
 
     See: nbgrader's autograded cells, which compare with stored answers.
     """
-    chosen = named(exercise) if isinstance(exercise, str) else exercise
-    drawn = secrets.randbits(63) if seed is None else seed
+    chosen = named(f"{exercise}.twice" if twice else exercise) if isinstance(exercise, str) else exercise
+    fresh = my_number(chosen.id) if chosen.handed_out else secrets.randbits(63)
+    drawn = fresh if seed is None else seed
     cases = chosen.cases(drawn)
     result = chosen.mark(cases, [carry_out(answer, case.request) for case in cases])
-    if twice:
-        second_time(chosen, result, answer, drawn)
     reply = Reply(chosen, result, answer)
     _last[""] = _last[chosen.id] = reply
     return reply

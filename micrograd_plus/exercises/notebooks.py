@@ -10,14 +10,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import runpy
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .exercise import GROUPS, Exercise
 from .known import listed, named
+from .sheets import YOUR_ID, key_of
 
 
 class ReleaseError(Exception):
@@ -38,14 +40,17 @@ def lesson(name: str) -> list[Exercise]:
 
 
 def starter_notebook(
-    chosen: Sequence[Exercise], title: str, *, points: Mapping[str, float] | None = None, scored: bool = False
-) -> dict[str, Any]:
-    """A notebook with the prompt and the starter of each exercise; with `scored`, and a cell that scores it."""
+    chosen: Sequence[Exercise], title: str, *, points: Mapping[str, float] | None = None, scored: bool = False,
+    sheet: str | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """A notebook with the prompt and the starter of each exercise; with `scored`, and a cell that scores it. `sheet` is
+    the line that says whose walks are shown."""
     first = "from micrograd_plus import exercises"
     cells = [
         markdown("title", f"# {title}\n\nEach answer is checked as soon as its cell is run, on fresh inputs. "
                           f"`exercises.hint()` gives three hints, one after the other."),
         code("setup", first, locked=True),
+        *([code("sheet", sheet)] if sheet else []),
     ]  # fmt: skip
     for each in chosen:
         worth = (points or {}).get(each.id, each.points)
@@ -92,8 +97,29 @@ def cell_id(name: str) -> str:
 # An assignment --------------
 
 
-def read_assignment(path: Path) -> tuple[str, list[Exercise], dict[str, float]]:
-    """The title, the exercises and the points of an assignment's file; exercises of one's own are defined first."""
+class Handout(NamedTuple):
+    """What of an assignment is handed out."""
+
+    title: str
+    chosen: list[Exercise]
+    points: dict[str, float]
+    key: str | None
+    """Of which the numbers of walks are made; None where the assignment has no secret."""
+
+    def sheet(self, student: str = YOUR_ID) -> str | None:
+        """The line that says whose walks are shown, where an exercise shows some."""
+        return sheet_line(self.chosen, self.key, student)
+
+
+def sheet_line(chosen: Sequence[Exercise], key: str | None, student: str = YOUR_ID) -> str | None:
+    """The same of any exercises."""
+    if key is None or not any(each.handed_out for each in chosen):
+        return None
+    return f"exercises.sheet({json.dumps(key)}, {json.dumps(student)})"
+
+
+def read_assignment(path: Path) -> Handout:
+    """What an assignment's file says of what is handed out; exercises of one's own are defined first."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -109,39 +135,72 @@ def read_assignment(path: Path) -> tuple[str, list[Exercise], dict[str, float]]:
         chosen = [named(each) for each in ids]
     except (KeyError, ValueError) as error:
         raise ReleaseError(f"{path.name}: {error.args[0]}") from error
-    return str(data.get("title") or path.stem), chosen, dict(data.get("points", {}))
+    secret = data.get("secret")
+    key = key_of(secret) if isinstance(secret, str) else None
+    return Handout(str(data.get("title") or path.stem), chosen, dict(data.get("points", {})), key)
 
 
-def release(path: Path, folder: Path) -> list[Path]:
+def release(path: Path, folder: Path, students: Sequence[str] = ()) -> list[Path]:
     """Write what students are handed, and what each school system wants of it; the files that were written.
 
     `NAME.ipynb` opens anywhere; `NAME.py` is the same as a script, for systems that take files;
     `nbgrader/NAME/NAME.ipynb` has scoring cells and belongs into a course's `release` folder; `points.csv` says what
-    each exercise is worth.
+    each exercise is worth. For each of `students` there are the notebook and the script once more, with the id filled
+    in, as `students/ID.ipynb` and `students/ID.py`.
     """
-    title, chosen, points = read_assignment(path)
+    handout = read_assignment(path)
+    title, chosen, points, _ = handout
     name = path.stem
     table = io.StringIO()
     rows = csv.writer(table, lineterminator="\n")
     rows.writerow(["exercise", "title", "kind", "points"])
     rows.writerows([each.id, each.title, each.kind, f"{points.get(each.id, each.points):g}"] for each in chosen)
-    plain = starter_notebook(chosen, title, points=points)
-    scored = starter_notebook(chosen, title, points=points, scored=True)
+
+    def written(sheet: str | None, scored: bool = False) -> str:
+        return json.dumps(starter_notebook(chosen, title, points=points, scored=scored, sheet=sheet), indent=1) + "\n"
+
     files = {
-        folder / f"{name}.ipynb": json.dumps(plain, indent=1) + "\n",
-        folder / f"{name}.py": script(chosen, title),
-        folder / "nbgrader" / name / f"{name}.ipynb": json.dumps(scored, indent=1) + "\n",
+        folder / f"{name}.ipynb": written(handout.sheet()),
+        folder / f"{name}.py": script(chosen, title, handout.sheet()),
+        folder / "nbgrader" / name / f"{name}.ipynb": written(handout.sheet(), scored=True),
         folder / "points.csv": table.getvalue(),
     }
+    for each in students:
+        files[folder / "students" / f"{each}.ipynb"] = written(handout.sheet(each))
+        files[folder / "students" / f"{each}.py"] = script(chosen, title, handout.sheet(each))
     for place, text in files.items():
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
     return list(files)
 
 
-def script(chosen: Sequence[Exercise], title: str) -> str:
+STUDENT = re.compile(r"[\w.@+-]{1,80}", re.ASCII)
+"""What an id is made of; work is known by it as the name of a file."""
+
+
+def read_students(path: Path) -> list[str]:
+    """The ids in a file: the first word of each line, or the first column of a table. A heading is left out."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReleaseError(f"there is no list of students {str(path)!r}") from error
+    found = [line.replace(";", ",").partition(",")[0].strip().strip('"') for line in lines if line.strip()]
+    found = found[found[:1] in ([each] for each in HEADINGS) :]
+    for each in found:
+        if not STUDENT.fullmatch(each) or each.strip(".") != each:
+            raise ReleaseError(f"{path.name}: {each!r} is no id; an id is made of letters, digits and . @ + - _")
+    if len({each.casefold() for each in found}) < len(found):
+        raise ReleaseError(f"{path.name}: an id stands there twice")
+    return found
+
+
+HEADINGS = ("id", "ID", "student", "Student", "student_id", "Student ID", "sis_id", "SIS User ID", "email", "Email")
+"""What the first line of a list of students may be, in place of a student."""
+
+
+def script(chosen: Sequence[Exercise], title: str, sheet: str | None = None) -> str:
     """The starters as one Python file."""
-    parts = [f'"""{title}."""\n\nfrom micrograd_plus import exercises\n']
+    parts = [f'"""{title}."""\n\nfrom micrograd_plus import exercises\n', f"\n{sheet}\n" if sheet else ""]
     for each in chosen:
         asked = "\n".join(f"# {line}".rstrip() for line in f"{headline(each)}\n\n{each.prompt}".splitlines())
         parts.append(f"\n\n{asked}\n\n{each.starter}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import textwrap
 import unicodedata
+from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
@@ -49,7 +50,7 @@ class Reply:
         if trace is None:
             return {"text/plain": self.text}
         played = trace._repr_mimebundle_()
-        page = f"<pre>{html.escape(self.text)}</pre>{played.get('text/html', '')}"
+        page = f"<pre style=\"white-space: pre-wrap\">{html.escape(self.text)}</pre>{played.get('text/html', '')}"
         return {**played, "text/plain": self.text, "text/html": page}
 
     @property
@@ -133,6 +134,12 @@ def shown(text: str) -> str:
     return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in hidden else c for c in text)
 
 
+def opening(trace: Any, served: Sequence[str]) -> int:
+    """After how many steps a walk is opened: that of the first rule for one of these inputs has then been taken."""
+    first = (step.index for step in trace.steps if set(step.rule.partition(".")[2].split("+")) & set(served))
+    return next(first, -1) + 1
+
+
 def walk_of(exercise: Exercise, wrong: Wrong, thing: Any) -> Any:
     """The record of a call with a student's rule planted in a copy of its operation."""
     sample = wrong.case.expects.get("sample")
@@ -157,6 +164,7 @@ def walk_of(exercise: Exercise, wrong: Wrong, thing: Any) -> Any:
                 if isinstance(leaf, Tensor):
                     leaf.label = name
             copy.apply(*leaves.values(), **sample.params).backward(upstream)
+        trace.opens_at = opening(trace, served)
         return trace if trace.steps else None
     except Exception:  # noqa: BLE001 - a student's rule may raise anything, and then there is no walk
         return None

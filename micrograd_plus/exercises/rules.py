@@ -25,12 +25,13 @@ from ..core.operation import Op
 from ..core.rule import Rule, keep_promise
 from ..tensor import tensor
 from .adapting import ENGINE, adapted, adapted_whole
-from .comparing import nudged
+from .comparing import MOVING, nudged
 from .edges import EDGES, WITH_CONVENTIONS, WITHOUT_A_SLOPE
-from .exercise import Case, Exercise, Mistake, Part
+from .exercise import SECOND, Case, Exercise, Mistake, Part
 from .marking import marked
-from .mutants import mistakes_of
+from .mutants import mistakes_of, wrong_twice
 from .student import ALL, OWN, carry_out
+from .student.moving import STEP, Moving, following
 from .words import words_for
 
 np = devices.device("cpu").library
@@ -45,12 +46,21 @@ PARTS = (
 )
 
 
+PARTS_TWICE = (
+    PARTS[0],
+    Part("plain values", 5, "the numbers are right on ordinary inputs"),
+    Part("edges", 2, PARTS[2].sentence),
+    Part(SECOND, 2, "what is sent moves as it should where the inputs move: the gradient of the gradient is right"),
+)
+
+
 def rule_exercise(name: str, *, group: str = "numbers and the chain", whole: bool = False, id: str | None = None,
-                  title: str | None = None, asks: str | None = None) -> Exercise:  # fmt: skip
+                  title: str | None = None, asks: str | None = None, twice: bool = False) -> Exercise:  # fmt: skip
     """The exercise of the rule (or of several rules) of that name, such as `softmax.x`, `matmul.b`, `maximum.a+b`.
 
     With `whole` the student undoes broadcasting too: an answer has exactly the shape of its input. `asks` is a
-    convention at kinks and ties that is asked for; without one, every one is accepted.
+    convention at kinks and ties that is asked for; without one, every one is accepted. With `twice` the rule is read
+    on numbers that move as well, so that the gradient of its gradient is seen to be right.
     """
     op, served = found(name)
     rules = [rule for rule in op.rules if set(rule.inputs) & set(served)]
@@ -61,17 +71,19 @@ def rule_exercise(name: str, *, group: str = "numbers and the chain", whole: boo
     if not calls:
         raise ValueError(f"{name} has no sample of plain real numbers, so there is no exercise of it")
     local = op.kind == "elementwise" and not whole
-    maker = Maker(op, served, reads, calls, whole=whole, one_convention=asks is not None)
+    maker = Maker(op, served, reads, calls, whole=whole, one_convention=asks is not None, twice=twice)
     right = right_answer(op, served, whole)
     maker.right = right
     words = words_for(rules)
     maker.words = words
     made = Exercise(
-        id or name, kind="rule", group=group, title=title or f"the rule of {op.name} for {' and '.join(served)}",
-        prompt=prompt(op, served, local, whole, reads, words, asks),
+        id or name, kind="rule", group=group,
+        title=title or f"the rule of {op.name} for {' and '.join(served)}{', twice' if twice else ''}",
+        prompt=prompt(op, served, local, whole, reads, words, asks) + (ON_NUMBERS_THAT_MOVE if twice else ""),
         starter=starter(id or name, op, served, reads, local),
-        parts=PARTS, draw=maker, right=right, reads=reads, words=words,
-        mistakes=lambda: [m for m in mistakes_of(op, served, rules, whole) if not whole or differs(made, m)],
+        parts=PARTS_TWICE if twice else PARTS, draw=maker, right=right, reads=reads, words=words,
+        mistakes=lambda: [*(m for m in mistakes_of(op, served, rules, whole) if not whole or differs(made, m)),
+                          *(wrong_twice(op, served, rules, right) if twice else [])],
         namespace=ENGINE,
     )  # fmt: skip
     return made
@@ -166,10 +178,10 @@ class Maker:
 
     def __init__(
         self, op: Op, served: tuple[str, ...], reads: tuple[str, ...], calls: Sequence[Sample], *,
-        whole: bool, one_convention: bool,
+        whole: bool, one_convention: bool, twice: bool = False,
     ):  # fmt: skip
         self.op, self.served, self.reads, self.calls = op, served, reads, calls[:6]
-        self.whole, self.one_convention = whole, one_convention
+        self.whole, self.one_convention, self.twice = whole, one_convention, twice
         self.local = op.kind == "elementwise" and not whole
         self.words: Sequence[str] = ()
         self.right: Any = None
@@ -190,7 +202,16 @@ class Maker:
                 if case is not None:
                     made.append(case)
                     break
-        return made
+        return [*made, *self.second(rng)] if self.twice else made
+
+    def second(self, rng: Any) -> list[Case]:
+        """Calls on numbers that move, by samples whose gradient has a gradient."""
+        able = [sample for sample in self.calls if SMOOTH not in sample.excused and not with_given_numbers(sample)]
+        made = [moving_case(self, sample.fresh(rng), rng) for sample in able[:3]]
+        found = [case for case in made if case is not None]
+        if not found:
+            raise ValueError(f"nothing of {self.op.name} can be asked a second time: what its rule sends does not move")
+        return found
 
     def edge(self, sample: Sample, about: str, change: Any, rng: Any) -> Case | None:
         """A sample with an edge put into it; None where the operation has no such edge."""
@@ -288,6 +309,45 @@ class Maker:
         if errors and case.part != "edges":
             raise RuntimeError(f"{self.op.name}: {errors[0]}")
         return not errors and any(np.any(np.isfinite(value)) for value in outcomes[0]["values"].values())
+
+
+SMOOTH = "the gradient has a gradient"
+"""The promise from which samples are excused that have none."""
+ON_NUMBERS_THAT_MOVE = (
+    "\nYour rule is also read on numbers that move, to see the gradient of its gradient: what passes through `float`, "
+    "`.item()` or an array of zeros on its way stands still."
+)
+
+
+def moving_case(maker: Maker, sample: Sample, rng: Any) -> Case | None:
+    """A call of a rule on inputs that move; None where nothing that it sends moves with them."""
+    ways = [rng.uniform(0.5, 1.5, v.shape) * rng.choice([-1.0, 1.0], v.shape) if moves(v) else None
+            for v in sample.inputs]  # fmt: skip
+
+    def named(step: float) -> dict[str, Any]:
+        inputs = [v if way is None else v + step * way for v, way in zip(sample.inputs, ways, strict=True)]
+        return maker.named(Sample(maker.op, inputs, sample.params, {}))[0]
+
+    case = maker.case(sample, rng, SECOND, f"{maker.op.name} is read on numbers that move", conventions=False)
+    if case is None or isinstance(case.request["arguments"].get("upstream"), tuple):
+        return None
+    given = case.request["arguments"]
+    near = [named(step * STEP) for step in (0, 1, -1, 2, -2)]
+    along = {name: along_of(following(*[each[name] for each in near])) for name in near[0]}
+    if "upstream" in given:
+        along["upstream"] = upstream_of(given["upstream"], rng)
+    case.request = {**case.request, "driver": "moving", "arguments": {**given, "along": along}}
+    case.sent = carry_out(maker.right, case.request, ENGINE)
+    sent = case.sent["values"]
+    still = not sent or any(np.max(np.abs(each), initial=0.0) < 1e3 * MOVING for each in sent.values())
+    return None if still else case
+
+
+def along_of(found: Any) -> Any:
+    """How fast plain data moves, array by array; None for what does not."""
+    if isinstance(found, (list, tuple)):
+        return [along_of(each) for each in found]
+    return found.moves if isinstance(found, Moving) else None
 
 
 def with_given_numbers(sample: Sample) -> bool:

@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--one", action="store_true", help="all that is named is one submission")
     parser.add_argument("--student", metavar="ID", help="with --one: whose it is")
+    parser.add_argument("--student-of", metavar="FILE", help="with --one: the submission_metadata.json that says so")
     parser.add_argument("--format", default="json", help="with --one: json, gradescope, prairielearn, junit, csv")
     parser.add_argument("--columns", help="of the table: names with what they hold, as Student=student,Mark=score")
     parser.add_argument("--attempt", type=int, default=1, help="which attempt is marked; each draws its own inputs")
@@ -49,6 +50,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Carry it out, and return the exit code: 0 where all submissions have marks, whatever is in them."""
     from .assignment import AssignmentError, drawn
     from .levels import LevelError
+    from .store import BusyError
 
     try:
         if chosen.new:
@@ -67,7 +69,7 @@ def run(chosen: argparse.Namespace) -> int:
             if not Path(name).exists():
                 raise Refused(f"there is no submission {name!r}")
         return one(chosen) if chosen.one else many(chosen)
-    except (AssignmentError, LevelError, Refused) as error:
+    except (AssignmentError, LevelError, BusyError, Refused) as error:
         sys.stderr.write(f"micrograd-plus grade: {error}\n")
         return 1
 
@@ -91,6 +93,7 @@ def pack(chosen: argparse.Namespace) -> int:
 def one(chosen: argparse.Namespace) -> int:
     """Mark one submission, and write its marks in one format."""
     from .formats import written
+    from .formats.gradescope import student_in
     from .submissions import read
     from .worker import Keeper, load
 
@@ -98,7 +101,7 @@ def one(chosen: argparse.Namespace) -> int:
     assignment = load(Path(chosen.assignment))
     keeper = Keeper(assignment, chosen.isolation, chosen.attempt)
     try:
-        marks = keeper.marks(read(path, chosen.student))
+        marks = keeper.marks(read(path, student_in(Path(chosen.student_of)) if chosen.student_of else chosen.student))
     finally:
         keeper.sandbox.close()
     text = written(chosen.format, [marks], columns(chosen))
@@ -121,9 +124,7 @@ def columns(chosen: argparse.Namespace) -> dict[str, str] | None:
 
 def many(chosen: argparse.Namespace) -> int:
     """Mark a class, and write its reports."""
-    from . import batch, report
     from .assignment import load
-    from .levels import at_least, best
     from .store import Store
 
     if chosen.draw and find_spec("micrograd_plus_viz") is None:
@@ -133,6 +134,15 @@ def many(chosen: argparse.Namespace) -> int:
     if unknown:
         raise Refused(f"{unknown[0]!r} is not in this assignment; it has {', '.join(assignment.exercises)}")
     store = Store(Path(chosen.output or "marks"))
+    with store.alone():
+        return a_class(chosen, assignment, store)
+
+
+def a_class(chosen: argparse.Namespace, assignment: Any, store: Any) -> int:
+    """The same, where nobody else writes meanwhile."""
+    from . import batch, report
+    from .levels import at_least, best
+
     level = chosen.isolation or best()
     named = batch.submissions_in(map(Path, chosen.submissions))
     if not named:

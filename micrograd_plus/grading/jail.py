@@ -6,12 +6,14 @@ and no Python program; what is imported from it is imported into the process tha
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,7 @@ LEFT_OUT = shutil.ignore_patterns(
     "site-packages", "dist-packages", "test", "tests", "idlelib", "tkinter", "turtledemo", "ensurepip",
     "lib2to3", "config-*", "*.a", "*.pyi", "include",
 )  # fmt: skip
+HALF_BUILT = "half-built-"
 
 
 def jail() -> Path:
@@ -28,7 +31,9 @@ def jail() -> Path:
     state = "\n".join([sys.version, np.__version__, *map(str, sources), "2"])
     place = cache() / f"jail-{hashlib.sha256(state.encode()).hexdigest()[:16]}"
     if not place.is_dir():
-        build(place, sources)
+        with one_at_a_time():
+            if not place.is_dir():
+                build(place, sources)
     return place
 
 
@@ -43,9 +48,21 @@ def cache() -> Path:
     return place
 
 
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Nobody else builds meanwhile; so whatever is half built here was left by somebody who was killed."""
+    import fcntl
+
+    with (cache() / "building").open("w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for left in cache().glob(f"{HALF_BUILT}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        yield
+
+
 def build(place: Path, sources: list[Path]) -> None:
-    """Copy what is needed beside the place, then put it there at once; who comes second finds it there."""
-    made = Path(tempfile.mkdtemp(prefix="jail-", dir=place.parent))
+    """Copy what is needed beside the place, then put it there at once."""
+    made = Path(tempfile.mkdtemp(prefix=HALF_BUILT, dir=place.parent))
     try:
         for source in sources:
             shutil.copytree(source, made / source.relative_to(source.anchor), ignore=LEFT_OUT)
@@ -57,8 +74,5 @@ def build(place: Path, sources: list[Path]) -> None:
         (made / "boxes").chmod(0o711)
         made.chmod(0o755)
         made.replace(place)
-    except OSError:
-        if not place.is_dir():
-            raise
     finally:
         shutil.rmtree(made, ignore_errors=True)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
+from ..exercises.replies import opening
 from .assignment import Assignment
 from .formats import table
 from .levels import PROMISES
@@ -108,7 +109,9 @@ def draw_walks(store: Store) -> None:
     for path in sorted((store.folder / "walks").glob("*.json")):
         drawn = path.with_suffix(".html")
         if not drawn.exists() or drawn.stat().st_mtime < path.stat().st_mtime:
-            micrograd_plus_viz.save(load_trace(path), drawn, title=path.stem)
+            trace, inputs = load_trace(path), path.stem.partition("--")[2].split(".")[1:2]
+            index = opening(trace, "+".join(inputs).split("+"))
+            micrograd_plus_viz.save(trace, drawn, title=path.stem, index=index)
     for drawn in (store.folder / "walks").glob("*.html"):
         if not drawn.with_suffix(".json").exists():
             drawn.unlink()

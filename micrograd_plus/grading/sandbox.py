@@ -28,13 +28,12 @@ from typing import Any
 import numpy as np
 
 from .inside import frames
-from .jail import cache, jail
+from .jail import jail
 from .levels import LevelError, best, is_root, works
+from .slots import FIRST_USER, SlotError, free_slot, swept
 
 HERE = Path(__file__).parent
 CARRYING = HERE.parent / "exercises" / "student"
-FIRST_USER, MOST_SLOTS = 64100, 400
-"""The user ids that students have on this machine: one for each slot, and no slot is in two hands."""
 PRINTED = 16 * 1024
 """How much of what is printed is kept."""
 TOLD = ("cpu", "wall", "memory", "processes", "files", "disk", "inodes")
@@ -182,19 +181,28 @@ class Sandbox:
 
     def _start(self) -> socket.socket:
         self.jail = jail()
-        if is_root():
-            self.slot, self.lock = free_slot()
+        held = self._slot() if is_root() else []
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self.server = subprocess.Popen(
-                command("main", str(theirs.fileno())), pass_fds=[theirs.fileno()], env=environment(), close_fds=True,
-                stdin=subprocess.DEVNULL, cwd="/", start_new_session=True,
+                command("main", str(theirs.fileno())), pass_fds=[theirs.fileno(), *held], env=environment(),
+                close_fds=True, stdin=subprocess.DEVNULL, cwd="/", start_new_session=True,
             )  # fmt: skip
         ours.settimeout(60)
         if ours.recv(16) != b"ready":
             raise SandboxError("the server of boxes did not start")
         self.control = ours
         return ours
+
+    def _slot(self) -> list[int]:
+        """Take a slot, and return what its lock is held by: the boxes hold it too, so nobody else has it before the
+        last of them has ended."""
+        try:
+            swept(self.jail or jail())
+            self.slot, self.lock = free_slot()
+        except SlotError as error:
+            raise SandboxError(str(error)) from error
+        return [self.lock.fileno()]
 
     def _open(self) -> socket.socket:
         """A new box."""
@@ -279,23 +287,6 @@ def environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in names if name in os.environ}
     return kept | {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "LANG": "C.UTF-8",
                    "PYTHONIOENCODING": "utf-8:backslashreplace", "PYTHONUTF8": "1"}  # fmt: skip
-
-
-def free_slot() -> tuple[int, Any]:
-    """A user id's number that no other grader on this machine holds, with the lock that says so."""
-    import fcntl
-
-    folder = cache() / "slots"
-    folder.mkdir(exist_ok=True)
-    for number in range(MOST_SLOTS):
-        lock = (folder / str(number)).open("w", encoding="ascii")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.close()
-        else:
-            return number, lock
-    raise SandboxError("every slot is taken")
 
 
 def pipe(open_here: contextlib.ExitStack) -> tuple[int, int]:

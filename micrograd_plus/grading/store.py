@@ -8,7 +8,27 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+
+class BusyError(Exception):
+    """Another run is at work in a folder, as a sentence for the teacher."""
+
+
+def is_first(file: IO[str]) -> bool:
+    """Whether nobody else has a file locked, which is locked with that; where there are no such locks, all are
+    first."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # a disk of another machine, which has no locks
+    return True
 
 
 class Store:
@@ -17,9 +37,18 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder, self.marks = folder, folder / "marks"
         self.marks.mkdir(parents=True, exist_ok=True)
-        for left in [*self.marks.glob(".being-written-*"), *self.folder.glob(".being-written-*")]:
-            with contextlib.suppress(OSError):
-                left.unlink()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let nobody else write here meanwhile, and clear away what somebody who was killed was about to write. Where
+        another run is at work here, a `BusyError`."""
+        with (self.marks / ".being-used").open("w", encoding="ascii") as file:
+            if not is_first(file):
+                raise BusyError(f"another run is writing into {self.folder}: wait for it, or name another folder")
+            for left in [*self.marks.glob(".being-written-*"), *self.folder.glob(".being-written-*")]:
+                with contextlib.suppress(OSError):
+                    left.unlink()
+            yield
 
     def path(self, student: str) -> Path:
         """The file of a student's marks."""

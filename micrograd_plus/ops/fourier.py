@@ -394,6 +394,7 @@ def irfftn(x, s=None, axes=None, norm=None):
     return irfft(whole, s[-1] if s else None, last, norm)
 
 
+@names_itself
 def rfft2(x, s=None, axes=(-2, -1), norm=None):
     """2-D discrete Fourier transform of real numbers: half of the spectrum along the last axis.
 
@@ -416,6 +417,7 @@ def rfft2(x, s=None, axes=(-2, -1), norm=None):
     return rfftn(x, s, axes, norm)
 
 
+@names_itself
 def irfft2(x, s=None, axes=(-2, -1), norm=None):
     """Inverse of `rfft2`: the real image that has this half of a spectrum.
 

@@ -3,20 +3,24 @@
 from ..core.define import elementwise, op
 
 
+def _of_no_entries(xp, x, axis):
+    """What softmax makes of no entries: none, along an axis that must be there all the same."""
+    return x * 1.0 - xp.sum(x, axis=axis, keepdims=True)
+
+
 @op
 def softmax(xp, x, *, axis=-1):
     """Softmax: positive weights that add up to one.
 
     softmax(x)_i = exp(x_i) / Σ_j exp(x_j) along the axis, with the largest entry subtracted first, so that no
-    exponential overflows.
+    exponential overflows. Of no entries it makes none.
 
     Shapes: any -> the same.
     Args:
         x: scores, real numbers.
         axis: the axis, or axes, along which weights add up to 1; default -1.
     Returns: a tensor of the shape and dtype of x; of whole numbers, float64.
-    Raises: TypeError for complex numbers or True and False. IndexError where there is no such axis, ValueError where it
-        has no entries.
+    Raises: TypeError for complex numbers or True and False. IndexError where there is no such axis.
     Example:
         >>> mg.softmax([0.0, np.log(3.0)]).round(6).tolist()
         [0.25, 0.75]
@@ -25,6 +29,8 @@ def softmax(xp, x, *, axis=-1):
 
     See: torch.softmax, scipy.special.softmax; the notes on linear classification of CS231n.
     """
+    if not x.size:
+        return _of_no_entries(xp, x, axis)
     e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return e / xp.sum(e, axis=axis, keepdims=True)
 
@@ -39,20 +45,23 @@ def _(xp, upstream, out, axis):
 def log_softmax(xp, x, *, axis=-1):
     """Log-softmax: the logarithm of the softmax, safe for large entries.
 
-    log_softmax(x)_i = x_i - log Σ_j exp(x_j) along the axis, with the largest entry subtracted first.
+    log_softmax(x)_i = x_i - log Σ_j exp(x_j) along the axis, with the largest entry subtracted first. Of no entries it
+    makes none.
 
     Shapes: any -> the same.
     Args:
         x: scores, real numbers.
         axis: the axis, or axes, along which the exponentials add up to 1; default -1.
     Returns: a tensor of the shape and dtype of x; of whole numbers, float64.
-    Raises: TypeError for complex numbers. IndexError where there is no such axis, ValueError where it has no entries.
+    Raises: TypeError for complex numbers. IndexError where there is no such axis.
     Example:
         >>> mg.log_softmax([0.0, 1000.0]).tolist()
         [-1000.0, 0.0]
 
     See: torch.nn.functional.log_softmax, scipy.special.log_softmax.
     """
+    if not x.size:
+        return _of_no_entries(xp, x, axis)
     distance = x - xp.stop_gradient(xp.max(x, axis=axis, keepdims=True))
     return distance - xp.log(xp.sum(xp.exp(distance), axis=axis, keepdims=True))
 

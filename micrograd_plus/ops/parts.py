@@ -527,6 +527,7 @@ def _like_ones(x):
     return _ones(x, shape(x))
 
 
+@names_itself
 def ptp(x, axis=None, keepdims=False):
     """Range: the largest entry less the smallest, of all or along axes ("peak to peak").
 

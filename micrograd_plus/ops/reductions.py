@@ -4,6 +4,7 @@
 """
 
 from ..core.define import linear, nondifferentiable, op, real_only
+from ..core.errors import names_itself
 
 
 @linear(x=lambda xp, upstream, x_shape, axis, keepdims: xp.spread(upstream, x_shape, axis, keepdims))
@@ -289,6 +290,7 @@ def _(xp, upstream, x, out, x_shape, axis, ddof, keepdims):
     return xp.spread(share, x_shape, axis, keepdims) * distance
 
 
+@names_itself
 def std_mean(x, axis=None, ddof=0, keepdims=False):
     """Standard deviation and mean, as a pair.
 
@@ -310,6 +312,7 @@ def std_mean(x, axis=None, ddof=0, keepdims=False):
     return std(x, axis=axis, ddof=ddof, keepdims=keepdims), mean(x, axis=axis, keepdims=keepdims)
 
 
+@names_itself
 def var_mean(x, axis=None, ddof=0, keepdims=False):
     """Variance and mean, as a pair.
 

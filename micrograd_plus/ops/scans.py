@@ -155,6 +155,7 @@ def _(xp, upstream, indices, x_shape, axis):
     return xp.put_along_axis_add(upstream[0], indices, shape=x_shape, axis=axis)
 
 
+@names_itself
 def cummax(x, axis=-1):
     """Cumulative maximum: the largest entry so far along an axis.
 
@@ -175,6 +176,7 @@ def cummax(x, axis=-1):
     return cummax_with_indices(x, axis)[0]
 
 
+@names_itself
 def cummin(x, axis=-1):
     """Cumulative minimum: the smallest entry so far along an axis.
 

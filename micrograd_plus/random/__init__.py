@@ -335,6 +335,7 @@ def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) ->
 # Under other names ------------------------------------------
 
 
+@names_itself
 def rand(
     *size: Any, dtype: Any = float, device: str = "cpu", rng: Generator | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -359,6 +360,7 @@ def rand(
     return drawn.requires_grad_(requires_grad)
 
 
+@names_itself
 def randn(
     *size: Any, dtype: Any = float, device: str = "cpu", rng: Generator | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -418,6 +420,7 @@ def randint(
     return integers(low, high, size, dtype=dtype, device=device, rng=rng)
 
 
+@names_itself
 def standard_normal(
     size: Shape = None, *, dtype: Any = float, device: str = "cpu", rng: Generator | None = None
 ) -> Tensor:

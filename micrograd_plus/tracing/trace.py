@@ -236,6 +236,8 @@ class Trace:
 
     _mimebundle: Callable[[Trace], dict[str, Any]] | None = None
     _marimo: Callable[[Trace], tuple[str, str]] | None = None
+    opens_at: int = 0
+    """After how many steps a notebook opens the walk."""
 
     walks: Sequence[Walk]
     error: Failure | None

@@ -16,7 +16,7 @@ from more import UNLISTED
 from micrograd_plus.grading import marking, submissions
 from micrograd_plus.grading.assignment import Assignment
 from micrograd_plus.grading.formats import written
-from micrograd_plus.grading.sandbox import FIRST_USER
+from micrograd_plus.grading.slots import FIRST_USER
 from micrograd_plus.grading.store import text_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the attacks are on Unix's processes")

@@ -133,6 +133,17 @@ sum([x[0], x[1]])
 a, b, c = x; out = a * b + c
 max(x[0, 0], x[1, 1])
 sorted([x[0, 0].item(), x[1, 1].item()])
+m.softmax(x[:, :0], 1)
+m.log_softmax(x[:0], 0)
+F.softmax(x[:, :0], dim=-1)
+F.softmin(x[:0], dim=0)
+m.logsumexp(x[:, :0], 1)
+x[:, :0].sum(1)
+x[:0].prod(0)
+m.cumsum(x[:, :0], 1)
+F.layer_norm(x[:0], (4,))
+F.cross_entropy(x[:0], idx[:0], reduction="sum")
+F.scaled_dot_product_attention(x, y[:0], y[:0])
 x > 1
 x >= 1
 x < y

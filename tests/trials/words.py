@@ -55,7 +55,7 @@ ALONG: dict[str, Callable[..., Any]] = {
     "sum kept": lambda s, x, k: x.sum(k, **s.keep) * 0.3 + x,
     "mean": lambda s, x, k: x.mean(k),
     "var": lambda s, x, k: s.m.var(x, k, **s.whole),
-    "std": lambda s, x, k: s.m.std(x, k, **s.whole),
+    "std": lambda s, x, k: s.m.std(x + s.ramp(x, k), k, **s.whole),
     "amax": lambda s, x, k: s.m.amax(x, k),
     "amin": lambda s, x, k: s.m.amin(x, k),
     "prod": lambda s, x, k: s.m.tanh(x).prod(k),
@@ -92,7 +92,7 @@ PAIRS: dict[str, Callable[..., Any]] = {
     "power of two": lambda s, x, y: (1 + x * x) ** s.m.sin(y),
     "arctan2": lambda s, x, y: s.m.arctan2(x, y * y + 0.4),
     "hypot": lambda s, x, y: s.m.hypot(x, y * y + 0.4),
-    "logaddexp": lambda s, x, y: s.m.logaddexp(x, y),
+    "logaddexp": lambda s, x, y: s.logaddexp(x, y),
     "chosen": lambda s, x, y: s.m.where(x > y, x, y * 0.5),
     "xlogy": lambda s, x, y: s.special.xlogy(x, y * y + 0.5),
 }
@@ -173,6 +173,15 @@ class Side:
         if self.name != "torch":
             return self.F.scaled_dot_product_attention(x, keys, x)
         return self.F.softmax(x @ keys.mT / x.shape[-1] ** 0.5, dim=-1) @ x
+
+    def logaddexp(self, x: Any, y: Any) -> Any:
+        """Written out for PyTorch, whose own has nan for a second derivative where one number is much larger."""
+        return y + self.F.softplus(x - y, threshold=500.0) if self.name == "torch" else self.m.logaddexp(x, y)
+
+    def ramp(self, x: Any, axis: int) -> Any:
+        """Whole numbers along an axis, so that entries which a step before made equal are not: PyTorch's second
+        derivative of their deviation is nan."""
+        return self.tensor(np.arange(x.shape[axis]).reshape([-1] + [1] * (x.ndim - axis - 1)))
 
     def diagonal(self, x: Any) -> Any:
         """Of the last two axes."""

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 import sample_traces
 
-from micrograd_plus_viz import digits, formula, words
+from micrograd_plus_viz import digits, formula, walks, words
 from micrograd_plus_viz.source import trace_data
 
 
@@ -164,7 +164,7 @@ def test_a_forward_walk_speaks_of_tangents_and_follows_the_edges():
 
 
 def test_a_walk_knows_what_every_node_holds_before_its_first_step():
-    assert words.started(sample_traces.diamond()) == {
+    assert walks.starts(sample_traces.diamond())[0] == {
         6: 7,
         4: None,
         5: None,
@@ -178,7 +178,7 @@ def test_a_walk_knows_what_every_node_holds_before_its_first_step():
 def test_an_application_with_several_outputs_holds_no_gradient_of_its_own():
     trace = sample_traces.one_of_several()
     assert trace["steps"][1]["node"] == 1, "its rule is applied, although no step reached it"
-    assert words.started(trace)[1] is None
+    assert walks.starts(trace)[0][1] is None
     assert words.names(trace)[2] == "exp[0]"
 
 

@@ -231,8 +231,8 @@ def _register() -> None:
     from micrograd_plus.tracing import Trace
 
     Trace.shown_by(
-        lambda trace: show(trace)._repr_mimebundle_(),
-        marimo=lambda trace: show(trace)._mime_(),
+        lambda trace: show(trace, index=getattr(trace, "opens_at", 0))._repr_mimebundle_(),
+        marimo=lambda trace: show(trace, index=getattr(trace, "opens_at", 0))._mime_(),
     )
 
 

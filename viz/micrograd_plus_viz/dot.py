@@ -10,7 +10,8 @@ from typing import NamedTuple
 import graphviz
 
 from .source import Trace
-from .words import breadth, clipped, edges, names, norm, not_finite, scalar, shape, spaced, started, ways
+from .walks import IN_A_NODE, Held, changes, held, rings
+from .words import breadth, clipped, edges, names, norm, not_finite, scalar, shape, spaced
 
 LONGEST = 34
 GRAPH = {"rankdir": "LR", "nodesep": "0.22", "ranksep": "0.42", "pad": "0.15"}
@@ -26,15 +27,6 @@ SHAPES = {
 }
 
 
-def received(trace: Trace, steps: int | None = None) -> dict[int, int]:
-    """What every node has received after a number of steps (unless told, all), where anything arrived."""
-    travelled = ways(trace)
-    held = started(trace, travelled)
-    for step, (_, _, end) in zip(trace["steps"][:steps], travelled[:steps], strict=True):
-        held[end] = step["after"]
-    return {node: place for node, place in held.items() if place is not None}
-
-
 class Label(NamedTuple):
     """What is written in a node: its name, its value in brief, and a gradient where one arrived."""
 
@@ -47,26 +39,27 @@ class Label(NamedTuple):
         return [line for line in self if line is not None]
 
 
-def labels(trace: Trace, steps: int | None = None) -> list[Label]:
-    """What is written in every node after a number of steps; unless told, when the walk is over.
+def labels(trace: Trace, steps: int | None = None, begun: bool = False) -> list[Label]:
+    """What is written in every node after a number of steps; unless told, when the last walk is over. With `begun` the
+    step that follows has begun.
 
-    Where a gradient will only arrive later its line is there and empty, so that no line ever moves.
+    Where a gradient arrives at another time its line is there and empty, so that no line ever moves.
     """
-    final = received(trace)
-    held, written = final if steps is None else received(trace, steps), []
+    ever = {each.node for each in changes(trace)}
+    shown, written = held(trace, steps, begun), []
     for node, name in zip(trace["nodes"], names(trace), strict=True):
         i, value = node["id"], _value_line(trace, node["value"])
-        gradient = gradient_line(trace, held[i]) if i in held else "" if i in final else None
+        gradient = gradient_line(trace, shown[i]) if i in shown else "" if i in ever else None
         written.append(Label(clipped(spaced(name), LONGEST), value if value != name else None, gradient))
     return written
 
 
-def gradient_line(trace: Trace, place: int) -> str:
+def gradient_line(trace: Trace, holds: Held) -> str:
     """A gradient or tangent in a node: its number, or the norm of an array."""
-    word = "tangent" if trace["walk"]["direction"] == "forward" else "grad"
-    if only := scalar(trace, place):
+    word = IN_A_NODE[holds.direction]
+    if only := scalar(trace, holds.place):
         return f"{word} {only}"
-    size = norm(trace["values"][place])
+    size = norm(trace["values"][holds.place])
     return f"|{word}| {size}" if size else f"{word} empty"
 
 
@@ -81,22 +74,19 @@ def _value_line(trace: Trace, place: int | None) -> str | None:
 def broadest_lines(trace: Trace, written: list[Label]) -> list[float]:
     """The breadth of every node's broadest line, those of gradients that are still growing included."""
     broadest = [max(map(breadth, label.lines())) for label in written]
-    travelled = ways(trace)
-    shown = [*started(trace, travelled).items()]
-    shown += [(end, step["after"]) for step, (_, _, end) in zip(trace["steps"], travelled, strict=True)]
-    for node, place in shown:
-        if place is not None:
-            broadest[node] = max(broadest[node], breadth(gradient_line(trace, place)))
+    for each in changes(trace):
+        if each.holds is not None:
+            broadest[each.node] = max(broadest[each.node], breadth(gradient_line(trace, each.holds)))
     return broadest
 
 
 def digraph(trace: Trace) -> graphviz.Digraph:
     """The graph of a trace, laid from left to right in the order of execution."""
     graph = graphviz.Digraph("walk", graph_attr=GRAPH, node_attr=NODE, edge_attr={"arrowsize": "0.6"})
-    written = labels(trace)
+    written, ringed = labels(trace), rings(trace)
     for node, label, broadest in zip(trace["nodes"], written, broadest_lines(trace, written), strict=True):
         look = SHAPES[node["kind"]] | {"width": f"{broadest * INCHES_A_DIGIT + 0.3:.2f}"}
-        if node["id"] == trace["walk"]["root"]:
+        if node["id"] in ringed:
             look["peripheries"] = "2"
         graph.node(f"n{node['id']}", _lines(label.lines()), id=f"n{node['id']}", **look)
     for j, (start, end, _) in enumerate(edges(trace)):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 from html import escape
 
-from . import layout, picture, words
+from . import layout, picture, walks, words
 from .groups import MOST_DRAWN
 from .page import document
 from .payload import packed, payload
@@ -54,11 +54,9 @@ def mimebundle(trace: Trace, note: str | None = None, index: int = 0) -> dict[st
 def plain(trace: Trace) -> str:
     """The walk in a few lines of text: its summary and what the leaves received."""
     called = words.names(trace)
-    lines = [
-        f"  {called[g['node']]}: {words.gradient_word(trace)} {words.in_brief(trace, g['value'])}"
-        for g in trace["gradients"][:8]
-    ]
-    more = len(trace["gradients"]) - 8
+    word, left = walks.left_behind(trace)
+    lines = [f"  {called[node]}: {word} {words.in_brief(trace, place)}" for node, place in left[:8]]
+    more = len(left) - 8
     return "\n".join([words.summary(trace), *lines, *([f"  and {more} more"] if more > 0 else [])])
 
 

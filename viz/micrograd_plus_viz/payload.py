@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from . import cells, formula, layout, picture, source, words
+from . import cells, formula, layout, picture, source, walks, words
 from .dot import broadest_lines, labels
 from .groups import grouped
 from .picture import Placing, near
@@ -39,6 +39,7 @@ def payload(
     formulas = _Table()
     written = labels(trace)
     final = broadest_lines(trace, written)
+    left, behind = walks.left_behind(trace)
 
     def placed(place: int | None) -> int | None:
         return None if place is None else places[place]
@@ -47,9 +48,8 @@ def payload(
         "summary": words.summary(trace),
         "note": note,
         "line": "Your line",
-        "direction": trace["walk"]["direction"],
         "root": trace["walk"]["root"],
-        "word": words.gradient_word(trace),
+        "rings": sorted(walks.rings(trace)),
         "first": words.first_number(trace),
         "total": words.steps_in_all(trace),
         "alt": picture.alt(trace),
@@ -64,12 +64,21 @@ def payload(
         "formulas": formulas.kept,
         "rules": {name: {k: rule[k] for k in RULE} for name, rule in trace["rules"].items()},
         "values": values,
-        "gradients": [{"node": node, "value": placed(place)} for node, place in words.left_behind(trace)],
-        "started": {node: placed(place) for node, place in words.started(trace).items()},
-        "later": [each | {"seed": placed(each["seed"])} for each in words.later_walks(trace)],
+        "left": left,
+        "gradients": [{"node": node, "value": placed(place)} for node, place in behind],
+        "walks": _walks(trace, placed),
         "error": failure(trace),
         "insides": _insides(trace),
     }
+
+
+def _walks(trace: Trace, placed: Callable[[int | None], int | None]) -> list[dict[str, Any]]:
+    """The walks that have steps here: the place of the first one's, what is sent, and what nodes hold as it begins."""
+    return [
+        {"at": walk.at, "word": walk.word, "back": walk.direction == "backward",
+         "starts": {node: placed(place) for node, place in begins.items() if place is not None}}
+        for walk, begins in zip(walks.walks_of(trace), walks.starts(trace), strict=True)
+    ]  # fmt: skip
 
 
 def _node(node: Trace, placed: Callable[[int | None], int | None]) -> dict[str, Any]:
@@ -141,7 +150,7 @@ def _steps(trace: Trace, placed: Callable[[int | None], int | None], formulas: _
         {k: step[k] for k in STEP}
         | {word: placed(step[word]) for word in PLACED if word != "upstream"}
         | {
-            "walk": step["walk"],
+            "back": words.is_back(trace, step),
             "earlier": step["earlier"],
             "edge": edge,
             "from": start,

@@ -12,6 +12,7 @@ from . import letters
 from .colours import looks
 from .dot import Label, labels
 from .source import Trace
+from .walks import rings
 from .words import edges
 
 FONT = "Arial, 'Liberation Sans', Arimo, Helvetica, sans-serif"
@@ -58,18 +59,20 @@ class Look:
 PLAIN = Look({}, {})
 
 
-def body(trace: Trace, placing: Placing, steps: int | None = None, look: Look = PLAIN, prefix: str = "") -> str:
+def body(
+    trace: Trace, placing: Placing, steps: int | None = None, look: Look = PLAIN, prefix: str = "", begun: bool = False
+) -> str:
     """The picture's elements after a number of steps, edges below nodes, without the `<svg>` around them.
 
-    `prefix` begins their ids, where one document holds several pictures.
+    `prefix` begins their ids, where one document holds several pictures; with `begun` the step that follows has begun.
     """
     drawn = []
     for j, (start, _, _) in enumerate(edges(trace)):
         carries = trace["nodes"][start]["requires_grad"]
         drawn.append(_edge(f"{prefix}e{j}", carries, placing.curves[j], placing.heads[j], look.edges.get(j)))
-    root = trace["walk"]["root"]
-    for told, box, label in zip(trace["nodes"], placing.boxes, labels(trace, steps), strict=True):
-        drawn.append(node(told, box, label, told["id"] == root, look.nodes.get(told["id"], ""), prefix))
+    ringed = rings(trace)
+    for told, box, label in zip(trace["nodes"], placing.boxes, labels(trace, steps, begun), strict=True):
+        drawn.append(node(told, box, label, told["id"] in ringed, look.nodes.get(told["id"], ""), prefix))
     return "".join(drawn)
 
 

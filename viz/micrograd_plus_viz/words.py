@@ -118,11 +118,6 @@ def in_brief(trace: Trace, place: int | None) -> str:
     return scalar(trace, place) or f"a {shape(value)} array" + (f" of norm {size}" if size else "")
 
 
-def gradient_word(trace: Trace) -> str:
-    """What travels: gradients, or in a forward walk tangents."""
-    return "tangent" if trace["walk"]["direction"] == "forward" else "gradient"
-
-
 def edges(trace: Trace) -> list[tuple[int, int, str]]:
     """Every edge as (from, to, name of the input), in the order of the nodes and of their inputs."""
     return [(e["node"], n["id"], e["name"]) for n in trace["nodes"] for e in n["inputs"]]
@@ -199,7 +194,8 @@ def sentences(trace: Trace) -> list[str]:
     """A complete sentence for every step: for a caption, a screen reader and a student's answer."""
     called, count, at = names(trace), steps_in_all(trace), first_number(trace)
     links, told = edges(trace), []
-    walks = len(trace.get("walks", [0]))
+    walks = trace.get("walks") or [trace["walk"]]
+    differ = len({walk["direction"] for walk in walks}) > 1
     for step, (_, start, end), passed in zip(trace["steps"], ways(trace), passages(trace), strict=True):
         back = is_back(trace, step)
         word = "gradient" if back else "tangent"
@@ -207,7 +203,8 @@ def sentences(trace: Trace) -> list[str]:
         summed = f", summed over {axes(step)}," if step["summed_axes"] else ""
         held = _held(trace, step, word) if step["accumulates"] else f", the first {word} to arrive there."
         sent = in_brief(trace, step["contribution"])
-        walk = f", walk {step['walk'] + 1} of {walks}" if walks > 1 else ""
+        walk = f", walk {step['walk'] + 1} of {len(walks)}" if len(walks) > 1 else ""
+        walk += f", {walks[step['walk']]['direction']}" if differ else ""
         number = at + len(told) + 1
         told.append(f"Step {number} of {count}{walk}. {sender} sends {sent}{summed} to {called[end]}{held}")
     return told
@@ -265,7 +262,8 @@ def summary(trace: Trace) -> str:
     end = ""
     if walk["root"] is not None and len(walks) == 1:
         end = f", {names(trace)[walk['root']]} = {in_brief(trace, trace['nodes'][walk['root']]['value'])}"
-    kind = f"{len(walks)} walks" if len(walks) > 1 else f"{walk['direction'].capitalize()} walk"
+    ways = listed(list(dict.fromkeys(each["direction"] for each in walks)))
+    kind = f"{len(walks)} walks {ways}" if len(walks) > 1 else f"{walk['direction'].capitalize()} walk"
     return f"{kind}: {nodes}, {steps}{end}"
 
 
@@ -279,39 +277,3 @@ def broke_off(trace: Trace) -> Trace | None:
 def counted_as(count: int, word: str) -> str:
     """So many: `1 node`, `2 nodes`."""
     return f"{count} {word}{'s' * (count != 1)}"
-
-
-def started(trace: Trace, travelled: list[tuple[int, int, int]] | None = None) -> dict[int, int | None]:
-    """The value every node holds before the first step: what has arrived there when a step first meets it.
-
-    An application with several outputs holds nothing: its gradients arrive at the outputs. `travelled` are
-    the trace's `ways`, where they are known already.
-    """
-    root = trace["walk"]["root"]
-    held = {} if root is None else {root: trace["walk"]["seed"]}
-    held |= {e["node"]: None for node in trace["nodes"] if node["kind"] == "output" for e in node["inputs"]}
-    for step, (_, start, end) in zip(trace["steps"], travelled or ways(trace), strict=True):
-        held.setdefault(start, step["upstream"])
-        held.setdefault(end, step["before"])
-    return held
-
-
-def left_behind(trace: Trace) -> list[tuple[int, int | None]]:
-    """What is left after the last step: what leaves hold, or where the walk went forward, the result's tangent."""
-    last = (trace.get("walks") or [trace["walk"]])[-1]
-    if last["direction"] == "backward" or trace["gradients"]:
-        return [(each["node"], each["value"]) for each in trace["gradients"]]
-    return [(step["target"], step["after"]) for step in trace["steps"] if step["target"] == last["root"]][-1:]
-
-
-def later_walks(trace: Trace) -> list[dict[str, Any]]:
-    """For every walk after the first the number of its first step, and where it begins: what inner nodes hold starts
-    anew, and leaves keep what they have."""
-    return [
-        {
-            "at": walk["first"] - first_number(trace), "root": walk["root"], "seed": walk["seed"],
-            "direction": walk["direction"],
-        }
-        for walk in trace.get("walks", [])[1:]
-        if first_number(trace) < walk["first"] < first_number(trace) + len(trace["steps"])
-    ]

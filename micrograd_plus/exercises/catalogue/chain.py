@@ -5,12 +5,13 @@ from __future__ import annotations
 from ... import ops
 from ...checks.samples import real
 from ..exercise import GROUPS
-from .making import by_hand, find, predict, rules, whole_rule
+from .making import by_hand, find, predict, rules, twice as read_twice, whole_rule
 
 GROUP = GROUPS[0]
 
 rules(GROUP, "subtract.b", "multiply.a", "divide.b", "power.base", "exp.x", "log.x", "sqrt.x", "tanh.x", "sigmoid.x",
       "absolute.x", "maximum.a+b", "leaky_relu.x", "clip.x")  # fmt: skip
+read_twice(GROUP, "multiply.a", "tanh.x")
 whole_rule(GROUP, "relu.x", "relu going back: what arrives, and the gate")
 
 
@@ -67,5 +68,17 @@ def curves(given):
     return {"a": a, "b": b, "c": c, "y": c - given["x"]}
 
 
-find("curves.find", GROUP, curves, {"x": real(3), "w": real(3)}, exhibit="tanh: rule on the input")
-find("exponential.find", GROUP, curves, {"x": real(3), "w": real(3)}, exhibit="exp: input for output")
+find("curves.find", GROUP, curves, {"x": real(3), "w": real(3)},
+     exhibits=["tanh: rule on the input", "multiply: own factor", "subtract: minus forgotten"])  # fmt: skip
+
+
+def quotients(given):
+    """Exponentials and logarithms."""
+    a = ops.exp(given["x"])
+    b = ops.log(a + given["w"] * given["w"])
+    return {"a": a, "b": b, "y": b / a}
+
+
+find("exponential.find", GROUP, quotients, {"x": real(3), "w": real(3)},
+     exhibits=["exp: input for output", "log: multiplied for divided", "log: output for input",
+               "divide: minus of a quotient forgotten", "divide: square forgotten"])  # fmt: skip

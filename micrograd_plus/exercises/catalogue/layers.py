@@ -5,12 +5,13 @@ from __future__ import annotations
 from ... import ops
 from ...checks.samples import real
 from ..exercise import GROUPS
-from .making import find, rules, whole_rule
+from .making import find, rules, twice, whole_rule
 
 GROUP = GROUPS[4]
 
 rules(GROUP, "softmax.x", "masked_softmax.x", "gelu_erf.x", "dropout.x", "layer_norm.x", "rms_norm.x", "batch_norm.x",
       "scaled_dot_product_attention.query+key+value+bias", "rnn.drive+weight+start")  # fmt: skip
+twice(GROUP, "softmax.x")
 whole_rule(GROUP, "layer_norm.weight", "the weight of a normalisation, for input with three axes")
 
 
@@ -23,7 +24,7 @@ def attention(given):
 
 
 find("attention.find", GROUP, attention, {"q": real(2, 3), "k": real(4, 3), "v": real(4, 2)},
-     exhibit="softmax: entry by entry")  # fmt: skip
+     exhibits=["softmax: entry by entry", "softmax: average over the wrong axis"])  # fmt: skip
 
 
 def normalised(given):
@@ -35,4 +36,5 @@ def normalised(given):
 
 
 find("normalised.find", GROUP, normalised, {"x": real(2, 3), "w": real(3, 4)},
-     exhibit="layer_norm: variance taken for a constant")  # fmt: skip
+     exhibits=["layer_norm: variance taken for a constant", "layer_norm: mean taken for a constant",
+               "layer_norm: plain scaling", "tanh: rule on the input"])  # fmt: skip

@@ -10,26 +10,30 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...backends import devices
-from ...checks import museum
 from ...core.backward import gradients
 from ...tensor import Tensor, tensor
-from ...tracing import Trace, compare, record
+from ...tracing import Trace
 from ..asking import array
 from ..declared import declare
-from ..exercise import Exercise, Mistake
+from ..exercise import Exercise, Part
 from ..functions import function_exercise, of_row
 from ..rules import rule_exercise
+from ..sheets import my_number
+from .planted import ELSEWHERE, Planted, Program, accused_behind, recorded
 
 np = devices.device("cpu").library
-
-Program = Callable[[dict[str, Any]], dict[str, Any]]
-"""A program of named tensors: everything it computes, by name, in order; the last is the result."""
 
 
 def rules(group: str, *names: str) -> None:
     """Declare the exercises of rules of the engine."""
     for name in names:
         declare(rule_exercise(name, group=group))
+
+
+def twice(group: str, *names: str) -> None:
+    """Declare the exercises of rules that are read on numbers that move as well, under `NAME.twice`."""
+    for name in names:
+        declare(rule_exercise(name, group=group, twice=True, id=f"{name}.twice"))
 
 
 def whole_rule(group: str, name: str, title: str) -> None:
@@ -104,19 +108,6 @@ def spoilt(right: Any, change: Callable[[dict[str, Any], dict[str, Any]], dict[s
 # Walks ----------------------
 
 
-def recorded(program: Program, inputs: dict[str, Any]) -> Trace:
-    """The record of a program and its walk."""
-    leaves = {name: tensor(value, requires_grad=True) for name, value in inputs.items()}
-    for name, leaf in leaves.items():
-        leaf.label = name
-    with record() as trace:
-        made = computed(program, leaves)
-        result = list(made.values())[-1]
-        result.backward(np.ones(result.shape))
-    len(trace.steps)  # built now, while planted rules stand where they stood
-    return trace
-
-
 def predict(
     id: str, group: str, program: Program, inputs: dict[str, Any], *, step: int, word: str, title: str, prompt: str
 ) -> None:
@@ -160,67 +151,34 @@ def drawn(inputs: dict[str, Any], seed: int) -> dict[str, Any]:
     return {name: draw(rng) for name, draw in inputs.items()}
 
 
-def find(id: str, group: str, program: Program, inputs: dict[str, Any], *, exhibit: str) -> None:
-    """Declare an exercise of finding the wrong rule of a walk, in which an exhibit of the museum is planted. The
-    answer is the number of the step at which it is applied first, counted from 1, as the player counts."""
-    wrong = museum.named(exhibit)
+def find(id: str, group: str, program: Program, inputs: dict[str, Any], *, exhibits: Sequence[str]) -> None:
+    """Declare an exercise of finding the wrong rule of a walk, in which an exhibit of the museum is planted. The answer
+    is the number of the step at which it is applied first, counted from 1, as the player counts. Each number of a walk
+    makes another one."""
+    walks = Planted(program, inputs, exhibits)
 
-    def show(seed: int = 0) -> Trace:
-        with museum.planted(wrong):
-            return recorded(program, drawn(inputs, seed))
+    def right(named: dict[str, Any], xp: Any) -> int:
+        return walks.place(named["walk"])
 
-    trace = recorded(program, drawn(inputs, 0))
-    difference: Any = compare(trace, show()).difference
-    place = difference.step_b + 1
-    behind = [step.index + 1 for step in trace.steps if step.node == trace.steps[place - 1].target]
-    mistakes = [*map(BEHIND.answered, behind), ELSEWHERE]
+    def accused(named: dict[str, Any], xp: Any) -> int:
+        return walks.behind(named["walk"])[0]
+
+    right.takes_everything = accused.takes_everything = True
     made = function_exercise(
-        id, place, kind="wrong rule", group=group, title=f"one rule of this walk is wrong ({len(trace.steps)} steps)",
-        inputs={}, driver="value", mistakes=mistakes, count=1, about="one rule of the walk is wrong", judge=same_number,
+        id, right, kind="wrong rule", group=group, title="one rule of this walk is wrong", driver="value", count=1,
+        inputs=lambda number: {"walk": number}, about="one rule of the walk is wrong", judge=walks.judged,
+        mistakes=[accused_behind(accused), ELSEWHERE], parts=[Part("plain values", 10, "it is that step")],
         prompt=f"Look at `exercises.named({id!r}).show()`. One rule of it is not the engine's: at which step is it "
-               f"applied "
-               f"first? Answer with the step's number, as the player counts them, from 1.",
+               f"applied first? Answer with the step's number, as the player counts them, from 1.",
     )  # fmt: skip
+    made.reads, made.handed_out = (), True
     made.starter = (
         f"{made.function_name} = None  # YOUR ANSWER in the place of None\n"
         f'exercises.check("{id}", {made.function_name})\n'
     )
-    made.show, made.show_right = show, lambda seed=0: recorded(program, drawn(inputs, seed))
+    made.show = lambda number=None: walks.walk(my_number(id) if number is None else number)
+    made.show_right = lambda number=None: walks.walk(my_number(id) if number is None else number, wrong=False)
     declare(made)
 
 
-class Behind:
-    """The mistake of accusing a rule that was only handed wrong numbers."""
-
-    title = "a right rule is accused that was handed wrong numbers"
-    hints = (
-        "Does this rule do anything wrong with what arrived, or did it arrive wrong?",
-        "What this step sends is wrong, and so is its upstream: it is no fault of its own.",
-        "Go back towards the loss: take the first step whose upstream is right, and whose contribution is not.",
-    )
-
-    def answered(self, number: int) -> Mistake:
-        """The mistake with the number that it would answer."""
-        return Mistake("behind", self.title, self.hints, number)
-
-
-BEHIND = Behind()
-ELSEWHERE = Mistake("elsewhere", "a right rule is accused", (
-    "How did you see that this rule is wrong: by its number, or by working it out from what arrived?",
-    "It is another step at which a rule is wrong for the first time.",
-    "Take the steps in their order. Work each out from its upstream, and stop at the first that sends something else.",
-), 0, lambda exercise, wrongs: all(wrong.kind == "entries" for wrong in wrongs))  # fmt: skip
-"""The mistake of any other number."""
-
-
-def same_number(case: Any, right: dict[str, Any], given: dict[str, Any]) -> Any:
-    """Whether a number was answered that is the right one; how far off it is is not told."""
-    from ..comparing import Wrong
-
-    (name,) = right
-    if given[name].shape == () and given[name] == right[name]:
-        return None
-    return Wrong("entries", "that is not the step", name)
-
-
-__all__ = ["Exercise", "by_hand", "find", "predict", "rules", "whole_rule"]
+__all__ = ["Exercise", "by_hand", "find", "predict", "rules", "twice", "whole_rule"]

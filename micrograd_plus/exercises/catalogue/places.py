@@ -10,13 +10,14 @@ from ...checks.samples import real
 from ..declared import declare
 from ..exercise import GROUPS
 from ..functions import function_exercise
-from .making import by_hand, find, rules, whole_rule
+from .making import by_hand, find, rules, twice, whole_rule
 
 np = devices.device("cpu").library
 GROUP = GROUPS[2]
 
 rules(GROUP, "matmul.a", "matmul.b", "linear_layer.weight", "take.x", "take_along_axis.x", "embedding.weight",
       "unfold.x", "conv2d.x", "conv2d.weight", "max_pool2d.x", "avg_pool2d.x", "solve.a+b")  # fmt: skip
+twice(GROUP, "matmul.a")
 whole_rule(GROUP, "matmul.b", "a matrix that serves a whole stack")
 
 
@@ -68,6 +69,5 @@ def layer(given):
     return {"h": h, "t": t, "y": ops.sum(t * t)}
 
 
-find(
-    "product.find", GROUP, layer, {"x": real(2, 3), "w": real(3, 4)}, exhibit="matmul: order swapped"
-) if False else None
+find("product.find", GROUP, layer, {"x": real(3, 3), "w": real(3, 3)},
+     exhibits=["matmul: transpose forgotten", "matmul: order swapped", "tanh: rule on the input"])  # fmt: skip

@@ -26,4 +26,6 @@ def centred(given):
     return {"m": m, "c": c, "s": s, "y": ops.sum(s * given["w"])}
 
 
-find("means.find", GROUP, centred, {"x": real(2, 4), "w": real(2, 4)}, exhibit="mean: all entries counted")
+find("means.find", GROUP, centred, {"x": real(2, 4), "w": real(2, 4)},
+     exhibits=["mean: all entries counted", "mean: count forgotten", "subtract: minus forgotten",
+               "multiply: own factor"])  # fmt: skip

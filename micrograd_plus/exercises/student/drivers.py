@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .moving import Moving, MovingWords, moves_of, set_moving
 from .values import Refused, called
 
 Driver = Callable[[Any, dict[str, Any], Any], Any]
@@ -26,6 +27,24 @@ def driver(function: Driver) -> Driver:
 def call(thing: Any, arguments: dict[str, Any], xp: Any) -> Any:
     """A function, called with what it asks for by name."""
     return called(thing, arguments, xp)
+
+
+@driver
+def moving(thing: Any, arguments: dict[str, Any], xp: Any) -> Any:
+    """A function that is called with numbers that move, each as `along` says: how fast what it sends moves."""
+    along = arguments["along"]
+    given = {name: set_moving(value, along.get(name)) for name, value in arguments.items() if name != "along"}
+    return all_moves(called(thing, given, MovingWords(xp)))
+
+
+def all_moves(sent: Any) -> Any:
+    """How fast everything moves that was sent; what is no array of numbers stays as it is."""
+    if isinstance(sent, dict):
+        return {name: all_moves(each) for name, each in sent.items()}
+    if isinstance(sent, (list, tuple)):
+        return [all_moves(each) for each in sent]
+    plain = isinstance(sent, (Moving, np.ndarray, np.number, float, int)) and not isinstance(sent, bool)
+    return moves_of(sent) if plain else sent
 
 
 @driver

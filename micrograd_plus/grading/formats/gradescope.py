@@ -5,6 +5,7 @@ The fields are those of gradescope-autograders.readthedocs.io/en/latest/specs.
 
 from __future__ import annotations
 
+import json
 import stat
 import zipfile
 from pathlib import Path
@@ -31,9 +32,20 @@ cat > /autograder/results/results.json <<'END'
 {"score": 0, "output": "The grader itself failed; it was not your doing, and your teacher will look at it."}
 END
 cd /autograder/source
-exec /autograder/venv/bin/python -m micrograd_plus grade --one /autograder/submission --student submission \\
+exec /autograder/venv/bin/python -m micrograd_plus grade --one /autograder/submission \\
+    --student-of /autograder/submission_metadata.json \\
     --assignment /autograder/source/assignment.toml --format gradescope -o /autograder/results/results.json
 """
+
+
+def student_in(metadata: Path) -> str:
+    """The id of the student in `submission_metadata.json`: the address by which Gradescope knows them; of a group, the
+    first of the alphabet. Where that cannot be read, all students are one."""
+    try:
+        users = json.loads(metadata.read_text(encoding="utf-8"))["users"]
+        return min(each["email"].strip().casefold() for each in users)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return "submission"
 
 
 def results(marks: dict[str, Any]) -> dict[str, Any]:

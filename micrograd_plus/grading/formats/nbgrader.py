@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ...exercises.notebooks import starter_notebook
+from ...exercises.notebooks import sheet_line, starter_notebook
+from ...exercises.sheets import key_of
 from ..assignment import Assignment
 
 STUB = re.compile(r"^( *)(?:# YOUR CODE HERE *\n *)?raise NotImplementedError(?:\(\))? *$", re.MULTILINE)
@@ -21,9 +22,9 @@ def source(assignment: Assignment) -> str:
     """The notebook for a course's `source` folder. It holds no answer: where nbgrader takes a solution out and puts its
     own stub, there is nothing between the marks."""
     points = {name: assignment.worth(name) for name in assignment.exercises}
-    book = starter_notebook(
-        list(assignment.found.values()), assignment.title or assignment.id, points=points, scored=True
-    )
+    chosen = list(assignment.found.values())
+    sheet = sheet_line(chosen, key_of(assignment.secret))
+    book = starter_notebook(chosen, assignment.title or assignment.id, points=points, scored=True, sheet=sheet)
     for cell in book["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("solution"):
             cell["source"] = marked(cell["source"])

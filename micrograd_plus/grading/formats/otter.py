@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from ...exercises.notebooks import sheet_line
+from ...exercises.sheets import key_of
 from ..assignment import Assignment
 from . import table
 
@@ -43,7 +45,9 @@ def test_{function}_{number}(env):
 def master(assignment: Assignment) -> dict[str, Any]:
     """The notebook, with a question for each exercise and a test for each part. It holds no answer: the solutions that
     otter wants are the starters."""
-    cells = [raw(CONFIG.format(name=assignment.id)), code("from micrograd_plus import exercises")]
+    sheet = sheet_line(list(assignment.found.values()), key_of(assignment.secret))
+    first = [code("from micrograd_plus import exercises"), *([code(sheet)] if sheet else [])]
+    cells = [raw(CONFIG.format(name=assignment.id)), *first]
     for name, exercise in assignment.found.items():
         share = assignment.worth(name) / (float(exercise.points) or 1.0)
         cells += [

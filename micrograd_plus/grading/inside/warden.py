@@ -239,7 +239,7 @@ def held(files: dict[str, int]) -> None:
     kept = {number: os.dup2(source, 20 + number, inheritable=False) for number, source in wanted.items()}
     for number, source in kept.items():
         os.dup2(source, number, inheritable=False)
-    os.closerange(5, 1024)
+    os.closerange(5, 1 << 16)
 
 
 def nothing() -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ... import ops
-from ...backends.shapes import ndim, shape
 from ...tensor import Tensor
 
 __all__ = [
@@ -511,13 +510,6 @@ def glu(input: Any, dim: int = -1) -> Tensor:
     return first * ops.sigmoid(second)
 
 
-def _nothing(input: Any, dim: int) -> Tensor:
-    """No entries, of which softmax makes none."""
-    if not -ndim(input) <= dim < ndim(input):
-        raise IndexError(f"softmax: there is no axis {dim} of an input of shape {shape(input)}")
-    return ops.multiply(input, 1.0)
-
-
 def softmax(input: Any, dim: int = -1) -> Tensor:
     """Softmax: positive weights along an axis that add up to one.
 
@@ -525,11 +517,10 @@ def softmax(input: Any, dim: int = -1) -> Tensor:
 
     Shapes: any -> the same.
     Args:
-        input: real numbers, x; the axis must not be empty.
+        input: real numbers, x; an empty axis stays empty.
         dim: the axis that j runs over, the last by default.
     Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: IndexError where there is no such axis; ValueError where it is empty; TypeError where input is complex or
-        not made of numbers.
+    Raises: IndexError where there is no such axis; TypeError where input is complex or not made of numbers.
     Example:
         >>> F.softmax([0.0, 1.0, 1000.0]).tolist()
         [0.0, 0.0, 1.0]
@@ -538,7 +529,7 @@ def softmax(input: Any, dim: int = -1) -> Tensor:
 
     See: torch.nn.functional.softmax, scipy.special.softmax; CS231n notes, Linear classification.
     """
-    return ops.softmax(input, axis=dim) if all(shape(input)) else _nothing(input, dim)
+    return ops.softmax(input, axis=dim)
 
 
 def log_softmax(input: Any, dim: int = -1) -> Tensor:
@@ -548,18 +539,17 @@ def log_softmax(input: Any, dim: int = -1) -> Tensor:
 
     Shapes: any -> the same.
     Args:
-        input: real numbers, x; the axis must not be empty.
+        input: real numbers, x; an empty axis stays empty.
         dim: the axis that j runs over, the last by default.
     Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: IndexError where there is no such axis; ValueError where it is empty; TypeError where input is complex or
-        not made of numbers.
+    Raises: IndexError where there is no such axis; TypeError where input is complex or not made of numbers.
     Example:
         >>> F.log_softmax([0.0, 0.0, -1000.0]).numpy().round(4).tolist()
         [-0.6931, -0.6931, -1000.6931]
 
     See: torch.nn.functional.log_softmax, scipy.special.log_softmax.
     """
-    return ops.log_softmax(input, axis=dim) if all(shape(input)) else _nothing(input, dim)
+    return ops.log_softmax(input, axis=dim)
 
 
 def softmin(input: Any, dim: int = -1) -> Tensor:
@@ -569,11 +559,10 @@ def softmin(input: Any, dim: int = -1) -> Tensor:
 
     Shapes: any -> the same.
     Args:
-        input: real numbers, x; the axis must not be empty.
+        input: real numbers, x; an empty axis stays empty.
         dim: the axis that j runs over, the last by default.
     Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: IndexError where there is no such axis; ValueError where it is empty; TypeError where input is complex or
-        not made of numbers.
+    Raises: IndexError where there is no such axis; TypeError where input is complex or not made of numbers.
     Example:
         >>> F.softmin([0.0, 1.0]).numpy().round(4).tolist()
         [0.7311, 0.2689]

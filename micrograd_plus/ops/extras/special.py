@@ -787,6 +787,7 @@ def betainc(a, b, x):
 # Sums of exponentials -------
 
 
+@names_itself
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     """Logarithm of a sum of exponentials, each times a factor.
 

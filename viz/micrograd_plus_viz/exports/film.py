@@ -12,6 +12,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from .. import layout, letters, picture, window, words
@@ -20,6 +21,7 @@ from ..dot import gradient_line
 from ..picture import LINE
 from ..source import Trace
 from ..static_files import FONTS, SIGNS
+from ..walks import Held, changes, walks_of
 from . import outline
 from .sheet import USUAL, Sheet
 
@@ -126,6 +128,7 @@ class _Motion:
     def __init__(self, sheet: Sheet, shown: list[int], slot: int, total: int, pace: float, name: str) -> None:
         self.sheet, self.pace, self.name, self.total = sheet, pace, name, total
         self.rules: list[str] = []
+        self.timings: dict[str, list[str]] = {}
         self.starts = {k: slot + j for j, k in enumerate(shown)}
         self.slots = [self._slot(i) for i in range(min(len(sheet.ways), max(shown)))]
         moving, below = [], sheet.below(shown)
@@ -133,25 +136,22 @@ class _Motion:
             stop = start + 1 if start + 1 < total else None
             moving.append(self.during(said, start, stop))
         graph = [picture.body(sheet.trace, sheet.placing, max(shown), prefix=name)]
-        arrivals: dict[int, list[int]] = {}
+        begins = {walk.at for walk in walks_of(sheet.trace)[1:]}
         for i, at in enumerate(self.slots):
-            for edge in sheet.travelled(i):
-                kind, thick = sheet.look(i + 1).edges[edge]
-                self._change(f"e{edge} path:first-child", f"stroke:{self._colour(kind)};stroke-width:{thick:.1f}", at)
-                self._change(f"e{edge} .head", f"fill:{self._colour(kind)}", at)
-            for node in sheet.finished(i):
-                self._change(f"n{node} .body", f"fill:{self._named['done-fill']};stroke:{self._named['sent']}", at + 1)
-            arrivals.setdefault(sheet.ways[i][2], []).append(i)
+            if i in begins:
+                self._begin_anew(i, at)
+            self._travel(i, at)
             if i + 1 in self.starts:
                 graph.append(self._lit(i, at))
-        for node, times in arrivals.items():
-            last = self._time(self.slots[times[-1]] + ARRIVAL)
-            self.rules.append(f"#{name}n{node} .gradient{{animation:from .3s {last}s both}}")
-            graph.insert(1, "".join(self._passing(node, times)))
+        for node, times in self._held().items():
+            if len(times) > 1:
+                self.rules.append(f"#{name}n{node} .gradient{{animation:from .3s {self._time(times[-1][0])}s both}}")
+                graph.insert(1, "".join(self._passing(node, times)))
         if failed := [start for k, start in self.starts.items() if k > len(sheet.ways)]:
             node = (sheet.error or {"node": None})["node"]
             if node is not None:
                 graph.append(self.during(self._node(node, len(sheet.ways), "failed"), failed[0], None))
+        self.rules += [f"#{name}{what}{{animation:{','.join(times)}}}" for what, times in self.timings.items()]
         self.markup = sheet.in_frame("".join(graph)) + "".join(moving)
 
     @property
@@ -168,11 +168,27 @@ class _Motion:
     def _time(self, slots: float) -> str:
         return f"{slots * self.pace:.2f}"
 
+    def _travel(self, i: int, at: int) -> None:
+        """The edges that step i travels, and the nodes that are finished then."""
+        look = self.sheet.look(i + 1).edges
+        for edge in self.sheet.travelled(i):
+            kind, thick = look[edge]
+            self._change(f"e{edge} path:first-child", f"stroke:{self._colour(kind)};stroke-width:{thick:.1f}", at)
+            self._change(f"e{edge} .head", f"fill:{self._colour(kind)}", at)
+        for node in self.sheet.finished(i):
+            self._change(f"n{node} .body", f"fill:{self._named['done-fill']};stroke:{self._named['sent']}", at + 1)
+
+    def _begin_anew(self, i: int, at: int) -> None:
+        """The edges that the walk before step i has travelled, as they were before it."""
+        for edge in self.sheet.look(i).edges:
+            self._change(f"e{edge} path:first-child", f"stroke:{self._named['edge']};stroke-width:1.3", at)
+            self._change(f"e{edge} .head", f"fill:{self._named['edge']}", at)
+
     def _change(self, what: str, declarations: str, at: float) -> None:
-        """A change that stays from a time on."""
+        """A change that stays from a time on, or until the next one of the same."""
         name = f"{self.name}{len(self.rules)}"
-        timing = f"{name} .3s {self._time(at)}s both"
-        self.rules.append(f"@keyframes {name}{{100%{{{declarations}}}}}#{self.name}{what}{{animation:{timing}}}")
+        self.rules.append(f"@keyframes {name}{{100%{{{declarations}}}}}")
+        self.timings.setdefault(what, []).append(f"{name} .3s {self._time(at)}s forwards")
 
     def during(self, markup: str, start: float, stop: float | None) -> str:
         """Markup that is seen from one time to another; or from a time on, also where nothing moves."""
@@ -181,16 +197,16 @@ class _Motion:
         timing = f"animation-duration:{self._time(stop - start)}s;animation-delay:{self._time(start)}s"
         return f'<g class="during" style="{timing}">{markup}</g>'
 
-    def _node(self, i: int, k: int, state: str) -> str:
+    def _node(self, i: int, k: int, state: str, begun: bool = False) -> str:
         sheet = self.sheet
-        told, root = sheet.trace["nodes"][i], sheet.trace["walk"]["root"]
-        return picture.node(told, sheet.placing.boxes[i], sheet.labels(k)[i], i == root, state, f"{self.name}s{k}")
+        told, ringed = sheet.trace["nodes"][i], i in sheet.ringed
+        return picture.node(told, sheet.placing.boxes[i], sheet.labels(k, begun)[i], ringed, state, f"{self.name}s{k}")
 
     def _lit(self, i: int, at: int) -> str:
         """What a step lights, and the beads that roll meanwhile."""
         stop = at + 1 if at + 1 < self.total else None
         states = self.sheet.states(i)
-        before = "".join(self._node(node, i, state) for node, state in states.items())
+        before = "".join(self._node(node, i, state, begun=True) for node, state in states.items())
         after = "".join(self._node(node, i + 1, state) for node, state in states.items())
         return (
             self.during(self.sheet.lit(i), at, stop) + self.during(before, at, at + ARRIVAL)
@@ -214,17 +230,26 @@ class _Motion:
         marks = f"--a:{ends[0]};--b:{ends[1]};animation:{timing}"
         return f'<path class="bead" d="{curve}" pathLength="1" style="{marks}"/>'
 
-    def _passing(self, node: int, times: list[int]) -> list[str]:
-        """The gradient lines a node shows before its last one; it receives at the steps `times`."""
+    def _held(self) -> dict[int, list[tuple[float, Held | None]]]:
+        """What every node holds as time goes on, and from when."""
+        first = float(min(self.starts.values()))
+        found: dict[int, list[tuple[float, Held | None]]] = {}
+        for change in changes(self.sheet.trace):
+            if change.step < len(self.slots):
+                at = self.slots[change.step] + ARRIVAL if change.arrives else self.slots[change.step]
+                found.setdefault(change.node, [(first, None)]).append((at if change.arrives or change.step else first,
+                                                                       change.holds))  # fmt: skip
+        return found
+
+    def _passing(self, node: int, times: list[tuple[float, Held | None]]) -> list[str]:
+        """The gradient lines that a node shows before its last one."""
         sheet = self.sheet
         box, count = sheet.placing.boxes[node], len(sheet.labelled[node].lines())
         y = picture.first_line(box, count) + LINE * (count - 1)
-        held = [words.started(sheet.trace)[node], *(sheet.trace["steps"][i]["after"] for i in times[:-1])]
-        since = [min(self.starts.values()), *(self.slots[i] + ARRIVAL for i in times)]
         return [
-            self.during(picture.line("gradient", gradient_line(sheet.trace, value), box.x, y), start, stop)
-            for value, start, stop in zip(held, since[:-1], since[1:], strict=True)
-            if value is not None and stop > start
+            self.during(picture.line("gradient", gradient_line(sheet.trace, holds), box.x, y), start, stop)
+            for (start, holds), (stop, _) in pairwise(times)
+            if holds is not None and stop > start
         ]
 
 

@@ -15,6 +15,7 @@ from ..dot import Label, labels
 from ..payload import failure
 from ..picture import Look, Placing, near
 from ..source import Trace
+from ..walks import rings, walk_at, walks_of
 from . import cards
 from .cards import Block
 from .told import Telling
@@ -42,6 +43,7 @@ class Sheet:
         self.error = failure(trace)
         self.count = len(trace["steps"]) + (self.error is not None)
         self.labelled = self.labels(None)
+        self.ringed = rings(trace)
         needed = self.placing.width + 2 * MARGIN + 12
         natural = min(WIDEST, max(USUAL, needed))
         self.width = max(NARROWEST, needed if whole else 0.0, natural if width is None else min(width, natural))
@@ -61,14 +63,14 @@ class Sheet:
         self.width, self.room, self.stage = width, width - 2 * MARGIN, stage
         self._made.clear()
 
-    def labels(self, k: int | None) -> list[Label]:
-        """What is written in every node after k steps; unless told, when the walk is over."""
-        if k not in self._labels:
-            self._labels[k] = labels(self.trace, k)
-        return self._labels[k]
+    def labels(self, k: int | None, begun: bool = False) -> list[Label]:
+        """What is written in every node after k steps, with `begun` as the next begins; unless told, at the end."""
+        if (k, begun) not in self._labels:
+            self._labels[k, begun] = labels(self.trace, k, begun)
+        return self._labels[k, begun]
 
     @cached_property
-    def _labels(self) -> dict[int | None, list[Label]]:
+    def _labels(self) -> dict[tuple[int | None, bool], list[Label]]:
         return {}
 
     # What steps do ------------
@@ -94,7 +96,7 @@ class Sheet:
         """What k steps have made of the graph."""
         steps = min(k, len(self.ways))
         sent: dict[int, list[float]] = {}
-        for i in range(steps):
+        for i in range(walk_at(self.trace, steps).at, steps):
             for edge in self.travelled(i):
                 sent.setdefault(edge, []).append(self._norm(i))
         done = {node: "done" for i in range(steps) for node in self.finished(i)}
@@ -164,12 +166,13 @@ class Sheet:
         """The graph while step k takes place: a bead has rolled along so much of its edge."""
         before = self.look(k - 1)
         past = {node: state for node, state in before.nodes.items() if state == "done"}
-        look = Look(past | self.states(k - 1), before.edges)
+        begins = any(walk.at == k - 1 for walk in walks_of(self.trace))
+        look = Look(past | self.states(k - 1), {} if begins else before.edges)
         back = words.is_back(self.trace, self.trace["steps"][k - 1])
         curve = self.placing.curves[self.ways[k - 1][0]]
         x, y = picture.along(curve, 1 - rolled if back else rolled)
         bead = f'<circle class="ball" cx="{near(x)}" cy="{near(y)}" r="5.5"/>'
-        inner = picture.body(self.trace, self.placing, k - 1, look) + self.lit(k - 1) + bead
+        inner = picture.body(self.trace, self.placing, k - 1, look, begun=True) + self.lit(k - 1) + bead
         return self.in_frame(inner, self._view(k))
 
     def in_frame(self, inner: str, view: tuple[float, float] | None = None) -> str:
@@ -189,8 +192,7 @@ class Sheet:
         wide, high = self.room / self.scale, self.stage / self.scale
         if self.placing.width + 12 <= wide + 1 and self.placing.height + 12 <= high + 1:
             return None
-        root = self.trace["walk"]["root"]
-        nodes = [root if root is not None else len(self.labelled) - 1]
+        nodes = sorted(self.ringed)[-1:] or [len(self.labelled) - 1]
         if 0 < k <= len(self.ways):
             nodes = list(self.states(k - 1))
         if k > len(self.ways) and self.error and self.error["node"] is not None:
@@ -301,7 +303,7 @@ class Sheet:
         blocks = [] if node is None else [block for block in [telling.line(node, self.room)] if block]
         if 0 < k <= len(steps):
             blocks.append(telling.step(steps[k - 1], self.ways[k - 1][2], self.room))
-        elif k == 0 and (held := telling.start()):
+        elif k == 0 and (held := telling.start(self.room)):
             blocks.append(held)
         return [Block(block.width, block.height, f'<g class="panel">{block.markup}</g>') for block in blocks]
 

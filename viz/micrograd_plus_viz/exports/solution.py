@@ -13,6 +13,7 @@ from .. import cells, formula, words
 from ..digits import is_whole
 from ..payload import failure
 from ..source import Trace
+from ..walks import left_behind, starts, walks_of
 from . import cards, latex
 from .told import Telling
 
@@ -106,10 +107,13 @@ def written(trace: Trace, suffix: str, title: str | None = None, steps: Iterable
     shown = chosen[:MOST_STEPS]
     parts = [marks.title(title or "A walk, worked out", 1), marks.text(words.summary(trace) + ".")]
     parts += [marks.title("The values", 2), *paper.values([k - first - 1 for k in shown])]
-    parts += [marks.title(f"The walk {'back' if words.gradient_word(trace) == 'gradient' else 'forward'}", 2)]
-    parts += paper.start()
-    for k in shown:
-        parts += paper.step(k - first - 1)
+    for number, walk in enumerate(walks := walks_of(trace)):
+        here = [k for k in shown if walk.at < k - first <= walk.stop]
+        if here or not shown:
+            of = f", {number + 1} of {len(walks)}" if len(walks) > 1 else ""
+            parts += [marks.title(f"The walk {walk.way}{of}", 2), *paper.start(number)]
+        for k in here:
+            parts += paper.step(k - first - 1)
     parts += paper.cut(shown, trace["total"])
     if (error := failure(trace)) and shown[-1:] == [first + count]:
         parts += [marks.title("Here it ends", 2), marks.text(f"{error['say']} {error['kind']}: {error['text']}")]
@@ -142,14 +146,13 @@ class _Paper:
         called = node.get("called") or node["op"] or node["kind"]
         return self.marks.text(f"{called} of {words.listed(inputs)}" if inputs else called)
 
-    def start(self) -> list[str]:
-        """What the walk starts with."""
-        walk = self.trace["walk"]
-        if walk["root"] is None or walk["seed"] is None:
-            return []
-        root = self.telling.called[walk["root"]]
-        word = words.gradient_word(self.trace)
-        return [self.marks.text(f"It starts at {root}, whose {word} is") + f" {self._brief(walk['seed'])}."]
+    def start(self, number: int) -> list[str]:
+        """What a walk starts with."""
+        walk, begins = walks_of(self.trace)[number], starts(self.trace)[number]
+        at = [walk.root] if walk.direction == "backward" else sorted(begins)
+        return [self.marks.text(f"It starts at {self.telling.called[node]}, whose {walk.word} is")
+                + f" {self._brief(begins[node])}." for node in at
+                if node is not None and begins.get(node) is not None]  # fmt: skip
 
     def step(self, i: int) -> list[str]:
         """A step: its sentence, the line it comes from, its formula, the same with numbers, what adds up."""
@@ -201,9 +204,9 @@ class _Paper:
 
     def end(self) -> list[str]:
         """What the walk leaves behind."""
-        word = words.gradient_word(self.trace)
-        rows = [[self.marks.text(self.telling.called[g["node"]]), self._brief(g["value"])]
-                for g in self.trace["gradients"] if g["value"] is not None]  # fmt: skip
+        word, left = left_behind(self.trace)
+        rows = [[self.marks.text(self.telling.called[node]), self._brief(place)]
+                for node, place in left if place is not None]  # fmt: skip
         title = self.marks.title(f"Every {word} it leaves behind", 2)
         return [title, self.marks.table(["name", word], rows)] if rows else []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from .. import cells, formula, letters, words
+from .. import cells, formula, letters, walks, words
 from ..picture import near
 from ..source import Trace
 from . import cards, typeset
@@ -14,6 +14,8 @@ from .cards import Block
 TWO_COLUMNS = 700.0
 """From so much room on formula and numbers stand beside each other."""
 TITLE = 12.5
+MOST_STARTS = 6
+"""Of so many nodes a picture of the start says what they hold."""
 
 
 class Telling:
@@ -51,14 +53,17 @@ class Telling:
             left += wide
         return Block(left, 20, drawn)
 
-    def start(self) -> Block | None:
-        """The gradient that the walk starts with."""
-        root, seed = self.trace["walk"]["root"], self.trace["walk"]["seed"]
-        if root is None or seed is None:
+    def start(self, room: float) -> Block | None:
+        """What nodes hold as the first walk starts."""
+        walk = walks.walk_at(self.trace, 0)
+        places = walks.starts(self.trace)[0]
+        begins = [(node, self._value(place)) for node, place in places.items() if place is not None]
+        if not begins:
             return None
-        value = self._value(seed)
-        title = cards.said([f"The {words.gradient_word(self.trace)} that the walk starts with"], "title", TITLE)
-        return cards.stacked([title, cards.card(self.called[root], value, cards.largest_of([value]))], gap=4)
+        title = cards.said([f"The {walk.word} that the walk starts with"], "title", TITLE)
+        largest = cards.largest_of([value for _, value in begins])
+        return cards.stacked([title, cards.flowing([cards.card(self.called[node], value, largest)
+                                                    for node, value in begins[:MOST_STARTS]], room)], gap=4)
 
     def _value(self, place: int | None) -> Trace | None:
         return None if place is None else cells.one(self.trace["values"][place])
@@ -146,7 +151,7 @@ class Telling:
         else:
             word = "before, from an earlier walk" if step.get("earlier") else "before"
             had = cards.card(word, value["before"], largest)
-        equal = cards.equals(value["before"], sent, value["after"])
+        equal = cards.equals(value["before"], sent, value["after"]) if step["accumulates"] else "="
         added = cards.sign("+", cards.card("contribution", sent, largest))
         return cards.flowing([had, added, cards.sign(equal, cards.card("after", value["after"], largest))], room)
 

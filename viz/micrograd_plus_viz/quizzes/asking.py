@@ -200,8 +200,9 @@ def _asked(trace: Trace, question: Question, secret: str, k: int, key: bytes, sh
     """A question as a page is handed it."""
     salt = digest(secret, "salt", k)[:16]
     edge, start, end = words.ways(trace)[question.at]
+    step = trace["steps"][question.at]
     lit = {"edge": edge, "from": start, "to": end, "passed": words.passages(trace)[question.at], "accumulates": False,
-           "node": trace["steps"][question.at]["node"]}  # fmt: skip
+           "node": step["node"], "back": words.is_back(trace, step)}  # fmt: skip
     return {
         "kind": question.kind, "form": question.form, "say": f"{_numbered(trace, question)}. {question.say}",
         "choices": [_choice(each) for each in question.choices], "note": question.note, "plain": question.plain,

@@ -32,6 +32,7 @@ def parts_of(trace: Trace, note: str | None, stops: list[int]) -> list[dict[str,
         part = _part(whole, values, known, start, stop)
         if not parts:
             part |= _static(whole, values)
+            part["walks"] += part.pop("later")
         if len(parts) < len(stops):
             asked = whole["steps"][stop]
             arrived = {name: values.new(place) for name, place in asked["upstreams"].items()}
@@ -77,9 +78,9 @@ def before(trace: Trace, stop: int) -> Trace:
 def _static(whole: dict[str, Any], values: _Places) -> dict[str, Any]:
     """What is told from the start: the program, and what was there before its walk."""
     told = {name: thing for name, thing in whole.items() if name not in
-            ("steps", "values", "formulas", "rules", "insides", "later", "gradients", "error")}  # fmt: skip
+            ("steps", "values", "formulas", "rules", "insides", "walks", "gradients", "error")}  # fmt: skip
     told["nodes"] = [node | {"value": values.new(node["value"])} for node in whole["nodes"]]
-    told["started"] = {node: values.new(place) for node, place in whole["started"].items()}
+    told["walks"] = [_walk(each, values) for each in whole["walks"][:1]]
     return told | {"gradients": [], "error": None}
 
 
@@ -104,11 +105,12 @@ def _part(whole: dict[str, Any], values: _Places, known: dict[str, set[Any]], st
         "rules": {name: whole["rules"][name] for name in sorted(rules)},
         "formulas": {place: whole["formulas"][place] for place in sorted(formulas)},
         "insides": {node: inside for node, inside in whole["insides"].items() if opens(node)},
-        "later": [
-            each | {"seed": values.new(each["seed"])} for each in whole["later"]
-            if start <= each["at"] < stop
-        ],
+        "later": [_walk(each, values) for each in whole["walks"][1:] if start <= each["at"] < stop],
     }  # fmt: skip
+
+
+def _walk(walk: dict[str, Any], values: _Places) -> dict[str, Any]:
+    return walk | {"starts": {node: values.new(place) for node, place in walk["starts"].items()}}
 
 
 def _pending(whole: dict[str, Any], stop: int) -> list[int]:

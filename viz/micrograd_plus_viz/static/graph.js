@@ -17,12 +17,14 @@ const svgElement = (tag, attributes) => {
   return element;
 };
 
-function gradientText(data, place, word = "grad") {
+const SHORT = { gradient: "grad", tangent: "tangent" };
+
+function gradientText(data, { place, word }) {
   if (place === null || place === undefined) return "";
   const value = data.values[place];
-  if (isScalar(value)) return `${word} ${number(value.data[0])}`;
+  if (isScalar(value)) return `${SHORT[word]} ${number(value.data[0])}`;
   const size = notFinite(value) ?? (value.statistics && number(Number(value.statistics.norm.toPrecision(4))));
-  return size === null || size === undefined ? `${word} empty` : `|${word}| ${size}`;
+  return size === null || size === undefined ? `${SHORT[word]} empty` : `|${SHORT[word]}| ${size}`;
 }
 
 // How large an array is: its norm, nan or infinite where an entry is.
@@ -48,7 +50,6 @@ function thicknessOf(data) {
 
 function drawGraph(data, act) {
   const { groups } = data;
-  const word = data.direction === "forward" ? "tangent" : "grad";
   const svg = svgElement("svg", { class: "drawing", role: "group", "aria-label": data.alt });
   const world = svg.appendChild(svgElement("g", {}));
   const overview = svgElement("svg", { class: "overview", "aria-hidden": "true" });
@@ -234,7 +235,7 @@ function drawGraph(data, act) {
     item.element = svgElement("g", { class: names.filter(Boolean).join(" "), role: "button", tabindex: "-1" });
     if (kind !== "s") item.element.id = item.part;
     item.element.append(outline(shape, item.box, "body"));
-    if (kind === "n" && i === data.root) {
+    if (kind === "n" && data.rings.includes(i)) {
       const [x, y, width, height] = item.box;
       item.element.append(outline(shape, [x, y, width + 6, height + 6], "ring"));
     }
@@ -300,8 +301,7 @@ function drawGraph(data, act) {
     lit.replaceChildren();
     if (!on) return;
     for (const [edge, { curve, head, path }] of ways) {
-      const back = data.edges[edge][0] === step.to || step.passed.includes(edge) && data.edges[edge][1] !== step.to
-        && data.direction === "backward";
+      const { back } = step;
       const length = path.getTotalLength();
       const tip = back ? path.getPointAtLength(0) : path.getPointAtLength(length);
       const foot = path.getPointAtLength(back ? Math.min(13, length) : Math.max(0, length - 13));
@@ -319,7 +319,7 @@ function drawGraph(data, act) {
   }
 
   // A line that a gradient has travelled is as thick as the gradient is large.
-  function travelled(edge, on, place) {
+  function travelled(edge, on, place, word) {
     const link = linkOf[edge];
     if (!link) return;
     if (on) link.sent.push(place);
@@ -331,19 +331,30 @@ function drawGraph(data, act) {
     link.path.style.strokeWidth = link.sent.length ? String(thickness.of(norm)) : "";
     if (link.text) {
       const told = sent.some(Number.isNaN) ? "nan" : number(Number(norm.toPrecision(3)));
-      link.norm = sent.length ? `|${word}| ${told}` : "";
+      link.norm = sent.length ? `|${SHORT[word]}| ${told}` : "";
       normsChanged = true;
     }
+  }
+
+  // With a new walk no line has been travelled.
+  function forget() {
+    for (const link of links) {
+      link.sent = [];
+      link.norm = "";
+      link.element.classList.remove("done", "odd");
+      link.path.style.strokeWidth = "";
+    }
+    normsChanged = true;
   }
 
   function finish(i, on) {
     items.get(`n${i}`)?.element.classList.toggle("done", on);
   }
 
-  function hold(i, place) {
+  function hold(i, holds) {
     const item = items.get(`n${i}`);
     if (!item) return;
-    const held = gradientText(data, place, word);
+    const held = gradientText(data, holds);
     item.element.setAttribute("aria-label", labelOf(item, held));
     if (item.lines[2] === null) return;
     item.lines[2] = held;
@@ -534,8 +545,8 @@ function drawGraph(data, act) {
   function sendBeads(step, duration) {
     stopBeads();
     const legs = step.passed.length ? [step.passed, [step.edge]] : [[step.edge]];
-    const rolls = legs.flatMap((leg, k) => leg.flatMap((edge) => (linkOf[edge] ? beadsAlong(linkOf[edge].path, k)
-      : [])));
+    const rolls = legs.flatMap((leg, k) => leg.flatMap((edge) => (linkOf[edge] ? beadsAlong(linkOf[edge].path, k,
+      step.back) : [])));
     beads = rolls.map((roll) => roll.bead);
     world.append(...beads);
     const started = performance.now();
@@ -548,13 +559,13 @@ function drawGraph(data, act) {
     frameRequest = requestAnimationFrame(move);
   }
 
-  function beadsAlong(path, leg) {
+  function beadsAlong(path, leg, back) {
     const length = path.getTotalLength();
     return Array.from({ length: BEADS }, (_, k) => {
       const bead = svgElement("circle", { class: "bead", r: 4, "aria-hidden": "true" });
       const roll = (t) => {
         const along = Math.min(1, Math.max(0, t * 1.4 - k * 0.2));
-        const point = path.getPointAtLength(length * (data.direction === "backward" ? 1 - along : along));
+        const point = path.getPointAtLength(length * (back ? 1 - along : along));
         bead.setAttribute("cx", point.x);
         bead.setAttribute("cy", point.y);
         bead.style.opacity = along > 0 && along < 1 ? "1" : "0";
@@ -599,8 +610,8 @@ function drawGraph(data, act) {
 
   const at = (element) => [...items.values()].find((item) => item.element === element);
   build();
-  return { frame, build, failed, point, compute, light, travelled, finish, hold, sendBeads, stopBeads, fit, follow,
-    select, besides, at,
+  return { frame, build, failed, point, compute, light, travelled, forget, finish, hold, sendBeads, stopBeads, fit,
+    follow, select, besides, at,
     whole, zoom,
     openTo, toggle, reveal, partOf, thickness, drawn: () => [...items.values()].filter((item) => !item.opened).length,
     isOpen: (g) => open.has(g), grouped: groups !== null };

@@ -116,7 +116,7 @@ function holding(step, before, sent, after, largest, room) {
     missing("nothing yet"));
   if (step.earlier) had.append(make("p", "statistics", "from an earlier walk"));
   return make("div", "cards", had, then("+", card("contribution", sent, largest, room)),
-    then(before ? sumSign(before, sent, after) : signOf(sent, after), card("after", after, largest, room)));
+    then(sumSign(...[before, sent, after].filter((value, k) => k || value)), card("after", after, largest, room)));
 }
 
 const readOf = (data, step) => Object.entries(step.reads).map(([name, place]) => [name, valueAt(data, place)]);
@@ -202,23 +202,32 @@ const KEYS_TOLD = [["\u2192 \u2190", "step on, back"], ["space", "play"], ["v", 
   ["+ \u2212", "size"], ["f", "full screen"], ["h", "hide numbers"]];
 
 function startPanel(data, act) {
-  const held = Object.entries(data.started).filter(([, place]) => place !== null);
+  const [{ word, back, starts }] = data.walks;
+  const held = Object.entries(starts);
   const failed = data.error && !data.steps.length;
   const start = makeButton("begin", act.next, failed ? "Show what went wrong" : "Start the walk");
   const first = makeButton("inside", act.values, "Values first");
-  const way = data.direction === "forward" ? "Each step carries one tangent on, from the inputs to the result."
-    : "Each step sends one gradient back, from the result to what it was made of.";
+  const way = back ? "Each step sends one gradient back, from the result to what it was made of."
+    : "Each step carries one tangent on, from the inputs to the result.";
   const keys = make("dl", "keys", ...KEYS_TOLD.map(([key, does]) => make("div", "", make("dt", "", key), make("dd", "",
     does))));
   const colours = make("ul", "colours", ...[["active", "sends: its rule is applied"], ["receives",
-    `receives a ${data.word}`], ["accumulates", "adds it to what was there (+=)"], ["done", "finished"]]
+    `receives a ${word}`], ["accumulates", "adds it to what was there (+=)"], ["done", "finished"]]
     .map(([name, text]) => make("li", "", make("i", name), text)));
   const begins = data.steps.length || failed ? section("", "Begin here", make("p", "reason", failed
-    ? "It did not come to an end." : way), make("div", "choices", start, first)) : null;
+    ? "It did not come to an end." : `${way}${walksTold(data)}`), make("div", "choices", start, first)) : null;
   return make("div", "column wide scroller start", begins,
     data.steps.length ? section("", "What the colours mean", colours) : null,
-    held.length ? cardsSection(data, `The ${data.word} the walk starts with`, held) : null,
+    held.length ? cardsSection(data, `The ${word} the walk starts with`, held) : null,
     section("", "Keys", keys));
+}
+
+// How many walks there are, and which way each goes.
+function walksTold({ walks }) {
+  const [first, ...others] = walks.map(({ back }) => (back ? "back" : "forward"));
+  if (!others.length) return "";
+  if (others.every((way) => way === first)) return ` ${walks.length} such walks stand here, one after the other.`;
+  return ` ${walks.length} walks stand here, one after the other: ${[first, ...others].join(", then ")}.`;
 }
 
 // A value that is computed, from what.
@@ -245,7 +254,7 @@ function insideOut(data, outside) {
       .map(({ value }) => valueAt(data, value));
     if (left.length !== 1 || !left[0] || !sent) return [];
     const largest = largestOf(left[0], sent);
-    const title = (where) => make("b", "", `${where}: ${data.word} for ${name}`);
+    const title = (where) => make("b", "", `${where}: ${data.left} for ${name}`);
     return [make("div", "cards", card(title("inside"), left[0], largest, [176, 60]), then(sameSign(left[0], sent),
       card(title("outside"), sent, largest, [176, 60])))];
   });
@@ -267,7 +276,7 @@ function endSection(data) {
   if (!left.length) return null;
   const cards = cardsSection(data, "", left);
   cards.firstChild.remove();
-  const title = `The walk is over: every ${data.word} it leaves behind`;
+  const title = `The walk is over: every ${data.left} it leaves behind`;
   return make("details", "held", make("summary", "title", title), cards);
 }
 
@@ -286,7 +295,7 @@ function errorPanel(data, error) {
 }
 
 // One node in full: what made it, its value, and what has arrived there so far.
-function nodePanel(data, i, place, enter, leave) {
+function nodePanel(data, i, holds, word, enter, leave) {
   const node = data.nodes[i];
   const shown = section("node-told", data.names[i]);
   const about = node.kind === "leaf" ? "an input or a parameter" : node.summary ?? node.op ?? node.kind;
@@ -295,14 +304,14 @@ function nodePanel(data, i, place, enter, leave) {
   if (given) shown.append(make("p", "reason", `with ${given}`));
   const outputs = outputsOf(data, i);
   if (outputs.length) {
-    shown.append(make("p", "reason", `It has several outputs: its values, and the ${data.word}s that arrive, stand at `
+    shown.append(make("p", "reason", `It has several outputs: its values, and the ${word}s that arrive, stand at `
       + `${outputs.map((output) => data.names[output]).join(", ")}.`));
     return shown;
   }
-  const [value, held] = [valueAt(data, node.value), valueAt(data, place)];
-  const nothing = node.requires_grad ? "nothing has arrived yet" : `no ${data.word} is asked for here`;
+  const [value, held] = [valueAt(data, node.value), valueAt(data, holds.place)];
+  const nothing = node.requires_grad ? "nothing has arrived yet" : `no ${word} is asked for here`;
   shown.append(make("div", "cards full", fullCard("value", value, largestOf(value)),
-    held ? fullCard(data.word, held, largestOf(held)) : framed(make("b", "", data.word), null, missing(nothing))));
+    held ? fullCard(holds.word, held, largestOf(held)) : framed(make("b", "", word), null, missing(nothing))));
   if (data.insides[i] !== undefined) shown.append(insideButton(data, i, () => enter(i)));
   return shown;
 }

@@ -82,6 +82,7 @@ export function mount(host, data, opts = {}) {
 
   // After the drawing was made anew: everything up to here is put into it again.
   function restore() {
+    graph.forget();
     data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
     for (let i = Math.min(0, index); i < index; i += 1) apply(i, true);
     graph.light(litAt(index), true);
@@ -94,10 +95,19 @@ export function mount(host, data, opts = {}) {
     const step = data.steps[i];
     if (!step) { if (data.error) graph.failed(data.error, on); return; }
     const next = walk.newWalk(i);
-    if (next) data.nodes.forEach((_, node) => graph.hold(node, on ? walk.begins(next, node) : walk.held(node, i)));
-    for (const edge of edgesOf(step)) graph.travelled(edge, on, step.contribution);
+    if (next) {
+      graph.forget();
+      data.nodes.forEach((_, node) => graph.hold(node, on ? walk.begins(next, node) : walk.held(node, i)));
+    }
+    if (next && !on) for (let j = data.walks[next - 1].at; j < i; j += 1) travel(j, true);
+    else travel(i, on);
     for (const node of concernedIn(data, step)) if (walk.lastOf[node] === i) graph.finish(node, on);
-    graph.hold(step.to, on ? step.after : step.before);
+    graph.hold(step.to, on ? { place: step.after, word: wordAt(data, i + 1) } : walk.held(step.to, i));
+  }
+
+  function travel(i, on) {
+    const { contribution } = data.steps[i];
+    for (const edge of edgesOf(data.steps[i])) graph.travelled(edge, on, contribution, wordAt(data, i + 1));
   }
 
   const unborn = (i, on) => root.querySelector(`#n${i}`)?.classList.toggle("unborn", on);
@@ -144,6 +154,7 @@ export function mount(host, data, opts = {}) {
     panel.className = "panel";
     if (selected !== null) {
       panel.replaceChildren(make("div", "column wide scroller", nodePanel(data, selected, walk.held(selected, index),
+        wordAt(data, index),
         enter,
         letGo), visits(data, walk.arrivals[selected], walk.departures[selected], (i) => act.go(i + 1))));
     } else if (isAsked()) panel.replaceChildren(...ask.panel);
@@ -160,7 +171,7 @@ export function mount(host, data, opts = {}) {
 
   function tellLegend(step) {
     const states = [...root.querySelectorAll(".drawing .node")].flatMap((node) => [...node.classList]);
-    legend.replaceChildren(...legendOf(data, graph, new Set(states), step).filter(Boolean));
+    legend.replaceChildren(...legendOf(data, graph, new Set(states), step, wordAt(data, index)).filter(Boolean));
   }
 
   function onNode(i, how) {
@@ -333,23 +344,29 @@ function walkOf(data) {
     departures[step.from].push(i);
   });
   for (const node of data.pending ?? []) delete lastOf[node];
-  const starts = [0, ...data.later.map((later) => later.at)];
+  const starts = data.walks.map(({ at }) => at);
   const walkAt = (i) => starts.findLastIndex((start) => start <= i);
   const latest = (node, k, since) => arrivals[node].findLast((i) => i < k && i >= since);
   const begins = (at, node) => {
-    if (at === 0) return data.started[node] ?? null;
-    const { root, seed } = data.later[at - 1];
-    if (data.nodes[node].kind !== "leaf") return node === root ? seed : null;
-    const found = latest(node, starts[at], 0);
-    return found === undefined ? data.started[node] ?? null : data.steps[found].after;
+    const { word, starts: held } = data.walks[at];
+    if (held[node] !== undefined) return { place: held[node], word };
+    const kept = data.nodes[node].kind === "leaf" ? at - 1 : -1;
+    for (let earlier = kept; earlier >= 0; earlier -= 1) {
+      if (data.walks[earlier].back) return endOf(earlier, node, starts[earlier + 1]);
+    }
+    return { place: null, word };
   };
-  const held = (node, k) => {
-    const at = walkAt(Math.max(0, k - 1));
+  // What a node holds in a walk before step k.
+  const endOf = (at, node, k) => {
     const found = latest(node, k, starts[at]);
-    return found === undefined ? begins(at, node) : data.steps[found].after;
+    return found === undefined ? begins(at, node) : { place: data.steps[found].after, word: data.walks[at].word };
   };
+  const held = (node, k) => endOf(walkAt(Math.max(0, k - 1)), node, k);
   return { lastOf, arrivals, departures, begins, held, newWalk: (i) => Math.max(0, starts.indexOf(i)) };
 }
+
+// What is sent in the walk that k steps have led into.
+const wordAt = (data, k) => data.walks.findLast(({ at }, number) => number === 0 || at < k).word;
 
 // The sender and the receiver in a sentence, in the colours that they have in the graph.
 function markNames(said, data, step) {
@@ -368,7 +385,8 @@ const hasNumbersAlone = (data) => data.values.every((value) => value.shape.lengt
 // The nodes that a symbol or a card of a step tells of, by its name.
 function nodesNamed(data, step, name) {
   if (!step) return [];
-  if (name === "out" || name.startsWith("upstream")) return [step.node];
+  if (name.startsWith("upstream")) return [step.from];
+  if (name === "out") return [step.node];
   if (["contribution", "raw", "before", "after"].includes(name)) return [step.to];
   return data.edges.filter(([, to, input]) => to === step.node && input === (name === "local" ? step.input : name))
     .map(([from]) => from);
@@ -405,21 +423,23 @@ function trail(opts) {
 }
 
 // What is drawn, and only that.
-function legendOf(data, graph, states, step) {
+function legendOf(data, graph, states, step, word) {
   const entry = (name, text, when = states.has(name)) => (when ? make("li", "", make("i", name), text) : null);
   const { ends } = graph.thickness;
+  const alike = data.walks.every((each) => each.word === word);
   return [
     entry("active", "sends"), entry("receives", "receives"), entry("accumulates", "adds (+=)"),
     entry("done", "finished"), entry("computing", "is computed"), entry("failed", "what failed"),
-    ends && step ? make("li", "thick", `size of the ${data.word}`, make("i", "thin"), number(Number(
-      ends[0].toPrecision(2))), make("i", "fat"), number(Number(ends[1].toPrecision(2)))) : null,
+    ends && step ? make("li", "thick", `size of ${alike ? "the" : "what is sent,"} ${alike ? word : "in all walks"}`,
+      make("i", "thin"), number(Number(ends[0].toPrecision(2))), make("i", "fat"),
+      number(Number(ends[1].toPrecision(2)))) : null,
     entry("group", "closed group"), entry("stub", "drawn again where used"), entry("leaf", "input"),
     entry("application", "result"), entry("output", "one of several outputs"), entry("constant",
-      `no ${data.word} asked for`),
+      `no ${word} asked for`),
     entry("opens", "opens", Object.keys(data.insides).length > 0 || states.has("group")),
-    entry("ring", "start", data.root !== null && data.steps.length > 0),
-    data.labels.some(([, , held]) => held?.startsWith("|")) ? make("li", "", gloss(data.word === "tangent"
-      ? "|tangent|" : "|grad|", WORDS.norm)) : null,
+    entry("ring", "start", data.rings.length > 0 && data.steps.length > 0),
+    data.labels.some(([, , held]) => held?.startsWith("|")) ? make("li", "", gloss(`|${SHORT[word]}|`, WORDS.norm))
+      : null,
   ];
 }
 

@@ -148,7 +148,7 @@ function keptOfView(host) {
 function grow(data, part) {
   data.values.push(...part.values);
   data.steps.push(...part.steps);
-  data.later.push(...part.later);
+  data.walks.push(...part.later);
   data.pending = part.pending;
   Object.assign(data.rules, part.rules);
   Object.assign(data.formulas, part.formulas);
@@ -244,7 +244,7 @@ function knownColumn(data, { knows, lit }) {
   return make("div", "column scroller known", section("numbers", "What is known",
     make("p", "title small", "Values"), make("div", "cards", ...values.map(([name, value]) => card(named(name), value,
       largestOf(value), room))),
-    make("p", "title small", `The ${data.word} that has arrived`), make("div", "cards",
+    make("p", "title small", `The ${lit.back ? "gradient" : "tangent"} that has arrived`), make("div", "cards",
       ...arrived.map(([name, value]) => card(named(arrived.length > 1 ? name : data.names[lit.from]), value,
         largest, room)), before ? card(named(data.names[lit.to]), before, largest, room)
         : framed(named(data.names[lit.to]), null, missing("nothing yet")))));

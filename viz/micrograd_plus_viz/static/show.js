@@ -370,10 +370,10 @@ function scaleOf(largest) {
 }
 
 const WORDS = {
-  upstream: "The gradient that has arrived at the result of this operation.",
+  upstream: "The gradient (in a walk forward the tangent) that has arrived at the node that sends.",
   local: "The local derivative: how much the result changes for a small change of this input.",
   raw: "What the rule sends, before the axes that broadcasting had repeated are summed.",
-  contribution: "What this step adds to the gradient of the node that receives.",
+  contribution: "What this step sends, and adds to what the receiving node holds.",
   before: "What had arrived there before this step.",
   after: "What has arrived there after this step: before + contribution.",
   elementwise: "Each entry of the result depends on the entry at the same place alone.",
