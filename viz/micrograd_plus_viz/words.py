@@ -98,7 +98,8 @@ def not_finite(value: Trace) -> str | None:
     """`nan` or `inf` where what the trace keeps of a value has such an entry, else None."""
     kept = value["data"] or (value["thumbnail"] or {"data": []})["data"]
     entries = [part for entry in kept for part in (entry if isinstance(entry, list) else [entry])]
-    return "nan" if "nan" in entries else "inf" if {"inf", "-inf"} & set(map(str, entries)) else None
+    told = {entry for entry in entries if isinstance(entry, str)}
+    return "nan" if "nan" in told else "inf" if told & {"inf", "-inf"} else None
 
 
 def norm(value: Trace) -> str | None:
