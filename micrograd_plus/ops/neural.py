@@ -3,11 +3,6 @@
 from ..core.define import elementwise, op
 
 
-def _of_no_entries(xp, x, axis):
-    """What softmax makes of no entries: none, along an axis that must be there all the same."""
-    return x * 1.0 - xp.sum(x, axis=axis, keepdims=True)
-
-
 @op
 def softmax(xp, x, *, axis=-1):
     """Softmax: positive weights that add up to one.
@@ -29,8 +24,8 @@ def softmax(xp, x, *, axis=-1):
 
     See: torch.softmax, scipy.special.softmax; the notes on linear classification of CS231n.
     """
-    if not x.size:
-        return _of_no_entries(xp, x, axis)
+    if not xp.size(x):
+        return x - xp.sum(x * 1.0, axis=axis, keepdims=True)  # nothing, along an axis that must be there all the same
     e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return e / xp.sum(e, axis=axis, keepdims=True)
 
@@ -60,8 +55,8 @@ def log_softmax(xp, x, *, axis=-1):
 
     See: torch.nn.functional.log_softmax, scipy.special.log_softmax.
     """
-    if not x.size:
-        return _of_no_entries(xp, x, axis)
+    if not xp.size(x):
+        return x - xp.sum(x * 1.0, axis=axis, keepdims=True)  # nothing, along an axis that must be there all the same
     distance = x - xp.stop_gradient(xp.max(x, axis=axis, keepdims=True))
     return distance - xp.log(xp.sum(xp.exp(distance), axis=axis, keepdims=True))
 
