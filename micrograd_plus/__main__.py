@@ -197,8 +197,10 @@ def walk(chosen: argparse.Namespace, rest: list[str]) -> int:
     if output is None:
         print(trace.summary())
         return 0
+    from .tracing.values import counted
+
     save(trace, output, **options(chosen, script))
-    print(f"Wrote {output}: {len(trace.nodes)} nodes, {len(trace.steps)} steps.")
+    print(f"Wrote {output}: {counted(len(trace.nodes), 'node')}, {counted(len(trace.steps), 'step')}.")
     return 0
 
 

@@ -227,6 +227,8 @@ WORDS = {
     "mg.expand_dims(x, dim=0)": "expand_dims has no argument 'dim': write axis=",
     "mg.softmax(input=x, dim=0)": "softmax has no argument 'input': write x=",
     "mg.stack(tensors=[x, x])": "stack has no argument 'tensors': write parts=",
+    "mg.where(x > 1)": "it needs a and b; for the places where a condition holds write mg.nonzero(condition)",
+    "mg.where(x > 1, x)": "it needs a and b; for the places where a condition holds write mg.nonzero(condition)",
     "mg.roll(x)": "roll needs 'shift'",
     "mg.transpose()": "transpose needs 'x'",
     "mg.linspace(0, 1, steps=3)": "linspace has no argument 'steps': write num=",
@@ -245,7 +247,7 @@ WORDS = {
     "mg.grad(mg.sin, argnum=0)": "grad has no argument 'argnum': write argnums=",
     "x.size()": "x.size is a number, 4: write x.shape",
     "x.size(0)": "x.size is a number, 4: write x.shape[0]",
-    "x.flatten(1)": "x.flatten(1,): write x.reshape(len(x), -1)",
+    "x.flatten(axis=1)": "flatten has no argument 'axis'; it has x, start_dim, end_dim",
 }
 
 

@@ -142,7 +142,7 @@ def test_a_condition_with_a_name_is_no_second_equation():
     most = x == symbols.spread(out, Symbol("x_shape"), axis)
     shared = symbols.spread(upstream / symbols.sum(most, axis=axis), Symbol("x_shape"), axis)
     definition = text(symbols.where(most, shared + y**3 + a + b * y + b * a, y)).partition("where ")[2]
-    assert definition == "s₁ = [x = spread[axis](out)]"
+    assert definition == "s₁ = [x = broadcast[axis](out)]"
 
 
 def test_several_formulas_share_their_names():
@@ -309,3 +309,36 @@ def test_parentheses_are_never_doubled_and_never_set_round_a_name():
         line = text(random_formula(draw, 4)).replace("absolute(", "<")
         assert not re.search(r"\([abc]\)", line), line
         assert not re.search(r"\(\([^()]*\)\)", line), line
+
+
+@pytest.mark.parametrize(
+    ("formula", "line"),
+    [
+        (symbols.spread(upstream, Shape((3, 4), "x"), None), "broadcast(upstream)"),
+        (symbols.unbroadcast(upstream, Shape((3,), "x")), "Σ[repeated axes](upstream)"),
+        (symbols.sum_repeats(upstream, Shape((3,), "x"), 2, axis=0), "Σ[repeats, axis 0](upstream)"),
+        (symbols.product_of_others(x, axis=1), "Π[all others, axis 1](x)"),
+        (symbols.shift(x, axis=0), "x[t − 1]"),
+        (symbols.shift(symbols.broadcast_to(x, (3, 4)), axis=0, reverse=True), "x[t + 1]"),
+        (symbols.unpad(upstream, Shape((3,), "x"), ((1, 2),), "constant"), "padᵀ(upstream, ((1, 2)))"),
+        (symbols.setitem(upstream, symbols.zeros_beside(upstream, ()), index=(1,)), "{0 at [1]; upstream elsewhere}"),
+        (symbols.cleared(upstream, x, axis=1), "{0 at [x] along axis 1; upstream elsewhere}"),
+        (symbols.put_diagonal(upstream, Shape((3, 3), "x"), 1, 0, 1),
+         "{upstream on diagonal 1 of axes 0, 1; 0 elsewhere}"),
+        (symbols.undiag(upstream, Shape((3, 3), "x"), 1), "diag(upstream, k = 1)"),
+        (symbols.fits(x, 0.5, 0, low=-4, high=3), "[−4 ≤ round(x / 0.5) ≤ 3]"),
+        (symbols.hermitian_part(x), "(x + xᴴ) / 2"),
+        (symbols.mH(symbols.conj(x)), "xᵀ"),
+        (symbols.block_triangle(x, upstream), "[x, upstream; 0, x]"),
+        (symbols.attention_scale(x, None), "1 / √d"),
+        (symbols.max(x, axis=symbols.last_axes(2)), "max[last 2 axes](x)"),
+        (symbols.where(x == 0, 0, upstream / symbols.where(x == 0, 1, x)), "{0 if x = 0; upstream / x otherwise}"),
+        (symbols.fold(symbols.ungrouped(symbols.mT(symbols.kernel_rows(x, groups=2)) @ symbols.grouped_images(
+            upstream, groups=2), images=2), (5, 6), (2, 3), (2, 1), (0, 0), (1, 1)),
+         "conv_transpose2d(upstream, x, stride = (2, 1), groups = 2)"),
+    ],
+)  # fmt: skip
+def test_what_only_this_engine_has_is_written_in_words_that_readers_know(formula, line):
+    assert text(formula) == line
+    ET.fromstring(mathml(formula))  # noqa: S314 - a formula of our own
+    assert latex(formula)

@@ -1,5 +1,7 @@
 """What transforms return is taken by SciPy, NumPy and matplotlib as it is."""
 
+import json
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -80,6 +82,37 @@ def test_what_vjp_and_jvp_return_are_numbers_too():
     for found in (value, *pull(np.ones(20)), *pushed):
         assert np.linalg.norm(found) > 0
         assert type(np.asarray(found)) is np.ndarray
+
+
+def test_what_transforms_return_is_sorted_added_up_printed_and_written():
+    values = [mg.value_and_grad(loss)(w)[0] for w in (np.ones(5), np.zeros(5), -np.ones(5))]
+    values += [mg.vjp(loss, np.full(5, 0.5))[0], mg.jvp(loss, (np.full(5, 2.0),), (np.ones(5),))[0]]
+    numbers = [value.item() for value in values]
+    assert [float(value) for value in sorted(values)] == sorted(numbers)
+    assert (float(max(values)), float(min(values))) == (max(numbers), min(numbers))
+    assert float(sum(values)) == pytest.approx(sum(numbers), rel=1e-14)
+    assert f"{values[0]:.3f} {values[0]:10.2e}" == f"{numbers[0]:.3f} {numbers[0]:10.2e}"
+    assert json.loads(json.dumps([float(value) for value in values])) == numbers
+    assert json.loads(json.dumps(mg.grad(loss)(np.ones(5)).tolist())) == mg.grad(loss)(np.ones(5)).tolist()
+    assert np.argmin(values) == np.argmin(numbers)
+    assert not any(value.requires_grad for value in values)
+
+
+@pytest.mark.needs("pandas")
+def test_pandas_takes_gradients_as_numbers_and_lists_of_values_as_an_array():
+    import pandas as pd
+
+    found = [mg.value_and_grad(loss)(scale * np.ones(5)) for scale in (0.0, 0.5, 1.0)]
+    values, slopes = [value for value, _ in found], [slope for _, slope in found]
+    table = pd.DataFrame({"loss": np.array(values), "slope": slopes[0][0].item(), "first": slopes[0][:3]})
+    assert {kind.kind for kind in table.dtypes} == {"f"}
+    assert table["loss"].mean() == pytest.approx(np.mean(values))
+    assert pd.DataFrame(np.array(slopes)).shape == (3, 5)
+    assert pd.Series(slopes[1]).tolist() == slopes[1].tolist()
+    as_objects = pd.DataFrame({"loss": values})["loss"].astype(float)
+    assert as_objects.tolist() == table["loss"].tolist()
+    assert mg.tensor(table["loss"]).tolist() == table["loss"].tolist()
+    assert mg.tensor(table[["loss", "slope"]]).shape == (3, 2)
 
 
 def test_gradients_are_wanted_as_the_block_says():

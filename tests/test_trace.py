@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import jsonschema
@@ -51,7 +52,7 @@ def entries(trace, place):
 
 def test_the_outline_is_the_published_one(diamond):
     outline = ["format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas", "gradients",
-               "sites", "values", "part"]  # fmt: skip
+               "sites", "values", "caught", "not_finite", "part"]  # fmt: skip
     assert list(diamond) == outline
     assert (diamond["format"], diamond["version"]) == ("micrograd_plus/trace", 2)
     (walk,) = diamond["walks"]
@@ -374,3 +375,59 @@ def test_statistics_of_extreme_numbers_do_not_overflow(huge):
         statistics = stored_value([huge, huge / 2])["statistics"]
     assert statistics["max"] == huge
     assert statistics["norm"] >= huge
+
+
+def test_where_nan_comes_from_is_told_and_stands_in_the_file():
+    x = mg.tensor([1.0, 0.0, 4.0], requires_grad=True)
+    with np.errstate(all="ignore"), mg.record() as trace:
+        (mg.log(x) * x).sum().backward()
+    result, step = trace.not_finite
+    assert (trace.nodes[result.node].op, result.step, result.entry, result.nan, result.inf) == ("log", None, (1,), 0, 1)
+    sent = trace.steps[step.step]
+    assert not np.isfinite(sent.contribution).all()
+    assert all(np.isfinite(each.contribution).all() for each in trace.steps[: step.step])
+    said = f"first step that sends what is not finite: {step.step + 1}, to {trace.nodes[sent.target].name}"
+    assert said in repr(trace)
+    data = trace.to_dict()
+    jsonschema.Draft202012Validator(SCHEMA).validate(data)
+    assert data["not_finite"] == [each.to_dict() for each in mg.load_trace(data).not_finite]
+
+
+def test_what_a_user_gives_is_no_result_that_is_not_finite():
+    mask = mg.tensor([0.0, -np.inf])
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.record() as trace:
+        (mg.softmax(x + mask) ** 2).sum().backward()
+    assert trace.not_finite == []
+
+
+def test_a_summary_counts_one_step_as_one():
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        mg.sin(x).backward()
+    assert repr(trace).startswith("Trace: 2 nodes, 1 step backward")
+
+
+def test_an_error_that_the_program_catches_is_told_and_one_that_ends_it_is_told_once():
+    a, b = mg.tensor(np.ones((2, 3)), requires_grad=True), mg.tensor(np.ones((2, 3)))
+    with mg.record() as trace:
+        try:
+            loss = (a @ b).sum()
+        except ValueError:
+            loss = (a @ b.mT).sum()
+        loss.backward()
+    (caught,) = trace.caught
+    assert caught.kind == "ValueError"
+    assert "matmul" in caught.text
+    assert caught.lines[0].text.strip() == "loss = (a @ b).sum()"
+    assert trace.error is None
+    assert "an operation failed, and the program went on, line" in repr(trace)
+    VALIDATOR.validate(trace.to_dict())
+    assert [each.text for each in mg.load_trace(trace.to_dict()).caught] == [caught.text]
+    with pytest.raises(ValueError, match="matmul"), mg.record() as ended:
+        (a @ b).sum()
+    assert ended.caught == []
+    assert ended.error.kind == "ValueError"
+    with mg.record() as composite, suppress(ValueError, IndexError):
+        mg.softmax(a, axis=7)
+    assert len(composite.caught) == 1

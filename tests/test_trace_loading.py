@@ -149,7 +149,7 @@ def test_a_field_more_or_less_is_named(whole, path):
     place = whole
     for key in path:
         place = place[key]
-    for name in place:
+    for name in place.keys() - {"caught", "not_finite"}:  # which older files have not
         data = copy.deepcopy(whole)
         inner = data
         for key in path:

@@ -286,7 +286,7 @@ def test_a_part_of_a_joined_array_is_the_part_that_it_was():
 def test_a_part_that_is_taken_sends_its_gradient_to_its_place_and_0_elsewhere():
     x, indices = leaf(np.ones((3, 4))), np.array([0, 0])
     assert formulas_of(lambda: x[1:, 0]) == ["{upstream at [1:, 0]; 0 elsewhere}"]
-    assert formulas_of(lambda: x[indices]) == ["{upstream added at [[0 0]]; 0 elsewhere}"]
+    assert formulas_of(lambda: x[indices]) == ["{upstream added at [[0, 0]]; 0 elsewhere}"]
     assert formulas_of(lambda: mg.take(x, indices, axis=1)) == [
         "{upstream added at [indices] along axis 1; 0 elsewhere}"
     ]
@@ -312,3 +312,12 @@ def test_formulas_that_differ_by_shapes_alone_are_told_apart():
     assert [str(step.formula) for step in trace.steps] == [
         "contribution = broadcast(upstream / 2)", "contribution = broadcast(upstream / 3)"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("z", [1.0 + 2.0j, np.array([1.0 + 2.0j, -0.5j])])
+def test_formulas_of_complex_numbers_keep_their_conjugates(z):
+    z = mg.tensor(z, requires_grad=True)
+    with mg.record() as trace:
+        mg.real((z * z).sum()).backward()
+    sent = [step.formula.text for step in trace.steps if step.rule.startswith("multiply")]
+    assert sent == ["contribution = upstream · conj(z)"] * 2

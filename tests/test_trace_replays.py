@@ -203,7 +203,7 @@ def test_the_first_difference_is_named_with_its_step_its_word_and_its_size():
     difference = found.difference
     assert (difference.step_a, difference.step_b, difference.word) == (1, 1, "local")
     assert difference.largest == pytest.approx(np.abs(difference.a - difference.b).max())
-    assert repr(found).startswith("1 steps are the same, then: step 2 differs in local")
+    assert repr(found).startswith("1 step is the same, then: step 2 differs in local")
 
 
 def test_another_operation_is_a_difference():

@@ -139,6 +139,8 @@ def sum_outer(a: Any, b: Any) -> Any:
 
 def where(xp: Any, condition: Any, a: Any, b: Any) -> Any:
     """`a` where the condition holds, else `b`; a plain condition picks one, and plain numbers stay plain."""
+    if a is None or b is None:
+        raise TypeError("it needs a and b; for the places where a condition holds write mg.nonzero(condition)")
     return (a if condition else b) if type(condition) is bool else xp.np.where(condition, a, b)
 
 

@@ -51,6 +51,9 @@ class Recorder:
         Who wants the steps returns a function that is called with each."""
         return None
 
+    def failed_application(self, error: Exception) -> None:
+        """An operation failed with an error, which its user may catch."""
+
     def broke_off(self, root: Any, at: Any = None) -> None:
         """The walk that began last at `root` has ended in an error, at a node where that is known."""
 
@@ -86,6 +89,13 @@ def notify(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str
     """Notify this thread's recorders of an application."""
     for recorder in recorders():
         recorder.applied(op, inputs, data, params, result)
+
+
+def told_of(error: Exception) -> Exception:
+    """The error of an operation, of which this thread's recorders have been notified."""
+    for recorder in recorders():
+        recorder.failed_application(error)
+    return error
 
 
 def reported_to(root: Variable, upstream: Gradient, order: Sequence[Node], must_be_seen: bool) -> OnStep | None:

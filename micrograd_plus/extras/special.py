@@ -5,6 +5,9 @@ The operations themselves are in `ops/extras/special.py`, their numerics in `bac
 
 from __future__ import annotations
 
+from typing import NoReturn
+
+from ..core.errors import no_such
 from ..ops.exponentials import erf, erfc
 from ..ops.extras.special import (
     beta,
@@ -58,3 +61,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise no_such(__name__, name, __all__)

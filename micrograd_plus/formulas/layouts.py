@@ -11,7 +11,7 @@ import math
 from numbers import Complex, Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from .symbols import Expression, Name, Operation, Shape, Symbol, Symbolic
+from .symbols import Expression, Name, Operation, Shape, Symbol, Symbolic, in_order, replaced, same
 from .writing import AND, ATOM, CHOICE, COMPARE, OR, POWER, PRODUCT, SUM, Piece, Writer
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ REPHRASED: dict[str, Callable[[Any], Any]] = {
 
 RENAMED = {
     "sum": "Σ", "prod": "Π", "maximum": "max", "minimum": "min", "remainder": "mod",
-    "real": "Re", "imag": "Im", "unbroadcast": "sum_to",
+    "real": "Re", "imag": "Im",
 }  # fmt: skip
 """Functions whose name in mathematics is not NumPy's."""
 
@@ -86,6 +86,9 @@ KNOWN: dict[float, Any] = {
 """Numbers that rules are written with, and what a reader knows them as."""
 
 FENCES = {"absolute": "||", "floor": "⌊⌋", "ceil": "⌈⌉", "linalg.norm": "‖‖"}
+
+MOST_ENTRIES = 8
+"""Of an array up to so many entries are written."""
 
 BIG = ("sum", "prod")
 """Signs that seem to reach over all that follows, so that a power of them needs parentheses."""
@@ -214,12 +217,28 @@ def where(writer: Writer, expression: Expression) -> Piece:
     if len(expression.args) != 3:
         return function(writer, expression)
     condition, value, other = expression.args
+    other = where_not(condition, other)
     rows = [(writer.piece(value).code, writer.piece(condition).code)]
     while isinstance(other, Expression) and other.function == "where" and not writer.has_name(other):
         condition, value, other = other.args
         rows.append((writer.piece(value).code, writer.piece(condition).code))
     rows.append((writer.piece(other).code, ""))
     return Piece(writer.marks.cases(rows), ATOM if writer.marks.flat else CHOICE)
+
+
+def where_not(condition: Any, other: Any) -> Any:
+    """What is taken where a condition does not hold; a choice by the same condition within it is made already."""
+    made: dict[int, Any] = {}
+    for whole in in_order(other):
+        made[id(whole)] = whole
+        if isinstance(whole, Expression):
+            args = replaced(whole.args, lambda each: made[id(each)])
+            params = {name: replaced(param, lambda each: made[id(each)]) for name, param in whole.params.items()}
+            if whole.function == "where" and len(args) == 3 and same(args[0], condition):
+                made[id(whole)] = args[2]
+            elif any(each is not old for each, old in zip(args, whole.args, strict=True)):
+                made[id(whole)] = type(whole)(whole.function, args, params)
+    return replaced(other, lambda each: made[id(each)])
 
 
 def rephrased(writer: Writer, expression: Expression) -> Piece:
@@ -260,13 +279,6 @@ def matmul_summed(writer: Writer, expression: Expression) -> Piece:
     return writer.piece(Name("matmul")(a, b))
 
 
-def spread(writer: Writer, expression: Expression) -> Piece:
-    """What a reduction sends back: repeated along the axes that it took away."""
-    marks, (x, _, axis, *_) = writer.marks, (*expression.args, None)
-    argument = writer.fenced(writer.piece(x), CHOICE - 1)
-    return Piece(marks.called(marks.upright("spread"), along_all(writer, axis), argument))
-
-
 def count_along(writer: Writer, expression: Expression) -> Piece:
     """How many entries a reduction takes together."""
     marks, (shape, axis) = writer.marks, expression.args
@@ -290,7 +302,7 @@ def reduction(writer: Writer, expression: Expression) -> Piece:
 def function(writer: Writer, expression: Expression) -> Piece:
     """An upright name, the axis it works along, and its arguments."""
     marks = writer.marks
-    params = {name: value for name, value in expression.params.items() if name != "keepdims"}
+    params = {name: value for name, value in expression.params.items() if name != "keepdims" and value is not False}
     axis = along(writer, params.pop("axis", None))
     level = COMPARE if expression.function in COUNTING else CHOICE - 1
     arguments = [writer.fenced(writer.piece(arg), level) for arg in expression.args]
@@ -331,7 +343,17 @@ def constant(writer: Writer, value: Any) -> Piece:
         return Piece(marks.mark("…"))
     if isinstance(value, Complex) and value is not True and value is not False:
         return real(writer, value) if isinstance(value, Real) else with_imaginary_part(writer, value)
+    if not isinstance(value, type) and getattr(value, "ndim", 0) and hasattr(value, "tolist"):
+        return array_of(writer, value)
     return Piece(marks.upright(str(getattr(value, "name", getattr(value, "__name__", value)))))
+
+
+def array_of(writer: Writer, value: Any) -> Piece:
+    """An array that a rule was handed, such as an index: its entries where they are few, else what it is."""
+    if value.ndim == 1 and value.size <= MOST_ENTRIES:
+        return writer.piece(value.tolist())
+    kind = "a mask" if value.dtype.kind == "b" else "an array"
+    return Piece(writer.marks.remark(f"{kind} of shape {tuple(value.shape)}"))
 
 
 def sliced(writer: Writer, value: slice[Any, Any, Any]) -> Piece:
@@ -374,7 +396,6 @@ LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
     **dict.fromkeys(FENCES, between_bars),
     **dict.fromkeys(REPHRASED, rephrased),
     **dict.fromkeys(AXIS_SECOND, reduction),
-    "spread": spread,
     "sum_outer": sum_outer,
     "matmul_summed": matmul_summed,
     "linear_layer": linear_layer,

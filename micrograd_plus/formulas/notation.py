@@ -4,7 +4,8 @@
     latex(…), mathml(…)         the same in two dimensions
     equation("contribution", …) all three, as an equation
 
-The modules: `layouts` lays out each function once, for the three notations alike; `marks` says what the parts look
+The modules: `layouts` lays out each function once, for the three notations alike, `textbook` those that only this
+engine has; `marks` says what the parts look
 like in each; `writing` puts them together. A function nobody laid out is an upright name with its arguments, so every
 rule can be written.
 
@@ -18,9 +19,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .layouts import layout
 from .marks import Latex, MathML, Text
 from .symbols import Symbol, Symbolic
+from .textbook import layout
 from .writing import Anatomy, Writer
 
 

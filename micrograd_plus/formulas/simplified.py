@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, cast
 
-from .symbols import OPERATORS, Expression, Operation, Symbol, Symbolic, in_order, replaced
+from .symbols import OPERATORS, Expression, Operation, Symbol, Symbolic, in_order, replaced, same
 
 NUMBERS = (bool, int, float)
 
@@ -48,9 +48,10 @@ KNOWN: dict[str, Callable[..., Any]] = {
 """Functions that are computed where all their arguments are numbers."""
 
 
-def simplified(expression: Any, *, matrices: bool = False) -> Any:
+def simplified(expression: Any, *, matrices: bool = False, real: bool = False) -> Any:
     """The expression with numbers computed, and without sums with 0, products with 1 and first powers. Where all its
-    values are `matrices` or less, what it says of their rows is said of themselves."""
+    values are `matrices` or less, what it says of their rows is said of themselves; where they are `real`, conjugates
+    are left out."""
     values: dict[int, Any] = {}
 
     def found(part: Symbolic) -> Any:
@@ -62,7 +63,9 @@ def simplified(expression: Any, *, matrices: bool = False) -> Any:
             continue
         args = replaced(whole.args, found)
         params = {name: replaced(param, found) for name, param in whole.params.items()}
-        if matrices and whole.function == "sum_outer":
+        if real and (plain := _of_reals(whole, args, params)) is not None:
+            values[id(whole)] = plain
+        elif matrices and whole.function == "sum_outer":
             values[id(whole)] = Operation("matmul", (Expression("mT", args[:1]), args[1]))
         elif matrices and whole.function == "rows" and len(args) == 1:
             values[id(whole)] = args[0]
@@ -71,6 +74,33 @@ def simplified(expression: Any, *, matrices: bool = False) -> Any:
         else:
             values[id(whole)] = _folded(whole, args, params)
     return replaced(expression, found)
+
+
+REAL: dict[str, Callable[[Any], tuple[Expression, tuple[Any, ...]]]] = {
+    **dict.fromkeys(("conj", "conjugate"), lambda x: _call("positive", x)),
+    "mH": lambda x: _call("mT", x),
+    "hermitian_part": lambda x: _call("divide", Operation("add", (x, Expression("mT", (x,)))), 2),
+}  # fmt: skip
+"""What functions of complex numbers come to where there are none."""
+
+
+class Cancelled(int):
+    """What is left of a difference of the same: a 0 that takes what it is multiplied with along."""
+
+
+def _of_reals(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """What an expression comes to where there are no complex numbers; None where that is nothing else."""
+    if whole.function in REAL:
+        return _folded(*REAL[whole.function](args[0]), params)
+    if whole.function == "subtract" and same(*args):
+        return Cancelled(0)
+    gone = args if whole.function == "multiply" else args[:1] if whole.function == "divide" else ()
+    return next((each for each in gone if isinstance(each, Cancelled)), None)
+
+
+def _call(function: str, *args: Any) -> tuple[Expression, tuple[Any, ...]]:
+    kind = Operation if function in OPERATORS else Expression
+    return kind(function, args), args
 
 
 def _folded(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
+from .. import ops
 from ..tensor import Tensor
 from . import functional
 from .module import Module
@@ -95,14 +95,7 @@ class Flatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The same entries with fewer axes."""
-        for dim in (self.start_dim, self.end_dim):
-            if not -input.ndim <= dim < input.ndim:
-                raise IndexError(f"Flatten: axis {dim} is out of range, the input has shape {input.shape}")
-        first, last = self.start_dim % input.ndim, self.end_dim % input.ndim
-        if first > last:
-            raise ValueError(f"Flatten: start_dim {first} comes after end_dim {last}")
-        joined = prod(input.shape[first : last + 1])
-        return input.reshape(*input.shape[:first], joined, *input.shape[last + 1 :])
+        return ops.flatten(input, self.start_dim, self.end_dim)
 
 
 class Unflatten(Module):

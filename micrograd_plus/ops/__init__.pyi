@@ -42,7 +42,8 @@ def maximum(a: Any, b: Any) -> Tensor: """Maximum of two, entry by entry."""
 def minimum(a: Any, b: Any) -> Tensor: """Minimum of two, entry by entry."""
 def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
     """Clipping: the nearest number between `min` and `max`."""
-def where(condition: Any, a: Any, b: Any) -> Tensor: """Selection by a condition: `a` where it holds, else `b`."""
+def where(condition: Any, a: Any = None, b: Any = None) -> Tensor:
+    """Selection by a condition: `a` where it holds, else `b`."""
 
 # Exponentials and logarithms
 def sqrt(x: Any) -> Tensor: """Square root."""
@@ -252,7 +253,6 @@ def numbers_beside(x: Any, numbers: Any) -> Tensor:
 # Shape and layout
 def reshape(x: Any, shape: Any) -> Tensor: """The same entries in the same order, in another shape."""
 def ravel(x: Any) -> Tensor: """All entries in one row (flattening)."""
-def flatten(x: Any) -> Tensor: """All entries in one row (flattening)."""
 def squeeze(x: Any, axis: Any = None) -> Tensor: """Axes of length 1 left out."""
 def squeeze_axes(x: Any, axis: Any = None) -> Tensor: """The axes that a reduction kept with length 1, left out."""
 def expand_dims(x: Any, axis: Any) -> Tensor: """New axes of length 1 (torch's unsqueeze)."""
@@ -309,6 +309,8 @@ def to_device(x: Any, device: Any, source: Any) -> Tensor:
     """The same entries on another device; the gradient travels back."""
 
 # Joining and parting
+def flatten(x: Any, start_dim: Any = 0, end_dim: Any = -1) -> Tensor:
+    """Flatten: several neighbouring axes joined in one, by default all of them."""
 def atleast_1d(*arrays: Any) -> Tensor: """With one axis or more: a single number becomes a row of one."""
 def atleast_2d(*arrays: Any) -> Tensor: """With two axes or more: a row becomes a matrix of one row."""
 def atleast_3d(*arrays: Any) -> Tensor:

@@ -483,7 +483,7 @@ def clip(xp, x, min=None, max=None):
     a=lambda xp, upstream, condition: xp.where(condition, upstream, 0.0),
     b=lambda xp, upstream, condition: xp.where(condition, 0.0, upstream),
 )
-def where(xp, condition, a, b):
+def where(xp, condition, a=None, b=None):
     """Selection by a condition: `a` where it holds, else `b`.
 
     What was not taken receives 0, whatever it holds; the condition receives nothing. That 0 times an infinite slope
@@ -493,9 +493,10 @@ def where(xp, condition, a, b):
     Shapes: condition, a, b of shapes that broadcast -> the broadcast shape.
     Args:
         condition: booleans, or numbers of which all but 0 hold.
-        a, b: real or complex numbers.
+        a, b: real or complex numbers; both must be given.
     Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers.
+    Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers, or a or b is
+        missing: the places where a condition holds are mg.nonzero(condition).
     Example:
         >>> mg.where([True, False], [1.0, 2.0], 0.0).tolist()
         [1.0, 0.0]

@@ -4,15 +4,45 @@ Each is made of operations on axes: their gradients are those.
 """
 
 from itertools import accumulate
+from math import prod
 
 from ..backends.shapes import is_sequence, ndim, shape
 from ..core.define import multilinear, wraps_op
 from ..core.errors import names_itself
 from .arithmetic import divide, multiply, subtract
 from .reductions import max as largest, mean, min as smallest, sum as added_up
-from .shape import concatenate, flip, getitem, moveaxis, reshape, split, swapaxes, transpose
+from .shape import concatenate, flip, getitem, moveaxis, ravel, reshape, split, swapaxes, transpose
 
 # Axes -----------------------
+
+
+@names_itself
+def flatten(x, start_dim=0, end_dim=-1):
+    """Flatten: several neighbouring axes joined in one, by default all of them.
+
+    Shapes: (2, 3, 4) -> (24); with start_dim=1 -> (2, 12); with end_dim=1 -> (6, 4).
+    Args:
+        x: numbers.
+        start_dim: the first axis to be joined; 0 by default.
+        end_dim: the last axis to be joined; -1 by default.
+    Returns: a tensor of x's dtype.
+    Raises: IndexError where there is no such axis; ValueError where the first comes after the last.
+    Example:
+        >>> mg.flatten(np.ones((2, 3, 4)), 1).shape
+        (2, 12)
+
+    See: torch.flatten; mg.ravel, mg.nn.Flatten.
+    """
+    if (start_dim, end_dim) == (0, -1):
+        return ravel(x)
+    lengths = shape(x) or (1,)
+    for axis in (start_dim, end_dim):
+        if not -len(lengths) <= axis < len(lengths):
+            raise IndexError(f"axis {axis} is out of range, the input has shape {shape(x)}")
+    first, last = start_dim % len(lengths), end_dim % len(lengths)
+    if first > last:
+        raise ValueError(f"start_dim {first} comes after end_dim {last}")
+    return reshape(x, (*lengths[:first], prod(lengths[first : last + 1]), *lengths[last + 1 :]))
 
 
 def atleast_1d(*arrays):

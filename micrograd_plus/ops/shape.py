@@ -29,7 +29,7 @@ def reshape(xp, x, *, shape):
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
 def ravel(xp, x):
-    """All entries in one row (flattening). `mg.flatten` is the same function.
+    """All entries in one row (flattening).
 
     Shapes: any -> (n), n being the number of entries.
     Args:
@@ -40,12 +40,9 @@ def ravel(xp, x):
         >>> mg.ravel([[1.0, 2.0], [3.0, 4.0]]).tolist()
         [1.0, 2.0, 3.0, 4.0]
 
-    See: numpy.ravel, torch.flatten.
+    See: numpy.ravel, mg.flatten.
     """
     return xp.reshape(x, (-1,))
-
-
-flatten = ravel
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))

@@ -690,6 +690,9 @@ class Tensor(Variable):
             raise TypeError("a tensor of shape () is one number and has no length")
         return self.shape[0]
 
+    def __contains__(self, value: Any) -> bool:
+        return bool(ops.any(self == value))
+
     def __iter__(self) -> Iterator[Tensor]:
         if not self.shape:
             raise TypeError("a tensor of shape () is one number and cannot be iterated over")
@@ -843,17 +846,7 @@ class Tensor(Variable):
     take = ops.take
     unstack = ops.unstack
 
-    def flatten(self, *axes: Any) -> Tensor:
-        """All entries in one row.
-
-        Args:
-            *axes: none; PyTorch's first axis is a reshape here.
-        Returns: a tensor of one axis.
-        Raises: TypeError where an axis is given.
-        """
-        if axes:
-            raise TypeError(f"x.flatten{axes}: write x.reshape({'len(x), ' if axes[0] == 1 else '..., '}-1)")
-        return ops.ravel(self)
+    flatten = ops.flatten
 
     def repeat(self, repeats: Any, *more: Any, axis: int | None = None) -> Tensor:
         """Each entry several times, along an axis, or all in one row.

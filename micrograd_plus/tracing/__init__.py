@@ -2,6 +2,7 @@
 and made again with a mistake."""
 
 from .comparing import Comparison, Difference, compare
+from .finite import NotFinite
 from .loading import TraceError, load_trace
 from .recording import record
 from .replaying import MISTAKES, replay
@@ -10,6 +11,6 @@ from .trace import Failure, Formula, Group, Held, Rule, Step, Trace, TraceNode, 
 from .values import Stored
 
 __all__ = [
-    "MISTAKES", "Comparison", "Difference", "Failure", "Formula", "Group", "Held", "Rule", "Site", "Step", "Stored",
-    "Trace", "TraceError", "TraceNode", "Walk", "compare", "load_trace", "record", "replay",
+    "MISTAKES", "Comparison", "Difference", "Failure", "Formula", "Group", "Held", "NotFinite", "Rule", "Site", "Step",
+    "Stored", "Trace", "TraceError", "TraceNode", "Walk", "compare", "load_trace", "record", "replay",
 ]  # fmt: skip

@@ -171,6 +171,11 @@ class Builder:
             return None
         return self._failure(broken, None if self._failed_application is None else self.applications[-1][5])
 
+    @cached_property
+    def caught(self) -> list[Failure]:
+        """Operations that failed while the program went on."""
+        return [self._failure(each, None) for each in self.recorder.caught]
+
     def _known_node(self, broken: Failed) -> Any:
         """The node whose rule failed, if it belongs to the record."""
         return broken.node if id(broken.node) in self.outline.places else None

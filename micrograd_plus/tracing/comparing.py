@@ -7,7 +7,7 @@ from typing import Any
 from ..backends.shapes import is_sequence
 from .loading import load_trace
 from .trace import Step, Trace
-from .values import Fields, Stored, bare, np
+from .values import Fields, Stored, bare, counted, np
 
 WORDS = ("upstream", "local", "raw", "summed_axes", "contribution", "before", "after")
 """What two steps are compared in, in the order in which a step is worked out."""
@@ -55,8 +55,9 @@ class Comparison(Fields):
 
     def __repr__(self) -> str:
         if self.difference is None:
-            return f"the same {self.steps} steps"
-        return f"{self.steps} steps are the same, then: {self.difference.text}"
+            return f"the same {counted(self.steps, 'step')}"
+        are = "is" if self.steps == 1 else "are"
+        return f"{counted(self.steps, 'step')} {are} the same, then: {self.difference.text}"
 
 
 def compare(a: Any, b: Any, *, rtol: float = 1e-6, atol: float = 1e-9) -> Comparison:

@@ -46,6 +46,19 @@ def failed(error: BaseException | None) -> Failed | None:
     return found
 
 
+def caught(error: Exception, frame: FrameType | None, outermost: FrameType | None) -> Failed:
+    """The error of an operation as it is raised, which a program may catch: its places are those of the frames that
+    stand behind it, as far as the block."""
+    found = Failed(error)
+    while frame is not None:
+        if kind_of(frame.f_code) is not ENGINE:
+            found.places.append((frame.f_code, frame.f_globals, frame.f_lasti))
+        if frame is outermost:
+            break
+        frame = frame.f_back
+    return found
+
+
 def frames_of(traceback: TracebackType | None, *, outer: bool = True) -> Iterator[tuple[FrameType, int]]:
     """The frames that an error passed through, the outermost first, each with the instruction there. Those of a
     handler's own callers come before, so that the place where it was raised has all the lines that led there."""

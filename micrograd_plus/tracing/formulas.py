@@ -23,8 +23,22 @@ RESIDUALS = {
     **{(op, "unit"): "x̂" for op in ("layer_norm", "rms_norm", "batch_norm")},
     **{(op, "scale"): "σ⁻¹" for op in ("layer_norm", "batch_norm")},
     ("rms_norm", "scale"): "rms⁻¹",
+    ("max_pool2d", "chosen"): "[{x} = max]",
+    ("scaled_dot_product_attention", "weights"): "softmax(scores)",
+    **{("lstm_cell", name): letter for name, letter in
+       (("enter", "i"), ("forget", "f"), ("candidate", "g"), ("show", "o"), ("squashed", "tanh(c′)"))},
+    **{("gru_cell", name): letter for name, letter in
+       (("reset", "r"), ("keep", "z"), ("candidate", "n"), ("recalled", "n′"))},
+    ("selective_scan", "decay"): "Ā", ("selective_scan", "state"): "h", ("gated_delta_net", "state"): "S",
 }
 """What was kept in the forward, as it is written in books."""
+
+
+LETTERS = {
+    **{(op, name): letter for op in ("eigh", "eig") for name, letter in (("values", "λ"), ("vectors", "V"))},
+    ("qr", "q"): "Q", ("qr", "r"): "R", ("svd", "u"): "U", ("svd", "s"): "σ", ("svd", "vh"): "Vh",
+}  # fmt: skip
+"""What results are called in books, where the user's program has no name for them."""
 
 
 class Spelling:
@@ -107,15 +121,19 @@ def applied(
     along axes that broadcasting had repeated. None where a rule cannot be read on symbols."""
     op = rule.op
     shown = {name: TEXTBOOK[name] for name in op.inputs if name in TEXTBOOK} | shown
+    shown = {name: LETTERS[op.name, name] for name in op.outputs if (op.name, name) in LETTERS} | shown
     shown |= {
         name: RESIDUALS[op.name, name].format(**{each: shown.get(each, each) for each in op.inputs})
         for name in op.residuals
         if (op.name, name) in RESIDUALS
     }
-    flat = all(getattr(value, "ndim", 0) <= 2 for value in (contribution.raw, *reads.values(), upstream))
+    read = (contribution.raw, *reads.values(), upstream)
+    each = [part for value in read for part in (value if is_sequence(value) else [value])]
+    real = not any(map(is_complex, each))
+    flat = all(getattr(value, "ndim", 0) <= 2 for value in read)
     try:
         sent = expression(rule, index, reads, upstream, Spelling(shown, constants))
-        sent = simplified(with_shapes(sent, {**reads, "upstream": upstream}), matrices=flat)
+        sent = simplified(with_shapes(sent, {**reads, "upstream": upstream}), matrices=flat, real=real)
         if contribution.summed_axes:
             sent = added_up(sent, contribution)
         if isinstance(rule, ForwardRule) and shape_of(contribution.raw) != shape_of(contribution.value):

@@ -155,11 +155,16 @@ def _trace(data: Any, where: str, depth: int, check: bool) -> Trace:
         raise TraceError(f"{where} has version {shortened(version)}; this program reads versions {readable}")
     if version != VERSION or "walk" in head:
         data = _present(data, where)
+    caught = data.get("caught", [])  # files of before tell of none
+    data = {name: each for name, each in data.items() if name not in ("caught", "not_finite")}
     _fields(data, where, ("format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas",
                           "gradients", "sites", "values", "part"))  # fmt: skip
     trace = Trace()
     reader = _Reader(trace, where)
     reader.read_all(data, depth, check)
+    for i, each in enumerate(_typed(caught, list, f"{where}: caught")):
+        error = reader.error(each, f"{where}: caught {i}")
+        trace.caught += [] if error is None else [error]
     if check:
         _check_sums(trace, where)
     return trace

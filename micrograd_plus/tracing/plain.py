@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from .finite import first_places
 from .values import Values
 
 WORDS = ("upstream", "local", "raw", "contribution", "before", "after")
@@ -74,6 +75,8 @@ class Writing:
             "gradients": [{"node": at, "value": value(held)} for at, held in trace.gradients.items() if at in there],
             "sites": self.sites.rows,
             "values": self.values.stored,
+            "caught": [self._error(each, there) for each in trace.caught],
+            "not_finite": [each.to_dict() for each in first_places({node.id: node for node in nodes}, steps)],
             "part": self._part(start, len(steps), groups) if part else None,
         }
 

@@ -20,7 +20,7 @@ from ..core.errors import names_itself
 from ..core.ownership import snapshot
 from ..core.rule import Contribution
 from ..core.variable import Variable
-from .failures import Failed, failed, frames_of
+from .failures import Failed, caught, failed, frames_of
 from .sites import ENGINE, USER, kind_of, of_engine, of_users
 from .trace import Trace
 from .values import bare
@@ -181,6 +181,7 @@ class Recorder(recorders.Recorder):
         self.walks: list[Walk] = []
         self.noted: dict[int, Noted] = {}
         self.of_walks: dict[int, Walk] = {}
+        self.caught: list[Failed] = []
         self._tensor = Variable.public
 
     def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
@@ -283,6 +284,21 @@ class Recorder(recorders.Recorder):
             self._enter(asking)
         return id(asking), -1 if asking is None else asking.f_lasti
 
+    def forget_failure(self, error: BaseException | None) -> None:
+        """Forget that an operation failed whose error has ended a walk or the program: that tells it."""
+        while error is not None:
+            self.caught = [each for each in self.caught if each is not vars(error).get("noted")]
+            error = error.__cause__
+
+    def failed_application(self, error: Exception) -> None:
+        """Note that an operation failed, in case its user catches the error; of operations in one another the outermost
+        one."""
+        noted = caught(error, frame_at(2), self.outermost)
+        cause = sys.exception()
+        self.forget_failure(cause)
+        vars(error)["noted"] = noted
+        self.caught.append(noted)
+
     def broke_off(self, root: Any, at: Any = None) -> None:
         """Note what ended a walk."""
         for last in [each for each in self.walks if each.of is root][-1:]:
@@ -298,6 +314,7 @@ class Recorder(recorders.Recorder):
 
     def _ends_in_error(self, walk: Walk, at: Any) -> None:
         error = sys.exception()
+        self.forget_failure(error)
         walk.failed = failed(error)
         if walk.failed is not None and at is not None:
             walk.failed.node = at
@@ -314,6 +331,7 @@ class Recorder(recorders.Recorder):
         to the collector; nor may frames be, which hold those that called them.
         """
         if isinstance(error, Exception):
+            self.forget_failure(error)
             self._ended_by(error)
         left: dict[int, Left] = {}
         for number, noted in self.noted.items():

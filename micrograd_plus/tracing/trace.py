@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
+from .finite import NotFinite, first_places
 from .sites import Site
-from .values import Fields, Stored
+from .values import Fields, Stored, counted
 
 FORMAT, VERSION = "micrograd_plus/trace", 2
+MOST_SEARCHED = 2000
+"""In a record of more nodes or steps a summary does not look for nan, which takes each of them to be made."""
 
 
 class TraceNode(Fields):
@@ -217,8 +220,8 @@ class Trace:
 
     `nodes`, `steps`, `groups` and `rules` are there to be looked at, and each is made when it is. `walks` says which
     steps belong together; `gradients` what each leaf holds after all of them, by the number of its node; `error` what
-    broke the program off. A notebook shows a trace with the player once `micrograd_plus_viz` is imported; `print` says
-    it in sentences.
+    broke the program off, and `caught` which operations failed while it went on. A notebook shows a trace with the
+    player once `micrograd_plus_viz` is imported; `print` says it in sentences.
 
     Args: none; it is made by `mg.record` and `mg.load_trace`.
     Raises: AttributeError for a part that a trace has not.
@@ -241,6 +244,7 @@ class Trace:
 
     walks: Sequence[Walk]
     error: Failure | None
+    caught: list[Failure]
     nodes: Sequence[TraceNode]
     groups: Sequence[Group]
     steps: Sequence[Step]
@@ -253,7 +257,7 @@ class Trace:
         reads."""
         self._source = source
         if source is None:
-            self.walks, self.error, self.nodes, self.groups = [], None, [], []
+            self.walks, self.error, self.caught, self.nodes, self.groups = [], None, [], [], []
             self.steps, self.rules, self.gradients = [], {}, {}
 
     def look_again(self) -> None:
@@ -312,7 +316,7 @@ class Trace:
             )
         several = f" in {len(self.walks)} walks" if len(self.walks) > 1 else ""
         ways = " and ".join(dict.fromkeys(walk.direction for walk in self.walks)) or "backward"
-        lines = [f"Trace: {len(self.nodes)} nodes, {len(self.steps)} steps {ways}{several}"]
+        lines = [f"Trace: {counted(len(self.nodes), 'node')}, {counted(len(self.steps), 'step')} {ways}{several}"]
         for number, walk in enumerate(self.walks):
             if len(self.walks) > 1 and walk.first < 20:
                 lines.append(f"  Walk {number + 1} of {len(self.walks)}:")
@@ -326,7 +330,29 @@ class Trace:
             lines.append(f"  ... and {len(self.steps) - 20} more")
         if self.error:
             lines.append(f"  {self._broken(self.error, 'the program ends here')}")
+        lines += [f"  {self._broken(each, 'an operation failed, and the program went on')}" for each in self.caught]
+        if max(len(self.nodes), len(self.steps)) <= MOST_SEARCHED:
+            lines += [f"  {self.told(place)}" for place in self.not_finite]
         return "\n".join(lines)
+
+    @property
+    def not_finite(self) -> list[NotFinite]:
+        """Where nan or infinity comes from: the first result that has such entries though all that it was made from is
+        finite, and the first step that sends them; none where all is finite."""
+        return first_places({node.id: node for node in self.nodes}, self.steps)
+
+    def told(self, place: NotFinite) -> str:
+        """A place that is not finite as a sentence.
+
+        Args:
+            place: one of `not_finite`.
+        Returns: text.
+        Raises: nothing.
+        """
+        name = self.nodes[place.node].name
+        if place.step is None:
+            return f"first result that is not finite: {name}: {place}"
+        return f"first step that sends what is not finite: {place.step + 1}, to {name}: {place}"
 
     def _broken(self, error: Failure, what: str) -> str:
         """An error as a sentence."""

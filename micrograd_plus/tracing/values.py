@@ -12,6 +12,11 @@ np = devices.device("cpu").library
 WHOLE, CORNER, CELLS, DIGITS = 64, 4, 1024, 5
 
 
+def counted(count: int, word: str) -> str:
+    """So many: `1 node`, `2 nodes`."""
+    return f"{count} {word}{'s' * (count != 1)}"
+
+
 class Fields:
     """What consists of fields that its slots name; those that are not given are None."""
 

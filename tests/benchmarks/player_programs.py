@@ -24,6 +24,17 @@ def neuron() -> Any:
     return trace
 
 
+def two_layers() -> Any:
+    """A network of two neurons and one behind them: 19 nodes of one number."""
+    x, w = [Value(0.5), Value(-1.2)], [Value(0.3 + 0.1 * k) for k in range(6)]
+    with mg.record() as trace:
+        left = (x[0] * w[0] + x[1] * w[1]).tanh()
+        right = (x[0] * w[2] + x[1] * w[3]).tanh()
+        loss = left * w[4] + right * w[5]
+        loss.backward()
+    return trace
+
+
 def digits() -> Any:
     """A small network for digits, 32 at once."""
     rng = np.random.default_rng(0)

@@ -304,6 +304,14 @@ m.array_split(x, 2)[0] if m is not torch else m.tensor_split(x, 2)[0]
 m.reshape(x, (4, 3))
 m.ravel(x)
 m.flatten(x)
+m.flatten(x[None], 1)
+9.0 in p
+p[0, 0].item() in p
+v[2] in v
+m.flatten(x[None], start_dim=0, end_dim=1)
+x.flatten(1)
+x[None].flatten(0, 1)
+x[0, 0].flatten()
 m.squeeze(x[None])
 m.squeeze(x[None], 0)
 m.swapaxes(x, 0, 1)
@@ -613,7 +621,6 @@ x.index_select(0, idx)
 x.chunk(2)
 x.unbind(0)
 x.narrow(0, 0, 1)
-x.flatten(1)
 x.softmax(1)
 x.log_softmax(1)
 x.logsumexp(1)
@@ -791,6 +798,16 @@ m.func
 LISTED = """
 v, i = x[:2].max(1); out = v
 out = x.max(1)[1]
+out = m.max(x, 1)[0]
+out = x.min(1)[0]
+out = m.cummax(x, 1)[0]
+out = m.cummin(x, 1)[0]
+out = m.median(x)
+out = m.norm(x, 1)
+out = m.nonzero(x > 1)[0]
+out = m.equal(x, x)
+out = m.gradient(v)[0]
+out = m.split(x, [1, 2])[1]
 out = m.sort(x, 1)[0]
 out = m.split(x[:, :4], 2)[0]
 out = x.std()

@@ -405,6 +405,87 @@ def solution_of_an_equation(side):
     return losses
 
 
+def mixture_of_experts(side):
+    """Each row goes to the two experts with the largest logits; each expert adds to its rows of a plain buffer."""
+    m, F = side.m, side.F
+    x, y = m.tensor(drawn(0, 12, 4)), m.tensor(drawn(1, 12, 2))
+    gate, experts = side.leaf(drawn(2, 4, 3)), [side.leaf(drawn(3 + i, 4, 2)) for i in range(3)]
+    optimiser, losses = side.optim.Adam([gate, *experts], lr=0.05), []
+    for _ in range(12):
+        logits = x @ gate
+        scores, chosen = m.topk(logits, 2)
+        weights, out = F.softmax(scores, dim=-1), m.zeros(12, 2, dtype=m.float64)
+        for i, expert in enumerate(experts):
+            rows, places = np.nonzero((chosen == i).numpy())
+            out[rows] += weights[rows, places][:, None] * m.tanh(x[rows] @ expert)
+        share = F.softmax(logits, dim=-1).mean(0)
+        loss = F.mse_loss(out, y) + 0.1 * (share * share).sum()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    return losses
+
+
+def denoising_diffusion(side):
+    """The noise that was added is guessed; an average of the weights takes the noise out again."""
+    m, F, steps = side.m, side.F, 20
+    betas = m.tensor(np.linspace(1e-4, 0.2, steps))
+    kept = m.cumprod(1 - betas, 0)
+    net = side.network([side.nn.Linear(3, 16), side.nn.SiLU(), side.nn.Linear(16, 2)], 0)
+    average = [p.detach().clone() for p in net.parameters()]
+    optimiser, losses = side.optim.AdamW(net.parameters(), lr=1e-2), []
+    for step in range(10):
+        clean, noise = m.tensor(drawn(step, 16, 2)), m.tensor(drawn(50 + step, 16, 2))
+        when = np.random.default_rng(step).integers(0, steps, 16)
+        share = kept[when][:, None]
+        noisy = share.sqrt() * clean + (1 - share).sqrt() * noise
+        loss = F.mse_loss(net(m.concatenate([noisy, m.tensor(when[:, None] / steps)], 1)), noise)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        with m.no_grad():
+            for mean, p in zip(average, net.parameters(), strict=True):
+                mean *= 0.9
+                mean += 0.1 * p
+        losses.append(loss.item())
+    with m.no_grad():
+        x = m.tensor(drawn(99, 4, 2))
+        for step in reversed(range(steps)):
+            when = m.full((4, 1), step / steps, dtype=m.float64)
+            hidden = F.silu(m.concatenate([x, when], 1) @ average[0].T + average[1])
+            guess = hidden @ average[2].T + average[3]
+            x = (x - betas[step] / (1 - kept[step]).sqrt() * guess) / (1 - betas[step]).sqrt()
+            if step:
+                x += betas[step].sqrt() * m.tensor(drawn(200 + step, 4, 2))
+    return [*losses, *x.reshape(-1).tolist()]
+
+
+def alignments_of_a_sequence(side):
+    """The likelihood of a word over all its alignments with the frames: the forward recursion of CTC, in logarithms."""
+    m, F, frames = side.m, side.F, 9
+    logits, word, losses = side.leaf(drawn(0, frames, 5)), [1, 3, 3], []
+    labels = [0, *(label for letter in word for label in (letter, 0))]
+    for _ in range(10):
+        logs = F.log_softmax(logits, dim=-1)
+        alpha = m.full((len(labels),), -1e30, dtype=m.float64)
+        alpha[0], alpha[1] = logs[0, 0], logs[0, labels[1]]
+        for frame in range(1, frames):
+            paths = [[alpha[place]] for place in range(len(labels))]
+            for place in range(1, len(labels)):
+                paths[place].append(alpha[place - 1])
+                if labels[place] and place > 1 and labels[place] != labels[place - 2]:
+                    paths[place].append(alpha[place - 2])
+            alpha = m.stack([m.logsumexp(m.stack(each), 0) for each in paths]) + logs[frame, labels]
+        loss = -m.logaddexp(alpha[-1], alpha[-2])
+        logits.grad = None
+        loss.backward()
+        with m.no_grad():
+            logits -= 0.5 * logits.grad
+        losses.append(loss.item())
+    return losses
+
+
 SECOND_ORDER = (learning_to_learn, wasserstein_critic, solution_of_an_equation)
 """Those that differentiate a gradient."""
 
@@ -412,5 +493,6 @@ PROGRAMS = [
     bigrams, network_with_normalised_layers, character_transformer, long_short_term_memory, variational_autoencoder,
     generative_adversarial_net, convolutional_network, learning_to_learn, neural_differential_equation,
     hamiltonian_monte_carlo, quasi_newton, gaussian_process, hidden_markov_model, wasserstein_critic, policy_gradient,
-    correlations_in_a_loop, solution_of_an_equation,
+    correlations_in_a_loop, solution_of_an_equation, mixture_of_experts, denoising_diffusion,
+    alignments_of_a_sequence,
 ]  # fmt: skip

@@ -73,7 +73,7 @@ ALONG: dict[str, Callable[..., Any]] = {
     "all but one": lambda s, x, k: s.m.moveaxis(x, k, 0)[1:],
     "taken twice": lambda s, x, k: s.m.moveaxis(x, k, 0)[[0, -1, 0]],
     "swapped": lambda s, x, k: x.swapaxes(0, k),
-    "normalised": lambda s, x, k: s.F.normalize(x, dim=k),
+    "normalised": lambda s, x, k: s.F.normalize(x + 0.1, dim=k),
     "centred": lambda s, x, k: x - x.mean(k, **s.keep),
     "looped": lambda s, x, k: sum(row * row for row in s.m.moveaxis(x, k, 0)) / x.shape[k],
     "filled": lambda s, x, k: s.filled(s.m.moveaxis(x, k, 0)),
@@ -176,7 +176,7 @@ class Side:
 
     def logaddexp(self, x: Any, y: Any) -> Any:
         """Written out for PyTorch, whose own has nan for a second derivative where one number is much larger."""
-        return y + self.F.softplus(x - y, threshold=500.0) if self.name == "torch" else self.m.logaddexp(x, y)
+        return y + self.F.softplus(x - y, threshold=60.0) if self.name == "torch" else self.m.logaddexp(x, y)
 
     def ramp(self, x: Any, axis: int) -> Any:
         """Whole numbers along an axis, so that entries which a step before made equal are not: PyTorch's second

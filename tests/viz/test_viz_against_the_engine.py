@@ -93,6 +93,7 @@ def check(shown, trace, leaves):
         check_sentence(shown, trace, step, "gradient" if back else "tangent")
         drawn[step.target] = gradient_text(step.after, "grad" if back else "tangent")
         check_graph(shown, drawn, step)
+        check_sum(shown, step)
         for equation in shown.locator(".numbers > .cards").all():
             check_equation(equation)
         for word in ("upstream", "contribution", "after", "before"):
@@ -196,37 +197,149 @@ def check_cells(drawn, array):
         assert kinds == "".join("n" if x < 0 else "p" if x > 0 else "h" for x in array.ravel())
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+def check_sum(shown, step):
+    """The axes that broadcasting had repeated are named, and no others."""
+    named = [sign for sign in shown.locator(".numbers .sign").all_text_contents() if "∑" in sign]
+    axes = [tuple(map(int, re.findall(r"\d+", sign))) for sign in named]
+    assert axes == ([tuple(step.summed_axes)] if step.summed_axes else []), named
+    told = shown.locator(".summed").all_text_contents()
+    assert [tuple(map(int, re.findall(r"\d+", text.partition(", so")[0]))) for text in told] == axes
+
+
+def check_first_odd(shown, trace, _):
+    """The button for the first nan leads to the first step that sends one, and says which entry it is."""
+    odd = [~np.isfinite(np.asarray(step.contribution)) for step in trace.steps]
+    first = next(k for k, each in enumerate(odd) if each.any())
+    button = shown.locator(".first-odd")
+    assert button.text_content() == f"First nan or inf: step {first + 1}"
+    entry = [int(at) for at in np.argwhere(odd[first])[0]]
+    told = button.get_attribute("data-tip").partition("Step ")[2]
+    assert told.startswith(f"{first + 1} sends ")
+    assert told.endswith(f"to {trace.nodes[trace.steps[first].target].name}, first at {entry}.")
+    button.click()
+    assert shown.locator(".counter").text_content().startswith(f"{first + 1} / ")
+
+
+def check_groups(shown, trace, _):
+    """Closed groups and the nodes beside them are all nodes of the program, each once."""
+    closed = shown.locator(".node.group").evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")
+    counts = [int(re.search(r"closed group of (\d+) nodes", label)[1]) for label in closed]
+    beside = shown.locator(".drawing .node:not(.group):not(.stub)").count()
+    assert len(counts) > 2
+    assert sum(counts) + beside == len(trace.nodes)
+
+
+def divided_by_zero():
+    x = mg.tensor([1.0, 0.0, 4.0], requires_grad=True)
+    with np.errstate(all="ignore"), mg.record() as trace:
+        (mg.log(x) * x / mg.sqrt(x)).sum().backward()
+    return trace, {"x": x}
+
+
+def rounds():
+    rng = np.random.default_rng(3)
+    wx, wh = (mg.tensor(rng.normal(size=shape) / 3, requires_grad=True) for shape in ((4, 8), (8, 8)))
+    h, steps = mg.tensor(np.zeros((1, 8))), [mg.tensor(rng.normal(size=(1, 4))) for _ in range(30)]
+    with mg.record() as trace:
+        for x in steps:
+            h = mg.tanh(x @ wx + h @ wh)
+        loss = (h * h).sum()
+        loss.backward()
+    return trace, {}
+
+
+READINGS = dict.fromkeys(PROGRAMS, check) | {divided_by_zero: check_first_odd, rounds: check_groups}
+"""How the page of each program is read beside the engine."""
+
+
+@pytest.mark.parametrize("program", READINGS)
 def test_the_page_says_what_the_engine_computed(opened, program):
     trace, leaves = program()
-    check(opened(trace), trace, leaves)
+    READINGS[program](opened(trace), trace, leaves)
+
+
+def larger(data):
+    """An accumulator's number, a quarter too large."""
+    value = data["values"][data["steps"][-1]["after"]]
+    value["data"] = [1.25 * entry for entry in value["data"]]
+
+
+def turned(data):
+    """A step that goes the other way."""
+    data["steps"][1]["back"] = not data["steps"][1]["back"]
+
+
+def elsewhere(data):
+    """A step that reaches another node than it says."""
+    data["steps"][1]["to"] = data["steps"][1]["from"]
+
+
+def kept(data):
+    """The second walk begins with what the first has left in an inner node."""
+    step = data["steps"][0]
+    data["walks"][1]["starts"][str(step["from"])] = step["contribution"]
+
+
+def forgotten(data):
+    """An axis that was summed is left out."""
+    step = next(step for step in data["steps"] if len(step["summed_axes"]) > 1)
+    step["summed_axes"] = step["summed_axes"][:1]
+
+
+def moved(data):
+    """The first nan is another step's."""
+    data["odd"] = data["odd"].replace("Step 2", "Step 3")
+
+
+def miscounted(data):
+    """A group of one node more."""
+    counts = data["groups"]["counts"]
+    data["groups"]["counts"] = [count + 1 for count in counts]
 
 
 LIES = {
-    "an accumulator shows what was there before": ("{ place: step.after, word", "{ place: step.before, word"),
-    "signs are lost": ('return `${size < 0 ? "n" : "p"}', 'return `${size < 0 ? "p" : "p"}'),
-    "neighbours stand in each other's place": ("const [left, top] = at(k);", "const [left, top] = at(k ^ 1);"),
-    "digits are cut and the sign stays": ("x.toPrecision(6)), x) ? 6 : 4", "x.toPrecision(6)), x) ? 2 : 2"),
-    "every entry shows the first": ("make(tag, heat(x, largest), number(x))", "make(tag, heat(x, largest), number(0))"),
-    "a sentence is another step's": ("step ? step.say", "step ? data.steps[0].say"),
+    "an accumulator shows what was there before": (diamond, "{ place: step.after, word", "{ place: step.before, word"),
+    "signs are lost": (classes, 'return `${size < 0 ? "n" : "p"}', 'return `${size < 0 ? "p" : "p"}'),
+    "neighbours stand in each other's place": (classes, "const [left, top] = at(k);", "const [left, top] = at(k ^ 1);"),
+    "digits are cut and the sign stays": (diamond, "x.toPrecision(6)), x) ? 6 : 4", "x.toPrecision(6)), x) ? 2 : 2"),
+    "every entry shows the first": (broadcasting, "make(tag, heat(x, largest), number(x))",
+                                    "make(tag, heat(x, largest), number(0))"),
+    "a sentence is another step's": (diamond, "step ? step.say", "step ? data.steps[0].say"),
+    "all arrows are turned": (diamond, "const { back } = step;", "const back = !step.back;"),
+    "tangents are called gradients": (both_ways, 'tangent: "tangent" }', 'tangent: "grad" }'),
+    "what an earlier walk left stays in inner nodes": (both_ways, '.kind === "leaf" ? at - 1 : -1', " ? at - 1 : -1"),
+    "leaves forget what an earlier walk left": (both_ways, '.kind === "leaf" ? at - 1 : -1', " ? -1 : -1"),
+    "the first nan is found one step late": (divided_by_zero, "act.go(odd + 1)", "act.go(odd + 2)"),
+    "a number is changed": (diamond, larger, None),
+    "one arrow is turned": (diamond, turned, None),
+    "a step reaches another node": (diamond, elsewhere, None),
+    "a walk begins with what another has left": (both_ways, kept, None),
+    "a summed axis is left out": (broadcasting, forgotten, None),
+    "the first nan is another step's": (divided_by_zero, moved, None),
+    "a group has a node too many": (rounds, miscounted, None),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("lie", LIES)
 def test_a_player_that_lies_is_caught(opened, lie, monkeypatch):
-    true, false = LIES[lie]
-    source = player.player_source()
-    assert true in source
-    monkeypatch.setattr(pages, "player_source", lambda: source.replace(true, false))
-    caught = 0
-    for program in PROGRAMS:
-        trace, leaves = program()
-        try:
-            check(opened(trace), trace, leaves)
-        except AssertionError:
-            caught += 1
-            break
-    assert caught, f"nothing noticed that {lie}"
+    program, lied, false = LIES[lie]
+    if false is None:
+        told = pages.payload
+
+        def payload(*args, **options):
+            data = told(*args, **options)
+            lied(data)
+            return data
+
+        monkeypatch.setattr(pages, "payload", payload)
+    else:
+        source = player.player_source()
+        assert lied in source
+        monkeypatch.setattr(pages, "player_source", lambda: source.replace(lied, false))
+    trace, leaves = program()
+    shown = opened(trace)
+    with pytest.raises(AssertionError):
+        READINGS[program](shown, trace, leaves)
 
 
 def test_a_walk_that_fails_ends_at_what_failed(opened):
@@ -251,20 +364,8 @@ def test_what_failed_in_a_walk_that_was_asked_for_is_told(opened):
     assert "a loss is one number" in shown.locator(".said").text_content()
 
 
-def rounds():
-    rng = np.random.default_rng(3)
-    wx, wh = (mg.tensor(rng.normal(size=shape) / 3, requires_grad=True) for shape in ((4, 8), (8, 8)))
-    h, steps = mg.tensor(np.zeros((1, 8))), [mg.tensor(rng.normal(size=(1, 4))) for _ in range(30)]
-    with mg.record() as trace:
-        for x in steps:
-            h = mg.tanh(x @ wx + h @ wh)
-        loss = (h * h).sum()
-        loss.backward()
-    return trace
-
-
 def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(opened):
-    shown = opened(rounds())
+    shown = opened(rounds()[0])
     closed = shown.locator(".node.group")
     before = closed.count()
     assert 3 <= shown.locator(".drawing .node").count() <= 40
@@ -286,7 +387,7 @@ def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(opened):
 
 
 def test_the_walk_goes_through_closed_groups_with_the_gradients_norm_on_their_edges(opened):
-    shown = opened(rounds())
+    shown = opened(rounds()[0])
     shown.keyboard.press("End")
     shown.locator(".icon.larger").click()
     told = [text for text in shown.locator(".drawing .norm").all_text_contents() if text]
@@ -295,7 +396,7 @@ def test_the_walk_goes_through_closed_groups_with_the_gradients_norm_on_their_ed
 
 
 def test_the_groups_of_a_step_open_where_it_is_asked_for(opened):
-    shown = opened(rounds())
+    shown = opened(rounds()[0])
     shown.keyboard.press("o")
     for _ in range(20):
         shown.keyboard.press("ArrowRight")
@@ -303,7 +404,7 @@ def test_the_groups_of_a_step_open_where_it_is_asked_for(opened):
 
 
 def test_a_node_is_found_by_its_name_and_its_numbers_stand_there(opened):
-    shown = opened(rounds())
+    shown = opened(rounds()[0])
     shown.keyboard.press("/")
     shown.keyboard.type("tanh")
     shown.keyboard.press("Enter")
@@ -354,13 +455,15 @@ def test_the_first_nan_is_one_press_away(opened):
         (mg.log(x) * x / mg.sqrt(x)).sum().backward()
     shown = opened(trace)
     first = next(k for k, step in enumerate(trace.steps) if not np.isfinite(np.asarray(step.contribution)).all())
+    assert shown.locator(".first-odd").get_attribute("data-tip") == (
+        "First result that is not finite: log (1 inf, first at [1]). Step 2 sends 1 inf to multiply, first at [1].")
     shown.locator(".first-odd").click()
     assert shown.locator(".counter").text_content().startswith(f"{first + 1} / ")
     assert shown.locator(".edge.odd").count() >= 1
 
 
 def test_text_in_a_small_drawing_is_left_out_and_never_shrunk(opened):
-    shown = opened(rounds())
+    shown = opened(rounds()[0])
     for _ in range(6):
         shown.locator(".icon.smaller").click()
         sizes = shown.evaluate("""() => {
@@ -370,3 +473,16 @@ def test_text_in_a_small_drawing_is_left_out_and_never_shrunk(opened):
                 .map((t) => parseFloat(getComputedStyle(t).fontSize) * scale);
         }""")
         assert all(size >= 11 for size in sizes)
+
+
+def test_an_operation_that_failed_and_was_caught_is_told_at_the_start(opened):
+    a, b = mg.tensor([[1.0, 2.0]], requires_grad=True), mg.tensor(np.ones((3, 4)))
+    with mg.record() as trace:
+        try:
+            y = a @ b
+        except ValueError:
+            y = a * 2
+        y.sum().backward()
+    told = opened(trace).locator(".start .error-text").all_text_contents()
+    assert len(told) == 1
+    assert "ValueError: matmul(a: (1, 2) float64, b: (3, 4) float64)" in told[0]

@@ -25,7 +25,7 @@ def test_a_walk_and_one_with_a_mistake_open_at_the_first_difference_and_move_tog
     right = square()
     both = viz.compare(right, mg.tracing.replay(right, "replace"))
     assert not both.same
-    assert "1 steps are the same" in both.said
+    assert "The first step is the same" in both.said
     page.goto(viz.save(both, tmp_path / "two.html").as_uri())
     counters = page.locator(".counter")
     expect(counters).to_have_text(["2 / 2", "2 / 2"])

@@ -3,12 +3,15 @@
 import math
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
+import numpy as np
 import pytest
 import sample_traces
 
-from micrograd_plus_viz import digits, formula, walks, words
-from micrograd_plus_viz.source import trace_data
+import micrograd_plus as mg
+from micrograd_plus_viz import digits, formula, static_files, walks, words
+from micrograd_plus_viz.source import normal, trace_data
 
 
 @pytest.mark.parametrize(
@@ -442,3 +445,25 @@ def test_a_trace_is_read_from_an_object_that_can_tell_its_data_and_from_a_file(t
         == trace_data(tmp_path / "walk.json")
         == trace_data(str(tmp_path / "walk.json"))
     )
+
+
+def test_a_gradient_that_a_hook_has_changed_is_said_to_be():
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        y = x * x
+        y.register_hook(lambda gradient: gradient * 10)
+        (y * 3).backward()
+    told = words.sentences(normal(trace.to_dict()))
+    assert told[1].startswith("Step 2 of 3. multiply (y), whose gradient a hook has made 30, sends 60 to x, the first ")
+    assert not any("hook" in sentence for sentence in (told[0], told[2]))
+
+
+def test_every_function_in_a_rules_formula_is_numpys_or_told_where_it_stands():
+    pages = Path(__file__).parents[2].joinpath("docs", "reference").glob("*.md")
+    written = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()
+               if line.startswith("contribution =")]  # fmt: skip
+    named = {name.rstrip("ᵀ") for line in written for name in re.findall(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\(", line)}
+    told = set(re.findall(r"^  (\w+): \"", static_files.text("functions.js"), re.MULTILINE))
+    known = {"Re", "Im", "mod", *dir(np), *dir(np.linalg), *dir(np.fft)}
+    assert len(written) > 300
+    assert not {name for name in named - told - known if not re.fullmatch(r"[ijy][01vn]e?", name)}

@@ -3,6 +3,7 @@
 import re
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import sample_traces
 
@@ -13,7 +14,7 @@ from micrograd_plus_viz.exports import latex
 KNOWN = re.compile(r"\\(?:[A-Za-z]+|.)")
 COMMANDS = set(latex.SIGNS.values()) | {rf"\{name}" for name in latex.GREEK.values()} | {
     r"\begin", r"\end", r"\frac", r"\sqrt", r"\overline", r"\text", r"\mathrm", r"\left", r"\right", r"\underset",
-    r"\overset", r"\quad", r"\textbackslash", r"\textasciitilde", r"\textasciicircum", r"\mathbin", r"\hat",
+    r"\overset", r"\quad", r"\textbackslash", r"\textasciitilde", r"\textasciicircum", r"\mathbin", r"\hat", r"\bar",
     "\\\\", r"\{", r"\}", r"\&", r"\%", r"\_", r"\#", r"\$", r"\|",
 }  # fmt: skip
 
@@ -89,3 +90,19 @@ def test_a_long_walk_is_worked_out_in_part_and_says_so(tmp_path):
     assert re.findall(r"^### Step (\d+)", some, re.MULTILINE) == ["3", "4", "5"]
     with pytest.raises(ValueError, match=f"there is no step 999: steps are numbered 1 to {count}"):
         worked(trace, tmp_path, steps=[999])
+
+
+def test_every_letter_of_a_solution_is_one_that_latex_has(tmp_path):
+    rng = np.random.default_rng(0)
+    images, cell = (mg.tensor(rng.normal(size=shape), requires_grad=True) for shape in ((1, 1, 4, 4), (2, 3)))
+    gates = mg.tensor(rng.normal(size=(2, 12)), requires_grad=True)
+    with mg.record() as trace:
+        pooled = mg.nn.functional.max_pool2d(images, 2)
+        hidden, after = mg.lstm_cell(gates, cell)
+        flat = mg.nn.functional.layer_norm(pooled, (2,))
+        values, vectors = mg.linalg.eigh(cell @ cell.mT)
+        ((flat * flat).sum() + (hidden * after).sum() + values.sum() + (vectors**2).sum()).backward()
+    written = viz.save(trace, tmp_path / "walk.tex").read_text(encoding="utf-8")
+    assert r"\sigma ^{-1}" in written
+    assert r"\hat{x}" in written
+    assert not {letter for letter in written if not letter.isascii()}

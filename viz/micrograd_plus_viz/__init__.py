@@ -26,7 +26,7 @@ from .exports import film, solution
 from .figure import Figure
 from .layout import placed
 from .quizzes import TOLERANCE, Quiz, quiz as _quiz
-from .source import Trace, normal, trace_data, with_insides
+from .source import Trace, trace_data, with_insides
 from .window import MOST_ON_A_PAGE, MOST_STEPS
 
 __all__ = [
@@ -57,9 +57,11 @@ class Drawing:
 
     def __init__(self, trace: Any, index: int | None = None, dark: bool = False) -> None:
         if index is None:
-            trace = normal(trace_data(trace))
+            trace, rest = window.shown(trace, 0, window.MOST_PICTURED)
             self.svg = picture.still(trace, placed(trace), dark)
             self.alt = picture.alt(trace)
+            if rest:
+                self.alt += f": steps 1 to {len(trace['steps'])} of {trace['total']}, and the nodes that they touch"
         else:
             trace, _ = window.holding(trace, [index])
             self.svg, self.alt, _ = film.still(trace, index, dark=dark)
@@ -77,6 +79,7 @@ def show(trace: Any, start: int = 0, index: int = 0) -> Shown:
 def draw(trace: Any, index: int | None = None, dark: bool = False) -> Drawing:
     """The graph as a still picture, the answer to micrograd's `draw_dot`; with `index` the picture of that step.
 
+    Of a walk of more than 4000 steps it is the graph of the first ones; the alternative text says so.
     A step's picture has its sentence, formula and numbers, as the player that `show(trace, index=index)` opens.
     """
     return Drawing(trace, index, dark)

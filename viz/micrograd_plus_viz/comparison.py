@@ -8,6 +8,11 @@ from . import notebook, page
 from .window import shown
 
 
+def _first(steps: int) -> str:
+    """So many steps from the start, as the subject of a sentence."""
+    return "The first step is" if steps == 1 else f"The first {steps} steps are"
+
+
 class Beside:
     """Two walks as a notebook shows them. `said` tells where they part, `index` is the step at which they open."""
 
@@ -20,7 +25,7 @@ class Beside:
         self.same = found.same
         self.said = (
             f"Both walks are the same, step by step: {found.steps}." if found.same
-            else f"The first {found.steps} steps are the same; then: {found.difference}"
+            else f"{_first(found.steps)} the same; then: {found.difference}"
         )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -7,11 +7,10 @@ digits were left out, an equation that the number stands in is written with ≈.
 from __future__ import annotations
 
 import math
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Decimal
 from typing import Any
 
 MINUS = "−"
-_FOUR, _SIX = Context(prec=4, rounding=ROUND_HALF_UP), Context(prec=6, rounding=ROUND_HALF_UP)
 _WORDS = {"nan": "nan", "inf": "inf", "-inf": MINUS + "inf"}
 _SAME = 1e-12
 """Numbers this close, relative to their size, differ by what floating point does and not by what was left out."""
@@ -50,7 +49,7 @@ def is_whole(x: Any) -> bool:
         return all(map(is_whole, x))
     if isinstance(x, (bool, str)) or not math.isfinite(x) or (x == int(x) and abs(x) < 1e6):
         return True
-    return _is_same(_rounded(x), x)
+    return _is_same(f"{x:.6g}", x)
 
 
 def complex_number(real: str, imaginary: str) -> str:
@@ -61,9 +60,9 @@ def complex_number(real: str, imaginary: str) -> str:
 
 def _rounded(x: float) -> Decimal:
     """A number to six digits where these are all it has, else to four."""
-    six = _SIX.create_decimal(x).normalize(_SIX)
-    return six if _is_same(six, x) else _FOUR.create_decimal(x).normalize(_FOUR)
+    six = f"{x:.6g}"
+    return Decimal(six if _is_same(six, x) else f"{x:.4g}").normalize()
 
 
-def _is_same(rounded: Decimal, x: float) -> bool:
+def _is_same(rounded: str, x: float) -> bool:
     return abs(float(rounded) - x) <= _SAME * abs(x)

@@ -73,7 +73,7 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
     filled = _said(tree)
     if shown.get("class") == "by-name":
         return lines(tree) if any(e.get("data-name") and e.tag in ("mn", "mrow") for e in tree.iter()) else None
-    read = [values[name] for name in named if name in values] + [result]
+    read = [result] + [values[name] for name in named if name in values]
     exact = result["data"] == values.get("upstream", {}).get("data") or not any(result["data"] or [1])
     exact = exact or all(is_whole(x) for value in read if value["data"] for x in value["data"])
     if filled.partition("=")[2].strip() == _said(shown).strip():
@@ -178,7 +178,8 @@ def _is_matrix(value: Trace) -> bool:
 def _matrix(value: Trace, most: int) -> ET.Element:
     """Rows of numbers with dots for what is left out, no wider than a line; the class draws the brackets."""
     rows, columns = value["shape"] if len(value["shape"]) == 2 else (1, value["shape"][0])
-    across = min(most, NARROW // (2 + max(len(number(x)) for x in value["data"])))
+    corner = [x for r in range(min(rows, most)) for x in value["data"][r * columns : r * columns + min(columns, most)]]
+    across = min(most, NARROW // (2 + max(len(number(x)) for x in corner)))
     table = ET.Element("mtable", {"class": "matrix"})
     dots = {(False, True): "…", (True, False): "⋮", (True, True): "⋱"}
     shown_columns = list(range(columns)) if columns <= across else [*range(across), None]

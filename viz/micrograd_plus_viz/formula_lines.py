@@ -74,7 +74,8 @@ def _opened(row: Iterable[ET.Element], room: int) -> Iterator[ET.Element]:
     """
     free = float(room)
     for i, part in enumerate(row):
-        is_wide = _is_wide(part, room, free)
+        width = _width(part)
+        is_wide = _is_wide(part, width, room, free)
         if is_wide and part.tag in SCRIPTS and _width(part[1]) <= SHORT:
             *base, part[0] = _opened([part[0]], room)
             yield from [*base, part]
@@ -85,14 +86,14 @@ def _opened(row: Iterable[ET.Element], room: int) -> Iterator[ET.Element]:
                 part.set("form", "infix" if i else "prefix")
             yield part
         ends = _breaks_before(part) or _opens(part) or part.text in SEPARATORS
-        free = room if ends else free - _width(part)
+        free = room if ends else free - (_width(part) if is_wide else width)
 
 
-def _is_wide(part: ET.Element, room: int, free: float) -> bool:
+def _is_wide(part: ET.Element, width: float, room: int, free: float) -> bool:
     """Whether a part need not stay together: a row that is not short, and what is built up if there is no room; of the
     room so much is free behind what it cannot be parted from."""
     opened = part[0] if part.tag in SCRIPTS else part
-    return _width(part) > min(free, SHORT if opened.tag in ROWS and not opened.get("class") else room)
+    return width > min(free, SHORT if opened.tag in ROWS and not opened.get("class") else room)
 
 
 def _in_line(part: ET.Element) -> list[ET.Element]:

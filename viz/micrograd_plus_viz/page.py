@@ -14,7 +14,7 @@ from .source import Trace, normal
 from .static_files import text
 
 STYLE = (
-    "html{color-scheme:light dark}body{margin:0 auto;max-width:1400px;padding:8px 16px;"
+    "html{color-scheme:light dark}body{margin:0 auto;max-width:1400px;padding:6px 16px;"
     "background:light-dark(#fff,#16181c);color:light-dark(#1b1f24,#e7eaee);"
     "font:15px/1.5 system-ui,sans-serif}"
     "@media print{html{color-scheme:light}}"

@@ -68,8 +68,31 @@ def payload(
         "gradients": [{"node": node, "value": placed(place)} for node, place in behind],
         "walks": _walks(trace, placed),
         "error": failure(trace),
+        "odd": _not_finite(trace),
+        "caught": [_caught(each, trace["sites"]) for each in trace.get("caught", [])],
         "insides": _insides(trace),
     }
+
+
+def _caught(error: Trace, sites: list[Trace]) -> str:
+    """An error that the program caught itself, with the line that it came from."""
+    line = sites[error["lines"][0]] if error["lines"] else None
+    where = f"{line['file']}, line {line['line']}: " if line else ""
+    return words.spaced(f"{where}{error['kind']}: {error['text']}")
+
+
+def _not_finite(trace: Trace) -> str | None:
+    """Where nan or infinity comes from, as the record tells it."""
+    called = words.names(trace)
+    told = []
+    for place in trace.get("not_finite", []):
+        counts = words.listed([f"{place[word]} {word}" for word in ("nan", "inf") if place[word]])
+        where = f", first at {place['entry']}" if place["entry"] else ""
+        if place["step"] is None:
+            told.append(f"First result that is not finite: {called[place['node']]} ({counts}{where}).")
+        else:
+            told.append(f"Step {place['step'] + 1} sends {counts} to {called[place['node']]}{where}.")
+    return " ".join(told) or None
 
 
 def _walks(trace: Trace, placed: Callable[[int | None], int | None]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from functools import cache
 
 from .static_files import style, text
 
-MODULES = ("show.js", "panel.js", "layout.js", "graph.js", "controls.js", "host.js", "player.js")
+MODULES = ("functions.js", "show.js", "panel.js", "layout.js", "graph.js", "controls.js", "host.js", "player.js")
 QUIZ = ("seals.js", "quiz.js")
 
 

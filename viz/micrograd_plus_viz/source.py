@@ -121,6 +121,9 @@ def normal(trace: Trace) -> Trace:
         "nodes": nodes,
         "steps": steps,
         "error": _error(trace["error"], number),
+        "not_finite": [
+            each | {"node": number[each["node"]]} for each in trace.get("not_finite", []) if each["node"] in number
+        ],
         "groups": [
             each | {"id": place, "parent": None if each["parent"] is None else group[each["parent"]],
                     "site": None if each["line"] is None else sites[each["line"]]}

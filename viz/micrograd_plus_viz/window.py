@@ -10,6 +10,8 @@ from .words import broke_off, names
 MOST_STEPS = 1000
 MOST_ON_A_PAGE = 2000
 """A page of its own has up to so many steps, in parts."""
+MOST_PICTURED = 4000
+"""A still picture has the graph of up to so many steps."""
 MOST_WHOLE, MOST_TOUCHED = 40, 28
 """Pictures show graphs of up to so many nodes whole; of larger ones parts of up to the second number."""
 PLACES = ("upstream", "local", "raw", "contribution", "before", "after")
@@ -154,6 +156,9 @@ def _part(trace: Trace, start: int, stop: int) -> Trace:
         "part": {"first": begin, "steps": len(steps), "of_steps": trace["total"], "of_nodes": of_nodes},
         "error": trace["error"] and trace["error"] | {"node": numbers.get(trace["error"]["node"])},
         "walks": [_walk(each, numbers, values) for each in trace["walks"]],
+        "not_finite": [
+            each | {"node": numbers[each["node"]]} for each in trace.get("not_finite", []) if each["node"] in numbers
+        ],
         "walk": walk | {"root": numbers[walk["root"]], "seed": values.new(walk["seed"])},
         "nodes": nodes,
         "steps": steps,

@@ -98,7 +98,8 @@ def not_finite(value: Trace) -> str | None:
     """`nan` or `inf` where what the trace keeps of a value has such an entry, else None."""
     kept = value["data"] or (value["thumbnail"] or {"data": []})["data"]
     entries = [part for entry in kept for part in (entry if isinstance(entry, list) else [entry])]
-    return "nan" if "nan" in entries else "inf" if {"inf", "-inf"} & set(map(str, entries)) else None
+    told = {entry for entry in entries if isinstance(entry, str)}
+    return "nan" if "nan" in told else "inf" if told & {"inf", "-inf"} else None
 
 
 def norm(value: Trace) -> str | None:
@@ -196,10 +197,13 @@ def sentences(trace: Trace) -> list[str]:
     links, told = edges(trace), []
     walks = trace.get("walks") or [trace["walk"]]
     differ = len({walk["direction"] for walk in walks}) > 1
+    hooked = _hooked(trace)
     for step, (_, start, end), passed in zip(trace["steps"], ways(trace), passages(trace), strict=True):
         back = is_back(trace, step)
         word = "gradient" if back else "tangent"
         sender = called[start] + (_arrived(called, [links[edge] for edge in passed]) if back else "")
+        if len(told) in hooked:
+            sender += f", whose gradient a hook has made {in_brief(trace, step['upstream'])},"
         summed = f", summed over {axes(step)}," if step["summed_axes"] else ""
         held = _held(trace, step, word) if step["accumulates"] else f", the first {word} to arrive there."
         sent = in_brief(trace, step["contribution"])
@@ -208,6 +212,32 @@ def sentences(trace: Trace) -> list[str]:
         number = at + len(told) + 1
         told.append(f"Step {number} of {count}{walk}. {sender} sends {sent}{summed} to {called[end]}{held}")
     return told
+
+
+def _hooked(trace: Trace) -> set[int]:
+    """The steps before which a hook has changed what had arrived at their sender: they hand on something else."""
+    found: set[int] = set()
+    held: dict[int, int | None] = {}
+    number = None
+    for i, (step, (_, start, end)) in enumerate(zip(trace["steps"], ways(trace), strict=True)):
+        if step.get("walk", 0) != number:
+            number, held = step.get("walk", 0), {}
+        if is_back(trace, step):
+            if start in held and _differ(trace, held[start], step["upstream"]):
+                found.add(i)
+            held[start], held[end] = step["upstream"], step["after"]
+    return found
+
+
+def _differ(trace: Trace, one: int | None, other: int | None) -> bool:
+    """Whether two values are known to hold other numbers; what a cast rounds away is no difference."""
+    if one == other or one is None or other is None:
+        return False
+    a, b = (trace["values"][place]["data"] for place in (one, other))
+    return bool(a and b) and len(a) == len(b) and any(
+        isinstance(x, float) and isinstance(y, float) and abs(x - y) > 1e-3 * max(abs(x), abs(y))
+        for x, y in zip(a, b, strict=True)
+    )  # fmt: skip
 
 
 def _arrived(called: list[str], passed: list[tuple[int, int, str]]) -> str:

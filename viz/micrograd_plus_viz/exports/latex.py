@@ -23,6 +23,11 @@ _WORDS = {"inf": r"\infty", "−inf": r"-\infty", "nan": r"\mathrm{nan}"}
 _ESCAPES = str.maketrans({character: rf"\{character}" for character in "#$%&_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\xa0": " ", "−": "-",
 })  # fmt: skip
+_HAT = "\u0302"
+_MARKS = {"⁻¹": "^{-1}", "′": "'", "ᵀ": r"^{\top}", "ᴴ": r"^{\mathrm{H}}", "Ā": r"\bar{A}"} | {
+    raised: f"^{{{digit}}}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")
+} | {lowered: f"_{{{digit}}}" for digit, lowered in enumerate("₀₁₂₃₄₅₆₇₈₉")}
+_MARKED = re.compile(f"([{''.join(GREEK)}]|.{_HAT}|{'|'.join(_MARKS)})")
 Names = Mapping[str, str]
 
 
@@ -93,7 +98,20 @@ def _token(part: ET.Element, names: Names) -> str:
         if said in GREEK:
             return rf"\{GREEK[said]}"
         return SIGNS.get(said) or (said if said.isascii() and said.isalpha() else rf"\text{{{words(said)}}}")
-    return rf"\mathrm{{{said}}}" if said.isascii() and said.isalnum() else rf"\text{{{words(said)}}}"
+    return rf"\mathrm{{{said}}}" if said.isascii() and said.isalnum() else _worded(said)
+
+
+def _worded(said: str) -> str:
+    """A word, in which the letters and marks that a font for text may not have are mathematics."""
+    return " ".join(_MARKS.get(part) or _marked(part) for part in _MARKED.split(said) if part)
+
+
+def _marked(part: str) -> str:
+    if part in GREEK:
+        return rf"\{GREEK[part]}"
+    if part.endswith(_HAT):
+        return rf"\hat{{{part[0]}}}"
+    return rf"\text{{{words(part)}}}"
 
 
 def _built(part: ET.Element, names: Names) -> str:

@@ -79,7 +79,7 @@ def _node(trace: Trace, groups: dict[str, Any], called: list[str], part: tuple[s
     if kind == "node":
         return trace["nodes"][i] | {"id": at, "label": called[i], "name": called[i]}
     own = re.sub(r"[. ]?\d+ nodes$", "", words.spaced(groups["names"][i])) or "a group"
-    name = f"{words.clipped(own, 20)}: {groups['counts'][i]} nodes"
+    name = f"{words.clipped(own, 20)}: {words.counted_as(groups['counts'][i], 'node')}"
     return trace["nodes"][0] | {
         "id": at, "kind": "application", "op": None, "label": name, "name": name, "value": None, "site": None,
         "requires_grad": True,

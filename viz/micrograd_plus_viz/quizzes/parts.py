@@ -39,7 +39,7 @@ def parts_of(trace: Trace, note: str | None, stops: list[int]) -> list[dict[str,
             part["known"] = {"arrived": arrived, "before": values.new(asked["before"])}
         if stop == bounds[-1] and len(parts) == len(stops):
             part["gradients"] = [each | {"value": values.new(each["value"])} for each in whole["gradients"]]
-            part["error"] = whole["error"]
+            part |= {"error": whole["error"], "odd": whole["odd"]}
         part["pending"] = _pending(whole, stop)
         part["values"] = values.taken()
         parts.append(part)
@@ -78,7 +78,7 @@ def before(trace: Trace, stop: int) -> Trace:
 def _static(whole: dict[str, Any], values: _Places) -> dict[str, Any]:
     """What is told from the start: the program, and what was there before its walk."""
     told = {name: thing for name, thing in whole.items() if name not in
-            ("steps", "values", "formulas", "rules", "insides", "walks", "gradients", "error")}  # fmt: skip
+            ("steps", "values", "formulas", "rules", "insides", "walks", "gradients", "error", "odd")}  # fmt: skip
     told["nodes"] = [node | {"value": values.new(node["value"])} for node in whole["nodes"]]
     told["walks"] = [_walk(each, values) for each in whole["walks"][:1]]
     return told | {"gradients": [], "error": None}

@@ -28,11 +28,12 @@ function keepKeys(host) {
   host.setAttribute("data-lm-suppress-shortcuts", "true");
 }
 
-// Light or dark as the notebook says it; elsewhere as the reader's system says.
+// Light or dark as the notebook says it, or a site that is made with Bootstrap; elsewhere as the reader's system says.
 function takeTheme(host) {
   const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
-  const dark = jpThemeLight === "false" || /dark|high-contrast$/.test(vscodeThemeKind ?? "");
-  const known = jpThemeLight !== undefined || vscodeThemeKind !== undefined;
+  const { bsTheme } = document.documentElement.dataset;
+  const dark = jpThemeLight === "false" || /dark|high-contrast$/.test(vscodeThemeKind ?? bsTheme ?? "");
+  const known = [jpThemeLight, vscodeThemeKind, bsTheme].some((theme) => theme !== undefined && theme !== "auto");
   host.style.colorScheme = known ? (dark ? "dark" : "light") : "";
 }
 
@@ -45,6 +46,7 @@ function followTheme(host) {
     else watch.disconnect();
   });
   watch.observe(document.body, { attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });
+  watch.observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
   takeTheme(host);
   return () => watch.disconnect();
 }

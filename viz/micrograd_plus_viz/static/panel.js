@@ -36,12 +36,32 @@ function namesOf(data, step) {
   }));
 }
 
-function stepPanel(data, step, end) {
+// Of the height that pictures have where nothing is in their way, how much they have as a panel grows denser.
+const ROOM_LEFT = [1, 1, 0.75, 0.5];
+
+function stepPanel(data, step, end, dense) {
   const rule = data.rules[step.rule];
   return [
     make("div", "column rule-told scroller", ruleSection(data, rule, step), codeSection(rule)),
-    make("div", "column scroller", numbersSection(data, step), end),
+    make("div", "column scroller", numbersSection(data, step, ROOM_LEFT[dense]), end),
   ];
+}
+
+// How dense the two halves of a panel have to be told so that both can be seen whole: 0 with all the room they like.
+// What steps alike needed is tried first, so that most are made only once.
+function fittedPanel(panel, needed, step, build) {
+  const sizes = ["contribution", ...Object.keys(step.upstreams)].map((word) => step[word] ?? "");
+  const like = [step.rule, step.accumulates, step.formula === null ? sizes : step.formula].join("|");
+  const [most, at] = [ROOM_LEFT.length - 1, needed.get(like) ?? [0, 0]];
+  const overflows = (column) => column && column.scrollHeight > column.clientHeight + 1;
+  for (let tries = 0; tries <= 2 * most; tries += 1) {
+    panel.className = `panel rule-${at[0]} numbers-${at[1]}${at[0] > at[1] ? " broad-rule" : ""}`;
+    panel.replaceChildren(...build(at[1]));
+    const over = [0, 1].map((k) => overflows(panel.children[k]) && at[k] < most);
+    if (!over.includes(true)) break;
+    over.forEach((too, k) => { at[k] += Number(too); });
+  }
+  needed.set(like, at);
 }
 
 function ruleSection(data, rule, step) {
@@ -59,13 +79,13 @@ function ruleSection(data, rule, step) {
 }
 
 // upstream, local and what is sent; then what the receiver had and has. One scale for all gradients.
-function numbersSection(data, step) {
+function numbersSection(data, step, left) {
   const value = (word) => valueAt(data, step[word]);
   const [before, sent, after, local, raw] = ["before", "contribution", "after", "local", "raw"].map(value);
   const arrived = Object.entries(step.upstreams).map(([name, place]) => [name, valueAt(data, place)]);
   const largest = largestOf(...arrived.map(([, each]) => each), before, sent, after, raw);
   const many = arrived.length + Object.keys(step.reads).length > 3;
-  const room = many ? [120, 56] : [176, step.accumulates || step.summed ? 56 : 104];
+  const room = many ? [120, 56 * left] : [176, (step.accumulates || step.summed ? 56 : 104) * left];
   const cards = arrived.map(([name, each], k) => (k ? then(",", card(name, each, largest, room)) : card(name, each,
     largest, room)));
   const upstream = valueAt(data, step.upstreams.upstream);
@@ -146,9 +166,10 @@ function readsTold(data, step) {
   const [same] = readOf(data, step).filter(isLocal);
   const factors = step.local === null ? [] : alone.filter((each) => weighs(data, step, each) && !isLocal(each));
   const settings = alone.filter((each) => !weighs(data, step, each) && !isLocal(each));
-  return [same && make("p", "reason", "local is ", about(same[0], called(same[0]))),
-    factors.length && make("p", "reason", "local is made of ", ...factors.map(told)),
-    settings.length && make("p", "reason", "with ", ...settings.map(told))].filter(Boolean);
+  const parts = [same && ["local is ", about(same[0], called(same[0]))],
+    factors.length && ["local is made of ", ...factors.map(told)],
+    settings.length && ["with ", ...settings.map(told)]].filter(Boolean);
+  return parts.length ? [make("p", "reason", ...parts.flatMap((part, k) => (k ? ["; ", ...part] : part)))] : [];
 }
 
 // The code of a rule, opened and closed by a press; the next step has it as this one.
@@ -195,7 +216,9 @@ function startPanel(data, act) {
     .map(([name, text]) => make("li", "", make("i", name), text)));
   const begins = data.steps.length || failed ? section("", "Begin here", make("p", "reason", failed
     ? "It did not come to an end." : `${way}${walksTold(data)}`), make("div", "choices", start, first)) : null;
-  return make("div", "column wide scroller start", begins,
+  const caught = data.caught.length ? section("", "Failed, and the program went on", ...data.caught.map((text) =>
+    make("p", "error-text", text))) : null;
+  return make("div", "column wide scroller start", begins, caught,
     data.steps.length ? section("", "What the colours mean", colours) : null,
     held.length ? cardsSection(data, `The ${word} the walk starts with`, held) : null,
     section("", "Keys", keys));

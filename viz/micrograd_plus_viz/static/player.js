@@ -19,6 +19,7 @@ export function mount(host, data, opts = {}) {
   let child = null;
   let along = false;
   let ready = false;
+  const needed = new Map();
 
   const act = {
     go: (wanted) => { setPlay(false); seek(wanted); }, more: opts.more,
@@ -47,7 +48,7 @@ export function mount(host, data, opts = {}) {
   player.tabIndex = 0;
   player.setAttribute("role", "group");
   player.setAttribute("aria-label", `Walk ${nextNumber()}. ${data.summary}`);
-  if (window === top) player.classList.add("tall");
+  if (window === top && opts.tall !== false) player.classList.add("tall");
   if (!opts.strip && hasNumbersAlone(data)) player.classList.add("scalars");
   const nested = make("div", "nested");
   root.replaceChildren(player, nested);
@@ -150,6 +151,7 @@ export function mount(host, data, opts = {}) {
   // The panel tells the step; a node that was chosen stands in its place until it is let go.
   function tellPanel(step) {
     const failed = index > data.steps.length ? data.error : null;
+    panel.className = "panel";
     if (selected !== null) {
       panel.replaceChildren(make("div", "column wide scroller", nodePanel(data, selected, walk.held(selected, index),
         wordAt(data, index),
@@ -159,7 +161,8 @@ export function mount(host, data, opts = {}) {
     else if (failed) panel.replaceChildren(...errorPanel(data, failed));
     else if (step) {
       const last = index === count;
-      panel.replaceChildren(...stepPanel(data, step, last && !opts.outside ? endSection(data) : null));
+      const end = () => (last && !opts.outside ? endSection(data) : null);
+      fittedPanel(panel, needed, step, (dense) => stepPanel(data, step, end(), dense));
       if (last && opts.outside) panel.lastChild.prepend(insideOut(data, opts.outside));
     } else if (index < 0) panel.replaceChildren(valuePanel(data, born[born.length + index - 1]));
     else panel.replaceChildren(startPanel(data, act));
@@ -286,7 +289,15 @@ export function mount(host, data, opts = {}) {
     if (graph.fit()) graph.follow(atHand());
   }
 
-  const sizes = new ResizeObserver(() => { fit(); settle(player); });
+  let breadth = 0;
+  const sizes = new ResizeObserver(() => {
+    fit();
+    const changed = player.clientWidth !== breadth;
+    breadth = player.clientWidth;
+    if (changed) needed.clear();
+    if (changed && data.steps[index - 1] && selected === null && !isAsked()) tellPanel(data.steps[index - 1]);
+    settle(player);
+  });
   sizes.observe(graph.frame);
   fit();
   data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
@@ -295,6 +306,7 @@ export function mount(host, data, opts = {}) {
   if (odd >= 0) {
     const button = makeButton("tool first-odd", () => act.go(odd + 1),
       `First nan or inf: step ${data.first + odd + 1}`);
+    if (data.odd) button.dataset.tip = data.odd;
     tools.prepend(button);
   }
   seek(opts.index ?? data.index ?? 0);

@@ -153,7 +153,7 @@ function grow(data, part) {
   Object.assign(data.rules, part.rules);
   Object.assign(data.formulas, part.formulas);
   Object.assign(data.insides, part.insides);
-  if (part.gradients) Object.assign(data, { gradients: part.gradients, error: part.error });
+  if (part.gradients) Object.assign(data, { gradients: part.gradients, error: part.error, odd: part.odd });
 }
 
 // The formula of the wrong rule, once it was found.

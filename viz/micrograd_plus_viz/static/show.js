@@ -107,26 +107,70 @@ function blockName(value, [rows, columns], k) {
 
 const LABEL = 14;
 const LETTER = 6.2;
+const [LARGEST_CELL, SMALLEST_CELL, ROWS_TOGETHER] = [14, 3, 36];
 
-// How large a cell is, so that all fit their room, and how many slices stand side by side. Each slice has its place
-// above it; where two axes and more lead, slices stand in rows and columns with the places at their ends.
-function placing(cells, [wide, high]) {
-  const { leading } = cells;
-  const grid = leading.length > 1 && leading.at(-1) * 26 <= 1.6 * wide;
-  const label = cells.slices > 1 && !grid ? LABEL : 0;
-  const [left, top] = grid ? [LETTER * placeName(leading, cells.slices - 1).length + 4, LABEL] : [0, 0];
-  const named = LETTER * placeName(leading, cells.slices - 1).length + 10;
-  for (let side = 14; ; side -= 1) {
-    const each = grid ? Math.max(cells.columns * side + 5, 26)
-      : Math.max(cells.columns * side, label && named) + (label ? 8 : 0);
-    const across = grid ? leading.at(-1) : Math.max(1, Math.min(cells.slices, Math.floor(wide / each)));
-    const down = Math.ceil(cells.slices / across);
-    const tall = cells.rows * side + label + (grid ? 4 : 0);
-    if (side === 3 || (left + each * across <= wide && top + tall * down <= high)) {
-      return { side, each, across, tall, label, left, top, grid, width: left + each * across,
-        height: top + tall * down };
+// How large a cell is, so that all fit their room, and how many slices stand side by side: each with its place above it
+// if there is room for that; and where there is none for the many rows of one, they go on beside it, as columns do.
+function placing(cells, room) {
+  const together = cells.slices === 1 && cells.rows <= ROWS_TOGETHER;
+  const ways = [...cells.slices > 1 ? [labelled] : [], unlabelled, ...together ? [] : [banded]];
+  for (const way of ways) {
+    for (let side = LARGEST_CELL; side >= SMALLEST_CELL; side -= 1) {
+      const place = way(cells, side, room);
+      if (place.width <= room[0] && place.height <= room[1]) return place;
     }
   }
+  return ways.at(-1)(cells, SMALLEST_CELL, room);
+}
+
+// Where two axes and more lead, slices stand in rows and columns with the places at their ends.
+function labelled(cells, side, [wide]) {
+  const { leading, rows, columns, slices } = cells;
+  const grid = leading.length > 1 && leading.at(-1) * 26 <= 1.6 * wide;
+  const named = LETTER * placeName(leading, slices - 1).length + 10;
+  if (grid) {
+    const [left, top, each, tall] = [named - 6, LABEL, Math.max(columns * side + 5, 26), Math.max(rows * side + 4, 12)];
+    return tiled(cells, { side, left, top, each, tall, grid, across: leading.at(-1), label: 0, per: rows,
+      labels: true });
+  }
+  const each = Math.max(columns * side, named) + 8;
+  return tiled(cells, { side, left: 0, top: 0, each, tall: rows * side + LABEL, label: LABEL, per: rows, labels: true,
+    across: Math.max(1, Math.floor(wide / each)) });
+}
+
+function unlabelled(cells, side, [wide]) {
+  const each = cells.columns * side + (cells.slices > 1 ? 4 : 0);
+  return tiled(cells, { side, left: 0, top: 0, each, tall: cells.rows * side + (cells.slices > 1 ? 3 : 0), label: 0,
+    per: cells.rows, across: Math.max(1, Math.floor((wide + 4) / each)) });
+}
+
+function banded(cells, side, [wide]) {
+  const each = cells.columns * side + 5;
+  const across = Math.max(1, Math.floor((wide + 5) / each));
+  const per = Math.min(cells.rows, Math.ceil(cells.rows * cells.slices / across));
+  return tiled(cells, { side, left: 0, top: 0, each, tall: per * side + 3, label: 0, per, across });
+}
+
+// Tiles of `per` rows each, so many across; from a cell to its place and back.
+function tiled({ rows, columns, slices }, place) {
+  const { side, left, top, each, tall, label, per } = place;
+  const bands = Math.ceil(rows / per);
+  const across = Math.min(place.across, slices * bands);
+  const down = Math.ceil(slices * bands / across);
+  const at = (k) => {
+    const [slice, row] = [Math.floor(k / (rows * columns)), Math.floor(k / columns) % rows];
+    const tile = slice * bands + Math.floor(row / per);
+    return [left + (tile % across) * each + (k % columns) * side,
+      top + Math.floor(tile / across) * tall + label + (row % per) * side];
+  };
+  const cellAt = (x, y) => {
+    const [r, c] = [Math.floor(((y - top) % tall - label) / side), Math.floor(((x - left) % each) / side)];
+    const tile = Math.floor((y - top) / tall) * across + Math.floor((x - left) / each);
+    const row = tile % bands * per + r;
+    const inside = x >= left && y >= top && x < left + across * each && r >= 0 && r < per && c < columns && row < rows;
+    return !inside ? -1 : (Math.floor(tile / bands) * rows + row) * columns + c;
+  };
+  return { ...place, across, at, cellAt, width: left + each * across, height: top + tall * down };
 }
 
 // The places of slices, as texts and where they stand.
@@ -146,14 +190,7 @@ function sliceNames({ leading, slices }, { across, each, tall, left, top, grid }
 function picture(value, largest, room) {
   const cells = cellsOf(value);
   const place = placing(cells, room);
-  const { side } = place;
-  const at = (k) => {
-    const slice = Math.floor(k / (cells.rows * cells.columns));
-    const within = k % (cells.rows * cells.columns);
-    return [place.left + (slice % place.across) * place.each + (within % cells.columns) * side,
-      place.top + Math.floor(slice / place.across) * place.tall + place.label
-        + Math.floor(within / cells.columns) * side];
-  };
+  const { side, at } = place;
   const gap = side > 5 ? 1 : 0.5;
   const paths = new Map();
   let marks = "";
@@ -167,7 +204,7 @@ function picture(value, largest, room) {
     role: "img" });
   for (const [name, d] of paths) svg.append(svgElement("path", { class: name, d }));
   svg.append(svgElement("path", { class: "minus", d: marks }));
-  for (const [name, x, y] of cells.slices > 1 ? sliceNames(cells, place) : []) {
+  for (const [name, x, y] of place.labels ? sliceNames(cells, place) : []) {
     const text = svgElement("text", { x, y });
     text.textContent = name;
     svg.append(text);
@@ -204,12 +241,9 @@ function pointAt(svg, cells, place, tell) {
   svg.addEventListener("mousemove", (event) => {
     const box = svg.getBoundingClientRect();
     const zoom = box.width / place.width;
-    const [x, y] = [(event.clientX - box.x) / zoom - place.left, (event.clientY - box.y) / zoom - place.top];
-    const slice = Math.floor(y / place.tall) * place.across + Math.floor(x / place.each);
-    const [c, r] = [Math.floor((x % place.each) / place.side), Math.floor((y % place.tall - place.label) / place.side)];
-    const k = (slice * cells.rows + r) * cells.columns + c;
-    if (x < 0 || y < 0 || r < 0 || r >= cells.rows || c >= cells.columns || !(k in cells.data)) hide();
-    else show(k);
+    const k = place.cellAt((event.clientX - box.x) / zoom, (event.clientY - box.y) / zoom);
+    if (k in cells.data) show(k);
+    else hide();
   });
   svg.addEventListener("mouseleave", hide);
   svg.addEventListener("focus", () => { if (svg.matches(":focus-visible")) show(chosen); });
@@ -366,6 +400,10 @@ function formula(mathml, name, label, names = {}, stops = false) {
   const holder = scroller(name, label);
   holder.innerHTML = mathml;
   const seen = new Set();
+  // The brackets of a pair may stand in pieces of unlike heights.
+  for (const sign of holder.querySelectorAll("mo")) {
+    if ("()[]{}".includes(sign.textContent)) sign.setAttribute("stretchy", "false");
+  }
   for (const symbol of holder.querySelectorAll("[data-name]")) {
     const { name: meant } = symbol.dataset;
     const called = names[meant];
@@ -373,6 +411,7 @@ function formula(mathml, name, label, names = {}, stops = false) {
     if (stops && !seen.has(meant)) symbol.setAttribute("tabindex", "0");
     seen.add(meant);
   }
+  if (stops) tellFunctions(holder);
   return holder;
 }
 

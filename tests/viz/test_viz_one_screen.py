@@ -1,0 +1,94 @@
+"""At 1280 by 720 every step is on one screen: graph, sentence, formula and numbers, at the same height throughout."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from benchmarks import player_programs as programs
+from micrograd_plus import nn
+
+pytestmark = pytest.mark.browser
+
+TOO_LARGE = """(all) => {
+    const root = document.querySelector("#walk").shadowRoot;
+    const slider = root.querySelector(".slider");
+    const player = root.querySelector(".player");
+    const found = [];
+    const height = player.offsetHeight;
+    for (let i = 0; i <= Number(slider.max); i += all ? 1 : Math.ceil(slider.max / 24)) {
+      slider.value = String(i);
+      slider.dispatchEvent(new Event("input"));
+      for (const part of root.querySelectorAll(".column, .said")) {
+        const over = part.scrollHeight - part.clientHeight;
+        if (over > 1) found.push(`step ${i}: ${part.className} is ${over} too high`);
+      }
+      if (player.offsetHeight !== height) found.push(`step ${i}: ${player.offsetHeight} high, not ${height}`);
+      if (document.documentElement.scrollHeight > 720) found.push(`step ${i}: the page scrolls`);
+    }
+    return found;
+}"""
+
+
+def normalised():
+    """A layer norm, whose formula with numbers is the longest there is."""
+    rng = np.random.default_rng(0)
+    x, gain, shift = (mg.tensor(rng.normal(size=shape), requires_grad=True) for shape in ((4, 6), (6,), (6,)))
+    with mg.record() as trace:
+        out = nn.functional.layer_norm(x, (6,), gain, shift)
+        (out**3).mean().backward()
+    return trace
+
+
+def awkward():
+    """Arrays that are no picture by themselves: high and narrow, of four axes, of numbers with powers of ten."""
+    rng = np.random.default_rng(1)
+    tall, many, small = (
+        mg.tensor(rng.normal(size=shape) * size, requires_grad=True)
+        for shape, size in (((200, 3), 1.0), ((32, 4, 2, 2), 1.0), ((1, 12), 1e-10))
+    )
+    with mg.record() as trace:
+        loss = (tall * tall).sum() + (many * many).sum() + (small * small + small).sum()
+        loss.backward()
+    return trace
+
+
+@pytest.mark.parametrize(
+    ("program", "all_steps"),
+    [(normalised, True), (awkward, True), (programs.attention, True), (programs.neuron, True),
+     (programs.transformer_layer, False), (lambda: programs.rnn(20), False), (programs.mlp, False)],
+    ids=["layer norm", "awkward arrays", "attention", "neuron", "transformer layer", "recurrent network", "MLP"],
+)  # fmt: skip
+def test_every_step_is_on_one_screen(page, tmp_path, program, all_steps):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(viz.save(program(), tmp_path / "walk.html").as_uri())
+    page.locator(".player").wait_for()
+    assert page.evaluate(TOO_LARGE, all_steps) == []
+
+
+def test_a_picture_of_a_high_array_goes_on_beside_itself_and_every_cell_is_found(page, tmp_path):
+    tall = mg.tensor(np.random.default_rng(1).normal(size=(200, 3)), requires_grad=True)
+    with mg.record() as trace:
+        (tall**2).sum().backward()
+    page.goto(viz.save(trace, tmp_path / "walk.html").as_uri() + "#step=2")
+    picture = page.locator(".card", has=page.locator("figcaption :text-is('contribution')")).locator(".picture").first
+    assert picture.bounding_box()["height"] < 110
+    wrong = picture.evaluate("""(svg) => {
+        const said = [];
+        svg.addEventListener("tip", ({ detail }) => said.push(detail?.text));
+        const box = svg.getBoundingClientRect();
+        const wrong = [];
+        svg.dispatchEvent(new FocusEvent("focus"));
+        const cursor = svg.querySelector(".cursor");
+        svg.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
+        for (let k = 0; k < 600; k += 1) {
+          const byKey = said.at(-1);
+          const [x, y, side] = ["x", "y", "width"].map((name) => Number(cursor.getAttribute(name)));
+          svg.dispatchEvent(new MouseEvent("mousemove", { clientX: box.x + x + side / 2 + 0.5,
+            clientY: box.y + y + side / 2 + 0.5 }));
+          if (said.at(-1) !== byKey || !byKey) wrong.push([k, byKey, said.at(-1)]);
+          svg.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+        }
+        return wrong.slice(0, 3).concat(new Set(said).size < 600 ? [[new Set(said).size]] : []);
+    }""")
+    assert wrong == []

@@ -1,0 +1,41 @@
+"""Walks too long to be shown whole: the first part and a sentence, whatever is asked for."""
+
+import pytest
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from micrograd_plus.engine import Value
+
+
+@pytest.fixture(scope="module")
+def chain():
+    h = Value(0.5)
+    with mg.record() as trace:
+        for _ in range(3000):
+            h = h * 0.999
+        h.backward()
+    return trace
+
+
+def test_a_still_picture_has_the_first_steps_and_says_so(chain):
+    drawing = viz.draw(chain)
+    assert drawing.svg.count('class="node') == 4001
+    assert drawing.alt.endswith("and 4000 edges: steps 1 to 4000 of 6000, and the nodes that they touch")
+    assert drawing.alt in drawing._repr_mimebundle_()["text/html"]
+
+
+@pytest.mark.parametrize(("suffix", "most"), [(".html", 500_000), (".md", 80_000), (".tex", 80_000), (".dot", 300_000)])
+def test_a_file_has_the_first_part(chain, tmp_path, suffix, most):
+    path = viz.save(chain, tmp_path / f"walk{suffix}")
+    assert 5_000 < path.stat().st_size < most
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".gif", ".webp"])
+def test_a_film_says_what_to_narrow(chain, tmp_path, suffix):
+    with pytest.raises(ValueError, match=r"steps is too long \(at most 150\).*name steps="):
+        viz.save(chain, tmp_path / f"walk{suffix}")
+
+
+def test_the_last_step_can_be_drawn_alone(chain, tmp_path):
+    assert viz.save(chain, tmp_path / "walk.svg", index=6000).stat().st_size < 60_000
+    assert "Step 6000 of 6000" in viz.draw(chain, index=6000).alt
