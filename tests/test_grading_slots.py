@@ -12,9 +12,9 @@ from graded import a_class, assignment
 from micrograd_plus.__main__ import main
 from micrograd_plus.grading import jail as jails, levels, slots
 from micrograd_plus.grading.sandbox import Job, Limits, Sandbox
-from micrograd_plus.grading.store import BusyError, Store
+from micrograd_plus.grading.store import BusyError, Store, held
 
-fcntl = pytest.importorskip("fcntl")
+pytest.importorskip("fcntl")
 
 ENDLESS = """
 from micrograd_plus.grading.sandbox import Job, Limits, Sandbox
@@ -126,8 +126,8 @@ def test_a_folder_of_marks_is_written_by_one_run_at_a_time(tmp_path, capsys):
     half = store.marks / ".being-written-abc"
     half.write_text("by somebody who is at work", encoding="utf-8")
     arguments = ["grade", str(handed_in), "--assignment", str(made), "-o", str(tmp_path / "out")]
-    with (store.marks / ".being-used").open("w", encoding="ascii") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with held(store.marks) as first:
+        assert first
         assert main(arguments) == 1
         assert "another run is writing into" in capsys.readouterr().err
         assert half.exists()

@@ -8,27 +8,32 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 
 class BusyError(Exception):
     """Another run is at work in a folder, as a sentence for the teacher."""
 
 
-def is_first(file: IO[str]) -> bool:
-    """Whether nobody else has a file locked, which is locked with that; where there are no such locks, all are
-    first."""
+@contextlib.contextmanager
+def held(folder: Path) -> Iterator[bool]:
+    """Hold a folder, and say whether nobody else does; where there are no locks of folders, nobody does."""
     try:
         import fcntl
-    except ImportError:
-        return True
+
+        number = os.open(folder, os.O_RDONLY)
+    except (ImportError, PermissionError):
+        yield True
+        return
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True  # a disk of another machine, which has no locks
-    return True
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        first = True
+    except OSError as error:
+        first = not isinstance(error, BlockingIOError)  # another error is a disk's that has no locks
+    try:
+        yield first
+    finally:
+        os.close(number)
 
 
 class Store:
@@ -42,8 +47,8 @@ class Store:
     def alone(self) -> Iterator[None]:
         """Let nobody else write here meanwhile, and clear away what somebody who was killed was about to write. Where
         another run is at work here, a `BusyError`."""
-        with (self.marks / ".being-used").open("w", encoding="ascii") as file:
-            if not is_first(file):
+        with held(self.marks) as first:
+            if not first:
                 raise BusyError(f"another run is writing into {self.folder}: wait for it, or name another folder")
             for left in [*self.marks.glob(".being-written-*"), *self.folder.glob(".being-written-*")]:
                 with contextlib.suppress(OSError):
