@@ -25,7 +25,7 @@ from ..backends import arrays
 from .errors import explained, refuse_unknown_words
 from .modes import gradients_wanted, recording, unfused
 from .operation import Op, fitted, make_node, outputs_of
-from .recorders import notify, told_of
+from .recorders import notify, notify_failure
 from .residuals import every_upstream, residuals_as_tensors
 from .signature import REQUIRED
 from .values import TAKE_NUMBERS, check_count, parts_of
@@ -114,9 +114,9 @@ def write(op: Op) -> None:
     call, namespace = op.call, op.call.__globals__
     namespace.update(
         _apply=op.apply, _by_name=op.by_name, _clock=clock, _explained=explained, _forward=op.forward,
-        _make_node=make_node, _Node=Node, _no_grad=gradients_wanted.open, _notify=notify, _op=op, _outputs=outputs_of,
-        _parts_of=parts_of, _recording=recording.open, _told_of=told_of, _Tensor=Variable.public, _unfused=unfused,
-        _unfusing=unfused.open, _wanted=gradients_wanted, _xp=arrays,
+        _make_node=make_node, _Node=Node, _no_grad=gradients_wanted.open, _notify=notify,
+        _notify_failure=notify_failure, _op=op, _outputs=outputs_of, _parts_of=parts_of, _recording=recording.open,
+        _Tensor=Variable.public, _unfused=unfused, _unfusing=unfused.open, _wanted=gradients_wanted, _xp=arrays,
     )  # fmt: skip
     named = zip(reversed(op.arguments), reversed(_defaults(op) or ()), strict=False)
     namespace.update({f"_default_{name}": value for name, value in named})
@@ -264,7 +264,7 @@ def _compute(op: Op) -> list[str]:
         "try:",
         f"    {', '.join(['_out', *op.residuals])} = {forward}",
         "except Exception as _error:",
-        f"    raise _told_of(_explained(_op, _error, {_arrays(op)}, {_params_dict(op)})) from _error",
+        f"    raise _notify_failure(_explained(_op, _error, {_arrays(op)}, {_params_dict(op)})) from _error",
     ]
     if op.kind == "linear":  # of real numbers, only these make complex ones
         lines.append(f"if _out.dtype.kind == 'c': return _by_name([{', '.join(op.inputs)}], {_params_dict(op)})")

@@ -20,7 +20,7 @@ from . import values
 from .errors import explained, no_rule
 from .modes import gradients_wanted, unfused
 from .ownership import snapshot
-from .recorders import notify, told_of
+from .recorders import notify, notify_failure
 from .residuals import every_upstream, residuals_as_tensors
 from .rule import Contribution, Rule, keep_promise
 from .signature import Signature
@@ -170,7 +170,7 @@ class Op(Definition):
                 raise TypeError("it takes real numbers")
             return self.forward(xp, *([inputs] if self.kind == "variadic" else inputs), **params)
         except Exception as error:
-            raise told_of(explained(self, error, inputs, params)) from error
+            raise notify_failure(explained(self, error, inputs, params)) from error
 
     def refuse_gradient(self, nodes: Sequence[Node | None]) -> None:
         """An operation that nobody gave a rule."""

@@ -91,8 +91,8 @@ def notify(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str
         recorder.applied(op, inputs, data, params, result)
 
 
-def told_of(error: Exception) -> Exception:
-    """The error of an operation, of which this thread's recorders have been notified."""
+def notify_failure(error: Exception) -> Exception:
+    """Notify this thread's recorders that an operation failed. Its error comes back, to be raised."""
     for recorder in recorders():
         recorder.failed_application(error)
     return error
