@@ -204,7 +204,8 @@ CASES = {
         (lambda: mg.tanh.rule("x")(lambda uptream: uptream), TypeError, "tanh.x reads 'uptream'", "upstream"),
     ],
     "what is no tensor, given to a layer": [
-        (lambda: nn.Flatten()([[1.0, 2.0]]), TypeError, "Flatten: a tensor is wanted, got list", "mg.tensor(...)"),
+        (lambda: nn.Unflatten(1, (1, 2))([[1.0, 2.0]]), TypeError, "Unflatten: a tensor is wanted, got list",
+         "mg.tensor(...)"),
         (lambda: nn.BatchNorm1d(2)([[1.0, 2.0]]), TypeError, "BatchNorm1d: a tensor is wanted, got list"),
         (lambda: nn.Sequential(nn.LSTM(2, 3))(None), TypeError, "LSTM: a tensor is wanted, got NoneType"),
         (lambda: nn.MultiheadAttention(2, 1)("a", "b", "c"), TypeError, "MultiheadAttention: a tensor", "got str"),

@@ -172,5 +172,5 @@ def walk_of(exercise: Exercise, wrong: Wrong, thing: Any) -> Any:
             result.backward(upstream)
         trace.opens_at = opening(trace, served)
         return trace if trace.steps else None
-    except Exception:  # noqa: BLE001 - a student's rule may raise anything, and then there is no walk
+    except (Exception, SystemExit):  # noqa: BLE001 - a student's rule may raise anything, and then there is no walk
         return None

@@ -79,7 +79,7 @@ def compare(a: Any, b: Any, *, rtol: float = 1e-6, atol: float = 1e-9) -> Compar
         ...     (x * x).backward()
         >>> wrong = mg.tracing.replay(right, "replace")
         >>> mg.tracing.compare(right, wrong)
-        1 steps are the same, then: step 2 differs in after: 6.0 and 3.0
+        1 step is the same, then: step 2 differs in after: 6.0 and 3.0
 
     See: `cmp` in Karpathy's makemore, which compares gradients alone.
     """
