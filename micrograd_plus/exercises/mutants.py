@@ -291,6 +291,11 @@ def _(xp: Any, upstream: Any, out: Any) -> Any:
     return upstream - xp.exp(out)
 
 
+@mutant("M6", "softmax_cross_entropy.logits")
+def _(xp: Any, target: Any, log_weights: Any) -> Any:
+    return xp.exp(log_weights) - target
+
+
 @mutant("M54", "softmax.x")
 def _(upstream: Any, out: Any) -> Any:
     return upstream * out

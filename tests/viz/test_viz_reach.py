@@ -147,6 +147,7 @@ def formulas_of_every_sample():
     return {written: sample for written, sample in shown.items() if written}
 
 
+@pytest.mark.xdist_group("formulas")   # one worker writes them all, once
 @pytest.mark.parametrize("width", [400, 780, 880, 1280])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_no_formula_of_any_operation_is_wider_than_the_page(opened, page, width):

@@ -54,6 +54,13 @@ def softmax_taken_twice(xp, upstream, target, log_weights):
     return xp.expand_dims(upstream, -1) * (xp.softmax(xp.exp(log_weights), axis=-1) - target)
 
 
+@wrong(ops.softmax_cross_entropy, "logits", lazy=Lazy("the targets of a row add up to 1", SCORES, CHANCES))
+def targets_taken_to_add_up_to_one(xp, upstream, target, log_weights):
+    """Softmax less target, as books have it: right while the targets of a row add up to 1. A row that is weighed pulls
+    with its weight on the target, and with 1 on the softmax."""
+    return xp.expand_dims(upstream, -1) * (xp.exp(log_weights) - target)
+
+
 @wrong(ops.mse, "prediction", lazy=ALREADY_RIGHT)
 def half(xp, upstream, prediction, target):
     """The square's factor 2 is missing: exactly half of what is due."""
