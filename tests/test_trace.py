@@ -393,6 +393,18 @@ def test_where_nan_comes_from_is_told_and_stands_in_the_file():
     assert data["not_finite"] == [each.to_dict() for each in mg.load_trace(data).not_finite]
 
 
+def test_a_file_that_counts_nan_where_it_holds_none_names_no_entry():
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.record() as trace:
+        mg.exp(x).sum().backward()
+    data = trace.to_dict()
+    data["values"][data["steps"][1]["contribution"]]["nan"] = 1
+    loaded = mg.load_trace(data)
+    (place,) = loaded.not_finite
+    assert (place.step, place.entry, repr(place)) == (1, None, "1 nan")
+    assert loaded.to_dict()["not_finite"] == [{"node": 0, "step": 1, "entry": None, "nan": 1, "inf": 0}]
+
+
 def test_what_a_user_gives_is_no_result_that_is_not_finite():
     mask = mg.tensor([0.0, -np.inf])
     x = mg.tensor([1.0, 2.0], requires_grad=True)

@@ -65,5 +65,6 @@ def _odd(value: Any) -> dict[str, Any] | None:
     return {"entry": _first(~finite), "nan": int(np.isnan(array).sum()), "inf": int(np.isinf(array).sum())}
 
 
-def _first(places: Any) -> tuple[int, ...]:
-    return tuple(int(at) for at in np.argwhere(places)[0])
+def _first(places: Any) -> tuple[int, ...] | None:
+    """The first of some places; None of none, as where a file counts what it does not hold."""
+    return next((tuple(map(int, place)) for place in np.argwhere(places)), None)
