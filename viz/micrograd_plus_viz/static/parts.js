@@ -5,6 +5,15 @@ async function mountParts(place, kept) {
   let at = -1;
   let player = null;
   let shown = false;
+  let wanted = 0;
+  // Keys that were pressed while a part is unpacked: its player takes them, in their order.
+  let waiting = null;
+  place.addEventListener("keydown", (event) => {
+    if (!waiting) return;
+    event.preventDefault();
+    event.stopPropagation();
+    waiting.push(event);
+  }, { capture: true });
 
   // Which part has what holds after so many steps of the whole walk.
   const partOf = (step) => ends.findIndex(([first, stop], k) => step <= stop && (step > first || (k === 0
@@ -13,21 +22,27 @@ async function mountParts(place, kept) {
   async function show(step, playing = false) {
     const part = partOf(step);
     if (part < 0) return;
-    const index = step - ends[part][0];
-    if (part === at) { player.seek(index); return; }
+    wanted = step;
+    if (part === at) { if (!waiting) player.seek(step - ends[part][0]); return; }
     at = part;
+    waiting ??= [];
     unpacked[part] ??= unpack(kept[part].textContent);
     const data = await unpacked[part];
     if (part !== at) return;
     player?.destroy();
+    const index = wanted - ends[part][0];
     player = mount(place, data, { index, beyond, strip: strip(part), more: part < kept.length - 1 });
     player.setPlay(playing);
     if (shown) player.focus();
     shown = true;
+    const pressed = waiting;
+    waiting = null;
+    for (const event of pressed) place.shadowRoot.activeElement?.dispatchEvent(new KeyboardEvent("keydown", event));
   }
 
   // Whether another part has a step that this one has not; it is shown then.
   function beyond(index, playing) {
+    if (waiting) return true;
     const step = Math.min(Math.max(ends[at][0] + index, ends[0][0]), ends.at(-1)[1]);
     if (partOf(step) === at) return false;
     show(step, playing);
