@@ -443,3 +443,15 @@ def test_an_error_that_the_program_catches_is_told_and_one_that_ends_it_is_told_
     with mg.record() as composite, suppress(ValueError, IndexError):
         mg.softmax(a, axis=7)
     assert len(composite.caught) == 1
+
+
+def test_of_very_many_operations_that_failed_a_summary_names_the_first():
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.record() as trace:
+        for _ in range(300):
+            with suppress(ValueError):
+                x @ mg.ones((3, 3))
+        (x * x).sum().backward()
+    assert len(trace.caught) == 300
+    assert repr(trace).count("the program went on") == 20
+    assert repr(trace).endswith("... and 280 more operations that failed")

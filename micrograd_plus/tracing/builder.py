@@ -174,7 +174,7 @@ class Builder:
     @cached_property
     def caught(self) -> list[Failure]:
         """Operations that failed while the program went on."""
-        return [self._failure(each, None) for each in self.recorder.caught]
+        return [self._failure(each, None) for each in self.recorder.caught.values()]
 
     def _known_node(self, broken: Failed) -> Any:
         """The node whose rule failed, if it belongs to the record."""

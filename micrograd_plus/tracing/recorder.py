@@ -181,7 +181,7 @@ class Recorder(recorders.Recorder):
         self.walks: list[Walk] = []
         self.noted: dict[int, Noted] = {}
         self.of_walks: dict[int, Walk] = {}
-        self.caught: list[Failed] = []
+        self.caught: dict[int, Failed] = {}   # by their own numbers, so that one of many is forgotten at once
         self._tensor = Variable.public
 
     def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
@@ -287,7 +287,7 @@ class Recorder(recorders.Recorder):
     def forget_failure(self, error: BaseException | None) -> None:
         """Forget that an operation failed whose error has ended a walk or the program: that tells it."""
         while error is not None:
-            self.caught = [each for each in self.caught if each is not vars(error).get("noted")]
+            self.caught.pop(id(vars(error).get("noted")), None)
             error = error.__cause__
 
     def failed_application(self, error: Exception) -> None:
@@ -297,7 +297,7 @@ class Recorder(recorders.Recorder):
         cause = sys.exception()
         self.forget_failure(cause)
         vars(error)["noted"] = noted
-        self.caught.append(noted)
+        self.caught[id(noted)] = noted
 
     def broke_off(self, root: Any, at: Any = None) -> None:
         """Note what ended a walk."""

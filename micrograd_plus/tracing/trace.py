@@ -330,7 +330,10 @@ class Trace:
             lines.append(f"  ... and {len(self.steps) - 20} more")
         if self.error:
             lines.append(f"  {self._broken(self.error, 'the program ends here')}")
-        lines += [f"  {self._broken(each, 'an operation failed, and the program went on')}" for each in self.caught]
+        went_on = "an operation failed, and the program went on"
+        lines += [f"  {self._broken(each, went_on)}" for each in self.caught[:20]]
+        if len(self.caught) > 20:
+            lines.append(f"  ... and {len(self.caught) - 20} more operations that failed")
         if max(len(self.nodes), len(self.steps)) <= MOST_SEARCHED:
             lines += [f"  {self.told(place)}" for place in self.not_finite]
         return "\n".join(lines)

@@ -26,6 +26,9 @@ BUDGET_INSIDE = 6000
 MOST_INSIDES = 12
 """Up to so many walks inside come along each; of more, those that differ in operation and shapes."""
 
+MOST_CAUGHT = 20
+"""How many errors that a program caught are told."""
+
 
 def payload(
     trace: Trace, note: str | None = None, placing: Placing | None = None, budget: int = cells.BUDGET
@@ -69,9 +72,15 @@ def payload(
         "walks": _walks(trace, placed),
         "error": failure(trace),
         "odd": _not_finite(trace),
-        "caught": [_caught(each, trace["sites"]) for each in trace.get("caught", [])],
+        "caught": _all_caught(trace.get("caught", []), trace["sites"]),
         "insides": _insides(trace),
     }
+
+
+def _all_caught(errors: list[Trace], sites: list[Trace]) -> list[str]:
+    """The errors that the program caught itself; of very many the first."""
+    told = [_caught(each, sites) for each in errors[:MOST_CAUGHT]]
+    return told if len(errors) <= MOST_CAUGHT else [*told, f"and {len(errors) - MOST_CAUGHT} more"]
 
 
 def _caught(error: Trace, sites: list[Trace]) -> str:
