@@ -28,13 +28,17 @@ SWITCHES = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
+PATIENCE = 30_000
+"""So many milliseconds a test waits for what it expects of a page: a busy machine is no fault of the page."""
+
 
 @cache
 def started(executable: str) -> Any:
     """The browser, started once in a process: every module that imports the fixture has a fixture of its own, and two
     Playwrights cannot run side by side."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     playwright = sync_playwright().start()
     browser = playwright.chromium.launch(executable_path=executable, args=SWITCHES)
     atexit.register(playwright.stop)

@@ -8,10 +8,13 @@ from browser import chromium, page  # noqa: F401 - fixtures
 
 @pytest.fixture
 def opened(page, tmp_path):  # noqa: F811 - pytest hands the fixture in by its name
-    """A function that opens a trace's page and gives the player's shadow root as locators see it."""
+    """A function that opens a trace's page and gives the player's shadow root as locators see it; with `clock`, at a
+    time that the test itself can stop, so that what passes quickly can be looked at on a slow machine."""
     from playwright.sync_api import expect
 
-    def open_trace(trace, **options):
+    def open_trace(trace, clock=None, **options):
+        if clock is not None:
+            page.clock.install(time=clock)
         path = viz.save(trace, tmp_path / "walk.html", **options)
         page.goto(path.as_uri())
         expect(page.locator(".player")).to_be_visible()

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
@@ -417,8 +418,7 @@ def test_a_step_has_an_address_a_box_and_keys(opened, page, tmp_path):
     trace, _ = diamond()
     shown = opened(trace)
     page.evaluate("location.hash = '#step=3'")
-    page.wait_for_timeout(50)
-    assert shown.locator(".counter").text_content().startswith("3 / ")
+    expect(shown.locator(".counter")).to_have_text(re.compile("^3 / "))
     shown.keyboard.press("g")
     shown.keyboard.type("5")
     shown.keyboard.press("Enter")
@@ -431,8 +431,7 @@ def test_a_step_has_an_address_a_box_and_keys(opened, page, tmp_path):
     page.goto(path.as_uri())
     assert page.locator(".counter").text_content().startswith("4 / ")
     page.goto(path.as_uri() + "#value=1")
-    page.wait_for_timeout(50)
-    assert page.locator(".counter").text_content().startswith("value 1 of ")
+    expect(page.locator(".counter")).to_have_text(re.compile("^value 1 of "))
 
 
 def test_values_come_first_where_it_is_asked_for(opened):

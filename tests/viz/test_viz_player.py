@@ -12,6 +12,9 @@ from micrograd_plus_viz import digits, layout, words
 
 pytestmark = pytest.mark.browser
 
+A_MINUTE = 60_000
+"""The time, in milliseconds from when the page was opened, at which a test stops the page's clock."""
+
 
 def state(page):
     """Everything that a step changes and a reader can see, without what is only on its way."""
@@ -212,7 +215,7 @@ def test_a_step_lights_the_node_its_target_and_the_edge_and_marks_accumulation_i
 
 def test_what_several_outputs_received_passes_to_their_application_before_its_first_rule(opened):
     trace = sample_traces.several_outputs()
-    page, called = opened(trace), words.names(trace)
+    page, called = opened(trace, clock=0), words.names(trace)
     applied = [i for i, step in enumerate(trace["steps"]) if called[step["node"]].startswith("lstm_cell")]
     assert len(applied) == 2
     outputs = [n["id"] for n in trace["nodes"] if n["kind"] == "output"]
@@ -226,6 +229,7 @@ def test_what_several_outputs_received_passes_to_their_application_before_its_fi
     assert not passed & lit()
     assert not any("done" in page.locator(f"#n{i}").get_attribute("class") for i in outputs)
     page.locator(".player").focus()
+    page.clock.pause_at(A_MINUTE)
     page.keyboard.press("ArrowRight")
     assert passed < lit()
     expect(page.locator(".bead")).to_have_count(3 * 3)
@@ -340,9 +344,11 @@ def test_space_plays_to_the_end_and_stops_there(opened):
 
 
 def test_beads_travel_while_the_walk_goes_on_and_leave_nothing_behind(opened):
-    page = opened(sample_traces.diamond())
+    page = opened(sample_traces.diamond(), clock=0)
+    page.clock.pause_at(A_MINUTE)
     page.keyboard.press("ArrowRight")
     expect(page.locator(".bead")).to_have_count(3)
+    page.clock.run_for(5_000)
     expect(page.locator(".bead")).to_have_count(0)
 
 

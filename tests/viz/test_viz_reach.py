@@ -232,8 +232,7 @@ def test_the_theme_of_the_notebook_is_followed_while_it_changes(opened):
     page = opened(sample_traces.diamond())
     for light, scheme in (("false", "dark"), ("true", "light")):
         page.evaluate(f"document.body.dataset.jpThemeLight = '{light}'")
-        page.wait_for_timeout(50)
-        assert page.locator("#walk").evaluate("e => getComputedStyle(e).colorScheme") == scheme
+        expect(page.locator("#walk")).to_have_css("color-scheme", scheme)
 
 
 def notebook_page(tmp_path, outputs):

@@ -72,14 +72,15 @@ def payload(
         "walks": _walks(trace, placed),
         "error": failure(trace),
         "odd": _not_finite(trace),
-        "caught": _all_caught(trace.get("caught", []), trace["sites"]),
+        "caught": _all_caught(trace),
         "insides": _insides(trace),
     }
 
 
-def _all_caught(errors: list[Trace], sites: list[Trace]) -> list[str]:
+def _all_caught(trace: Trace) -> list[str]:
     """The errors that the program caught itself; of very many the first."""
-    told = [_caught(each, sites) for each in errors[:MOST_CAUGHT]]
+    errors = trace.get("caught", [])
+    told = [_caught(each, trace["sites"]) for each in errors[:MOST_CAUGHT]]
     return told if len(errors) <= MOST_CAUGHT else [*told, f"and {len(errors) - MOST_CAUGHT} more"]
 
 
