@@ -10,6 +10,7 @@ from micrograd_plus.checks.samples import samples
 from micrograd_plus.engine import Value
 from micrograd_plus.formulas.simplified import simplified
 from micrograd_plus.formulas.symbols import Name, Symbol
+from micrograd_plus.tracing import formulas as trace_formulas
 
 
 def leaf(values, **options):
@@ -241,6 +242,52 @@ def test_each_step_of_every_sample_has_a_formula_where_its_rule_has_one(name):
         assert (step.formula is None) == (trace.rules[step.rule].text is None), step
         if step.formula is not None:
             assert step.formula.text.startswith("contribution = ")
+
+
+def every_step(op_samples):
+    """The formulas of all steps, of samples applied in one record to the same leaves under the same names."""
+    with mg.record() as trace:
+        for sample in op_samples:
+            places = moving(sample)
+            scalar(sample, given(sample, places, [leaf(sample.inputs[i]) for i in places])).backward()
+    return [step.formula and step.formula.text for step in trace.steps]
+
+
+@pytest.mark.parametrize("name", samples)
+def test_the_formula_of_a_step_is_its_own_whatever_was_applied_before_it(name, monkeypatch):
+    alone = []
+    for sample in samples[name]:
+        monkeypatch.setattr(trace_formulas, "OF_EVERY_RECORD", {})
+        alone += every_step([sample])
+    monkeypatch.setattr(trace_formulas, "OF_EVERY_RECORD", {})
+    assert every_step(samples[name]) == alone
+    assert every_step(samples[name]) == alone
+
+
+def test_two_applications_with_other_numbers_have_each_its_own_formula():
+    x = leaf([1.0, -2.0])
+    with mg.record() as trace:
+        (mg.leaky_relu(x, 0.1) + mg.leaky_relu(x, 0.25)).sum().backward()
+    slopes = [step.formula.text for step in trace.steps if step.rule == "leaky_relu.x"]
+    assert slopes == [f"contribution = upstream · {{1 if x > 0; {slope} otherwise}}" for slope in (0.25, 0.1)]
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_a_rule_of_ones_own_that_reads_a_number_from_outside_is_read_anew_in_every_record():
+    factor = [2.0]
+
+    @mg.elementwise(x=lambda xp: factor[0])
+    def scaled(xp, x):
+        """x, scaled."""
+        return x * factor[0]
+
+    told = []
+    for number in (2.0, 3.0):
+        factor[0] = number
+        with mg.record() as trace:
+            scaled(leaf([1.0])).sum().backward()
+        told.append(trace.steps[-1].formula.text)
+    assert told == ["contribution = upstream · 2", "contribution = upstream · 3"]
 
 
 @pytest.mark.parametrize(

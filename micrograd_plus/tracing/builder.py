@@ -550,14 +550,15 @@ class Builder:
         place = contribution.index if op.kind == "variadic" else rule.inputs.index(served)
         shown, constants = self._shown(node, contribution)
         known, arriving = self._known(node, contribution), self._upstream_of(node, contribution, upstream)
-        signature = (
-            self._rule_names[index], tuple(shown.items()), tuple(constants.items()), contribution.summed_axes, place,
-            *map(formulas.shapes_of, (arriving, contribution.raw, *known.values())),
-        )  # fmt: skip
-        if signature not in self._written:
-            written = formulas.applied(rule, place, known, arriving, shown, constants, contribution)
-            self._written[signature] = None if written is None else Formula(**written)
-        return self._written[signature]
+        told = rule, place, known, arriving, shown, constants, contribution
+        remembered = formulas.OF_EVERY_RECORD if formulas.is_of_every_record(rule, known) else self._written
+        signature = formulas.signature_of_step(*told)
+        if signature not in remembered:
+            if remembered is formulas.OF_EVERY_RECORD and len(remembered) >= formulas.MOST_REMEMBERED:
+                remembered.clear()
+            written = formulas.applied(*told)
+            remembered[signature] = None if written is None else Formula(**written)
+        return remembered[signature]
 
     @cached_property
     def _written(self) -> dict[Any, Formula | None]:

@@ -13,6 +13,7 @@ from ..core.values import is_complex, shape_of
 from ..formulas import notation, symbols
 from ..formulas.simplified import simplified
 from ..formulas.symbols import Expression, Shape, Symbol, evaluate, in_order, replaced
+from .sites import ENGINE, kind_of
 
 TEXTBOOK = {"logits": "z", "classes": "y"}
 """What inputs are called where the user's program has no name for them."""
@@ -62,13 +63,16 @@ class Spelling:
         if is_sequence(value) and any(hasattr(part, "shape") for part in value):
             parts = [self.symbol(f"{name}[{i}]") for i in range(len(value))]
             return tuple(parts) if isinstance(value, tuple) else parts
-        of_the_call = (*rule.op.inputs, *rule.op.outputs, *rule.op.residuals, "out", "upstream")
-        varies = name in of_the_call or (isinstance(value, float) and not self.numbers)
-        return self.symbol(name) if varies and value is not None else value
+        is_symbol = varies(rule, name) or (isinstance(value, float) and not self.numbers)
+        return self.symbol(name) if is_symbol and value is not None else value
 
 
 BY_LETTER = Spelling()
 """As rules spell them."""
+
+OF_EVERY_RECORD: dict[Any, Any] = {}
+"""Formulas of steps that read the same in every record, so that a program that is run again is drawn at once."""
+MOST_REMEMBERED = 2000
 
 
 def shape_for(owner: str, shape: tuple[int, ...] | list[tuple[int, ...]]) -> Any:
@@ -173,11 +177,6 @@ def _rows(x: Any, value: Any) -> Any:
     return x if value.ndim == 2 else symbols.reshape(x, (-1, value.shape[-1]))
 
 
-def shapes_of(value: Any) -> Any:
-    """The shape of a value, or of each in a list."""
-    return tuple(map(shape_of, value)) if is_sequence(value) else shape_of(value)
-
-
 def added_up(sent: Any, contribution: Contribution) -> Any:
     """The sum along the axes that broadcasting had repeated; along all of them, it is the sum of all entries."""
     axes = contribution.summed_axes
@@ -208,3 +207,37 @@ def _kind(value: Any, rule: Rule | None = None, name: str = "") -> Any:
     if isinstance(value, float) or (rule is not None and name in rule.op.inputs and value is not None):
         return float
     return repr(value)
+
+
+def signature_of_step(
+    rule: Rule, index: int, reads: dict[str, Any], upstream: Any, shown: dict[str, str], constants: dict[str, Any],
+    contribution: Contribution,
+) -> tuple[Any, ...]:  # fmt: skip
+    """What decides how the formula of one step reads, to be compared: names, shapes, and every number written in it."""
+    spelled = *shown.items(), *((name, repr(value)) for name, value in constants.items())
+    read = tuple((name, _form(value, varies(rule, name))) for name, value in reads.items())
+    sent = _form(contribution.raw), shape_of(contribution.value), contribution.summed_axes
+    return rule, rule.function, index, spelled, read, _form(upstream), sent
+
+
+def varies(rule: Rule, name: str) -> bool:
+    """Whether a formula has a symbol for what a rule reads under this name."""
+    return name in (*rule.op.inputs, *rule.op.outputs, *rule.op.residuals, "out", "upstream")
+
+
+def _form(value: Any, varies: bool = True) -> Any:
+    """What of a value can be seen in the formula of a step: of what varies the shape; else it may be all of it."""
+    if is_sequence(value):
+        return type(value), *(_form(part, varies) for part in value)
+    if hasattr(value, "shape"):
+        return tuple(value.shape), is_complex(value), None if varies else id(value)
+    return repr(value)
+
+
+def is_of_every_record(rule: Rule, reads: dict[str, Any]) -> bool:
+    """Whether a step's formula reads the same in every record of this process: a rule of the engine reads nothing but
+    what it is handed, and nothing of that is an array whose numbers the formula may hold."""
+    function, others = rule.function, [value for name, value in reads.items() if not varies(rule, name)]
+    parts = [part for value in others for part in (value if is_sequence(value) else [value])]
+    own = kind_of(function.__code__) == ENGINE and function.__closure__ is None
+    return own and not any(hasattr(part, "shape") for part in parts)
