@@ -553,8 +553,12 @@ class Builder:
         shown, constants = self._shown(node, contribution)
         known, arriving = self._known(node, contribution), self._upstream_of(node, contribution, upstream)
         told = rule, place, known, arriving, shown, constants, contribution
-        written = self._remembered(rule, known, formulas.signature_of_step(*told), lambda: formulas.applied(*told))
-        return None if written is None else Formula(**written)
+
+        def write() -> Formula | None:
+            written = formulas.applied(*told)
+            return None if written is None else Formula(**written)
+
+        return self._remembered(rule, known, formulas.signature_of_step(*told), write)
 
     def _remembered(self, rule: Any, known: dict[str, Any], signature: Any, write: Callable[[], Any]) -> Any:
         """A formula that was written before, in this record or where it may be in any; else what `write` writes."""
