@@ -10,7 +10,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: .venv/.lab ## open JupyterLab on the first notebook (more options: LAB_ARGS="--no-browser --port 9000")
-	.venv/bin/python -m jupyterlab notebooks/01_first_walk.ipynb $(AS_ROOT) $(LAB_ARGS)
+	.venv/bin/python -m micrograd_plus lab $(LAB_ARGS)
 
 test: .venv/.test ## run the tests, in a browser too (more options: TEST_ARGS="-k tanh")
 	.venv/bin/python tests/install_browser.py
@@ -64,9 +64,6 @@ clean: ## remove .venv and everything made by the targets above
 
 .PHONY: help lab test quick parity trials bench bench-grade lint test-cuda bench-cuda reference pictures docs clean
 .DEFAULT_GOAL := help
-
-# JupyterLab refuses to run as root, as in a container, unless told that it is meant.
-AS_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # One stamp for each extra: it is installed again when pyproject.toml is newer.
 .venv/.lab .venv/.test .venv/.parity .venv/.bench .venv/.dev .venv/.docs: .venv/.%: .venv/.made pyproject.toml

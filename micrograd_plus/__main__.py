@@ -9,12 +9,14 @@ from __future__ import annotations
 import argparse
 import ast
 import io
+import json
 import os
 import platform
 import runpy
 import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 import traceback
 from collections.abc import Sequence
@@ -132,6 +134,10 @@ def arguments_parser() -> argparse.ArgumentParser:
 # lab ------------------------
 
 
+QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+"""JupyterLab would ask whether it may tell its news, in a window that lies over the cells."""
+
+
 def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
     """Start JupyterLab; what the command was given besides goes on to it."""
     if find_spec("jupyterlab") is None:
@@ -143,10 +149,15 @@ def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
     command = [sys.executable, "-m", "jupyterlab", str(first[0] if first else folder or Path.cwd()), *rest]
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container, where JupyterLab wants to be told
         command.append("--allow-root")
-    try:
-        return subprocess.call(command)
-    except KeyboardInterrupt:
-        return 0
+    with tempfile.TemporaryDirectory() as place:
+        settings = Path(place, "labconfig", "default_setting_overrides.json")
+        settings.parent.mkdir()
+        settings.write_text(json.dumps(QUIET), encoding="utf-8")
+        paths = os.pathsep.join([place, *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])])
+        try:
+            return subprocess.call(command, env=os.environ | {"JUPYTER_CONFIG_PATH": paths})
+        except KeyboardInterrupt:
+            return 0
 
 
 def notebooks(here: Path) -> Path | None:

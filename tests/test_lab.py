@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
@@ -39,7 +40,6 @@ PLOTS = {"01_first_walk.ipynb": 0, "02_train_a_network.ipynb": 7}
 PATIENCE = 30_000
 """Milliseconds that a notebook may take to open on a machine that does other things besides."""
 
-QUIET = {"fetchNews": "false", "checkForUpdates": False}
 PLACES = {
     "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime",
     "JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces", "IPYTHONDIR": "ipython",
@@ -79,29 +79,27 @@ class Lab(NamedTuple):
 @contextmanager
 def jupyterlab(folder: Path, home: Path) -> Iterator[Lab]:
     """A JupyterLab on a folder, with all that it remembers in `home`; gone when the block ends."""
-    plugin = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
-    plugin.parent.mkdir(parents=True)
-    plugin.write_text(json.dumps(QUIET), encoding="utf-8")
     lab = Lab(f"http://127.0.0.1:{free_port()}", secrets.token_hex(16), folder)
     command = [
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1",
+        sys.executable, "-m", "micrograd_plus", "lab", "--no-browser", "--ip=127.0.0.1",
         f"--port={urlsplit(lab.address).port}", "--ServerApp.port_retries=0",
         f"--ServerApp.root_dir={folder}", f"--IdentityProvider.token={lab.token}",
         "--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly",
     ]  # fmt: skip
-    environment = os.environ | {name: str(home / place) for name, place in PLACES.items()}
+    environment = os.environ | {"TMPDIR": str(home)} | {name: str(home / place) for name, place in PLACES.items()}
     with (home / "log.txt").open("w", encoding="utf-8") as log:
-        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        server = subprocess.Popen(command, cwd=folder.parent, env=environment, stdout=log, stderr=log)
         try:
             wait_for(lab, server, home / "log.txt")
             yield lab
         finally:
-            server.terminate()
-            try:
-                server.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
+            if server.poll() is None:  # the command waits for the server that it started
+                started = psutil.Process(server.pid).children(recursive=True)
+                for each in started:
+                    each.terminate()
+                for each in psutil.wait_procs(started, timeout=20)[1]:
+                    each.kill()
+            server.wait()
 
 
 def free_port() -> int:
@@ -175,7 +173,11 @@ def outside(url: str) -> bool:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """One JupyterLab for both notebooks: it takes longer to start than to run them."""
-    with jupyterlab(tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("home")) as lab:
+    folder = tmp_path_factory.mktemp("course") / "notebooks"
+    folder.mkdir()
+    for name in WALKS:
+        (folder / name).write_text(staged()[name], encoding="utf-8")
+    with jupyterlab(folder, tmp_path_factory.mktemp("home")) as lab:
         yield lab
 
 
@@ -189,7 +191,6 @@ def context(chromium: Any) -> Iterator[BrowserContext]:  # noqa: F811 - pytest h
 @pytest.fixture(scope="module", params=WALKS)
 def ran(request: pytest.FixtureRequest, running: Lab, context: BrowserContext) -> Iterator[Opened]:
     """Each notebook in turn, run from its first cell to its last and saved, and still open."""
-    (running.folder / request.param).write_text(staged()[request.param], encoding="utf-8")
     with opened(context, running, request.param) as notebook:
         assert notebook.command("notebook:run-all-cells"), notebook.errors()
         expect(notebook.players()).to_have_count(WALKS[request.param], timeout=PATIENCE)
@@ -292,6 +293,10 @@ def test_a_notebook_from_another_machine_shows_pictures_and_once_trusted_the_pla
             player.focus()
             player.press("ArrowRight")
             expect(player.locator(".said")).to_contain_text("Step 1 of")
+
+
+def test_no_news_lie_over_the_cells(ran):
+    expect(ran.page.get_by_text("Jupyter news")).to_have_count(0)
 
 
 def test_with_a_modifier_held_a_key_is_the_notebooks_even_in_a_player(ran):
