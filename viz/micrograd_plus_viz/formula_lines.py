@@ -26,8 +26,9 @@ SCRIPT_SIZE = 0.7
 
 def lines(tree: ET.Element) -> str:
     """The paragraphs of a `<math>` element; where a narrow page needs others, both: the style sheet shows one."""
-    narrow = _paragraphs(deepcopy(tree), NARROW)
-    broad = narrow if _width(tree) <= NARROW else _paragraphs(deepcopy(tree), BROAD)
+    if _width(tree) <= NARROW:
+        return _paragraphs(tree, NARROW)
+    narrow, broad = _paragraphs(deepcopy(tree), NARROW), _paragraphs(tree, BROAD)
     return broad if broad == narrow else f'<div class="broad">{broad}</div><div class="narrow">{narrow}</div>'
 
 
