@@ -467,3 +467,16 @@ def test_every_function_in_a_rules_formula_is_numpys_or_told_where_it_stands():
     known = {"Re", "Im", "mod", *dir(np), *dir(np.linalg), *dir(np.fft)}
     assert len(written) > 300
     assert not {name for name in named - told - known if not re.fullmatch(r"[ijy][01vn]e?", name)}
+
+
+def test_an_operation_without_a_rule_says_that_the_walk_inside_it_sends_what_is_added_up_there():
+    x = mg.tensor(np.arange(6.0).reshape(1, 2, 3), requires_grad=True)
+    with mg.record() as trace:
+        y = mg.conv1d(x, np.ones((1, 2, 2)))
+        y.sum().backward()
+    data = normal(trace.to_dict())
+    assert words.sentences(data)[-1].startswith("Step 2 of 2. conv1d (y), by the walk inside it, sends a (1, 2, 3) ")
+    assert words.is_walk(data["rules"]["conv1d.x"])
+    assert not words.is_walk(data["rules"]["sum.x"])
+    assert data["rules"]["conv1d.x"]["text"] == "contribution = Σ[entries of conv1d](upstream · ∂conv1d/∂x)"
+    assert "<mo>∑</mo>" in formula.of_step(data, data["steps"][-1])

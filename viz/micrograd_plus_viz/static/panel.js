@@ -177,7 +177,7 @@ let codeIsShown = false;
 
 function codeSection(rule) {
   if (!rule.source) return null;
-  const title = "The rule\u2019s code";
+  const title = `The ${rule.walk ? "operation" : "rule"}\u2019s code`;
   const shown = make("details", "sources", make("summary", "title", title, make("span", "",
     `${rule.file}, line ${rule.line}`)), scroller("source", title, ...sourceLines(rule.source)));
   shown.open = codeIsShown;
