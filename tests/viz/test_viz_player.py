@@ -135,9 +135,8 @@ def signs(card):
 
 def drawn_signs(picture):
     """The same of a picture on the page."""
-    return signs({"signs": picture.locator("path").evaluate_all(
-        "(paths) => paths.map((path) => [path.getAttribute('class'), (path.getAttribute('d').match(/M/g) ?? []).length])"
-    )})  # fmt: skip
+    drawn = "(paths) => paths.map((path) => ['class', 'd'].map((name) => path.getAttribute(name)))"
+    return signs({"signs": [(kind, line.count("M")) for kind, line in picture.locator("path").evaluate_all(drawn)]})
 
 
 def test_numbers_read_the_same_in_the_panel_as_in_a_sentence(page):
