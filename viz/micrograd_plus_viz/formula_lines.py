@@ -149,6 +149,9 @@ def _named(text: str) -> ET.Element:
 
 def _width(part: ET.Element) -> float:
     """About how many letters wide a part is."""
+    own = len(part.text.replace("\u2061", "")) + (part.text in OPERATORS) if part.text else 0
+    if not len(part):
+        return own
     widths = [_width(child) for child in part]
     if part.tag == "mtable":
         return sum(2 + max(map(_width, column)) for column in zip(*part, strict=False))
@@ -156,7 +159,7 @@ def _width(part: ET.Element) -> float:
         return widths[0] + SCRIPT_SIZE * sum(widths[1:])
     if part.tag in ("mfrac", "mover", "munder", "munderover"):
         return max(widths)
-    return sum(widths) + len((part.text or "").replace("\u2061", "")) + (part.text in OPERATORS)
+    return sum(widths) + own
 
 
 def _text(tree: ET.Element) -> str:
