@@ -387,6 +387,14 @@ def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(opened):
     closed.first.focus()
     shown.keyboard.press("Enter")
     assert shown.locator(".group-heading").count() == 1
+    shown.keyboard.press("Enter")
+    within = shown.locator(".within")
+    name = shown.locator(".node.group.active").get_attribute("aria-label").partition(", ")[0]
+    assert within.text_content() == f"Within {name}: open it"
+    within.click()
+    assert shown.locator(".group-heading").count() == 1
+    assert shown.locator(".node.active").count() == 1
+    assert shown.locator(".said").text_content() == said
 
 
 def test_the_walk_goes_through_closed_groups_with_the_gradients_norm_on_their_edges(opened):

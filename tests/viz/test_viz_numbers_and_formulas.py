@@ -483,3 +483,17 @@ def test_an_operation_without_a_rule_says_that_the_walk_inside_it_sends_what_is_
     assert not words.is_walk(data["rules"]["sum.x"])
     assert data["rules"]["conv1d.x"]["text"] == "contribution = Σ[entries of conv1d](upstream · ∂conv1d/∂x)"
     assert "<mo>∑</mo>" in formula.of_step(data, data["steps"][-1])
+
+
+def test_an_array_that_the_record_has_to_five_digits_is_about_equal_in_an_equation():
+    rng = np.random.default_rng(0)
+    signs = {}
+    for name, numbers in (("drawn", rng.normal(size=(20, 20))), ("whole", rng.integers(-9, 9, (20, 20)).astype(float))):
+        a, b = mg.tensor(numbers, requires_grad=True), mg.tensor(numbers.T, requires_grad=True)
+        with mg.record() as trace:
+            ((a @ b) * numbers).sum().backward()
+        data = normal(trace.to_dict())
+        step = next(step for step in data["steps"] if step["rule"] == "matmul.a")
+        signs[name] = re.findall("[=≈]", re.sub("<[^>]*>", "", formula.with_numbers(data, step)))
+    assert set(signs["drawn"]) == {"≈"}
+    assert set(signs["whole"]) == {"="}

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 from copy import deepcopy
 from functools import lru_cache
 
-from .digits import MINUS, is_whole, number, scientific
+from .digits import MINUS, is_exact, number, scientific
 from .formula_lines import NARROW, lines
 from .source import Trace
 from .words import clipped, shape, spaced
@@ -80,7 +80,7 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
         return lines(tree) if any(e.get("data-name") and e.tag in ("mn", "mrow") for e in tree.iter()) else None
     read = [result] + [values[name] for name in named if name in values]
     exact = result["data"] == values.get("upstream", {}).get("data") or not any(result["data"] or [1])
-    exact = exact or all(is_whole(x) for value in read if value["data"] for x in value["data"])
+    exact = exact or all(map(is_exact, read))
     if re.split("[=≈]", filled, maxsplit=1)[-1] == _said(shown):
         return lines(tree) + (_sum(step) if sums else "")
     return lines(tree) + _result(shown, exact) + (_sum(step) if sums else "")
@@ -89,7 +89,7 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
 def _is_rounded(value: Trace) -> bool:
     """Whether a value is written in a formula, and some number of it not to its last digit."""
     written = (value["data"] and len(value["data"]) == 1) or _is_matrix(value)
-    return bool(written) and not all(is_whole(x) for x in value["data"])
+    return bool(written) and not is_exact(value)
 
 
 def _equals_about(tree: ET.Element) -> None:

@@ -473,7 +473,7 @@ function drawGraph(data, act) {
       link.text.textContent = "";
       if (!link.norm) continue;
       const length = link.path.getTotalLength();
-      const wide = breadthOf(link.norm, 2, font) + 4;
+      const wide = breadthOf(link.norm, 2, font) + 12;
       for (const part of ALONG_A_LINE) {
         const { x, y } = link.path.getPointAtLength(length * part);
         const box = [x, y, wide, font + 2];

@@ -335,7 +335,7 @@ const outputsOf = (data, i) => data.edges.filter(([from, to]) => from === i && d
 
 function insideButton(data, i, enter) {
   const like = data.insides[i];
-  const text = typeof like === "number" ? `Step inside ${data.names[like]}, made alike`
+  const text = typeof like === "number" ? `Step inside one made alike: ${data.names[like]}`
     : `Step inside ${data.names[i]}`;
   return makeButton("inside", enter, text);
 }

@@ -135,9 +135,18 @@ export function mount(host, data, opts = {}) {
     const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
     const inside = step && !failed && data.insides[step.node] !== undefined;
     line.replaceChildren(...[at === undefined || at === null ? null : lineOf(data, at),
+      step && !failed ? withinButton(step) : null,
       inside ? insideButton(data, step.node, () => enter(step.node)) : null].filter(Boolean));
     tellLegend(step);
     tellPanel(step);
+  }
+
+  // Where a step goes on within one closed group, the group is named, and can be opened.
+  function withinButton(step) {
+    const part = graph.partOf(step.from);
+    if (part[0] !== "g" || part !== graph.partOf(step.to)) return null;
+    return makeButton("inside within", () => { graph.toggle(Number(part.slice(1))); seek(index); },
+      `Within ${data.groups.names[part.slice(1)]}: open it`);
   }
 
   function sayValue() {
