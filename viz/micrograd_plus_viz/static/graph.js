@@ -7,10 +7,12 @@ const SMALLEST_TEXT = 11.02;
 const LINE = 14.5;
 const LARGEST = 1.25;
 const READABLE = 0.62;
+const ROOMY = 0.8;
 const FULL_TEXT = 0.92;
-const WAYS = [false, true].flatMap((brief) => [1.5, 0.8, 0.5].flatMap((fold) => [1, 0.65, 0.35, 0.2].map((gap) => ({
+const WAYS = [0, 1, 2].flatMap((brief) => [1.5, 0.8, 0.5].flatMap((fold) => [1, 0.65, 0.35, 0.2].map((gap) => ({
   brief, fold, gap }))));
 const FEWEST_DRAWN = 5;
+const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
 const MOST_TRIED = 60;
 const LINES = ["name", "value", "gradient"];
 const ALONG_A_LINE = [0.5, 0.36, 0.64, 0.22, 0.78];
@@ -62,6 +64,7 @@ function drawGraph(data, act) {
   let open = new Set(groups ? groups.open : [0]);
   let asMade = true;
   let untoldGroups = false;
+  let placing = null;
   const view = { x: 0, y: 0, scale: 1, own: false };
   let items = new Map();
   let links = [];
@@ -87,6 +90,8 @@ function drawGraph(data, act) {
   };
 
   function build() {
+    const narrow = room[0] > 0 && room[0] < NARROW;
+    placing = data.placing && !(narrow && scaleIn(room, data.placing) < ROOMY) ? data.placing : null;
     items = new Map();
     links = [];
     linkOf = [];
@@ -121,11 +126,11 @@ function drawGraph(data, act) {
     data.edges.forEach(([start, end], j) => {
       let [a, b] = [parts[start], parts[end]];
       if (a === b) return;
-      if (!data.placing && users.get(start)?.size > MOST_USES) {
+      if (!placing && users.get(start)?.size > MOST_USES) {
         a = `s${start}@${b}`;
         if (!parents.has(a)) { parents.set(a, parents.get(b)); order.splice(order.indexOf(b), 0, a); }
       }
-      const key = data.placing ? j : `${a}>${b}`;
+      const key = placing ? j : `${a}>${b}`;
       if (!joined.has(key)) joined.set(key, { a, b, edges: [], sent: [] });
       joined.get(key).edges.push(j);
       linkOf[j] = joined.get(key);
@@ -149,8 +154,8 @@ function drawGraph(data, act) {
   }
 
   function placeAll(children, parents, joined) {
-    if (data.placing) {
-      const placed = room[0] ? filling(data.placing, room.map((far) => far - 4), LARGEST, needs()) : data.placing;
+    if (placing) {
+      const placed = room[0] ? filling(placing, room.map((far) => far - 4), LARGEST, needs()) : placing;
       placed.boxes.forEach((box, i) => { items.get(`n${i}`).box = box; });
       joined.forEach((link) => {
         Object.assign(link, { curve: placed.curves[link.edges[0]], head: placed.heads[link.edges[0]] });
@@ -176,13 +181,14 @@ function drawGraph(data, act) {
     return [(wide + 18) * slant, LINE * [name, value, gradient].filter((line) => line !== null).length + 10];
   });
 
+  const scaleIn = ([wide, high], { width, height }) => Math.min((wide - 4) / width, (high - 4) / height);
+
   // Parts are laid out closer, then with nothing but their names, until every name can be read in the whole drawing;
   // where that cannot be, as most can, those of groups first.
   function legible(children, parents, joined) {
     const there = [Math.max(340, room[0]), Math.max(200, room[1])];
     const ends = joined.map(({ a, b }) => [a, b]);
-    const sizeOf = { true: remembered((part) => sizeOfPart(part, true)), false: remembered((part) => sizeOfPart(part,
-      false)) };
+    const sizeOf = [0, 1, 2].map((brief) => remembered((part) => sizeOfPart(part, brief)));
     const lay = ({ brief, ...way }) => withSides(nestedLayout("g0", children, (part) => parents.get(part), ends,
       (part) => sizeOf[brief](part), there, way), ends);
     const parts = [...parents.keys()].filter((part) => part !== "g0");
@@ -190,7 +196,7 @@ function drawGraph(data, act) {
     let best = null;
     for (const way of WAYS) {
       const laid = lay(way);
-      const scale = Math.min(1, (room[0] - 4) / laid.width, (room[1] - 4) / laid.height);
+      const scale = Math.min(1, scaleIn(room, laid));
       const untold = scale >= FULL_TEXT ? 0 : parts.reduce((sum, part) => sum
         + untoldOf(part, laid.boxes.get(part), scale) * (part[0] === "g" ? parts.length : 1), 0);
       if (!best || untold < best.untold) best = { laid, untold };
@@ -237,11 +243,12 @@ function drawGraph(data, act) {
     return told === undefined ? 1 : hasWord(told) || !hasWord(titleOf(part, i)) ? 0 : 0.5;
   }
 
-  // The size of a part with all its lines; of a brief one with its name alone, in the shortest form that has a word.
+  // The size of a part with all its lines; of a brief one with its name alone; of a briefer one with that in the
+  // shortest form that has a word.
   function sizeOfPart(part, brief) {
     const i = numberOf(part);
     const forms = formsOf(titleOf(part, i), 0, inOwnFrame(part));
-    const name = Math.min(...forms.filter((form, k) => k === 0 || (brief && hasWord(form)))
+    const name = Math.min(...forms.filter((form, k) => k === 0 || (brief === 2 && hasWord(form)))
       .map((form) => breadthOf(form, 0, 12)));
     if (part[0] === "g") return brief ? [name + 20, 24] : [Math.max(90, name + 26), 40];
     if (part[0] === "s") return [Math.max(40, name + 22), 22];
@@ -438,9 +445,9 @@ function drawGraph(data, act) {
     const { scale } = view;
     const leading = scale >= 1 ? LINE : (SMALLEST_TEXT + 2) / scale;
     const oneFits = height * scale + 1 >= SMALLEST_TEXT + 2 ? 1 : 0;
-    const fitting = scale >= 1 ? 3 : Math.max(0, Math.floor((height * scale - 2) / (SMALLEST_TEXT + 2)), oneFits);
-    const chosen = [0, 2, 1].filter((k) => item.lines[k]).slice(0, fitting).sort();
-    const kept = scale >= 1 ? [0, 1, 2].filter((k) => item.lines[k]) : chosen;
+    const fitting = scale >= 1 ? Math.floor((height + 2) / LINE)
+      : Math.max(0, Math.floor((height * scale - 2) / (SMALLEST_TEXT + 2)), oneFits);
+    const kept = [0, 2, 1].filter((k) => item.lines[k]).slice(0, fitting).sort();
     const breadth = breadthFor(width, item.shape, scale);
     let top = y - leading * (kept.length - 1) / 2 + 4 / Math.min(1, scale);
     item.texts.forEach((text, k) => {
@@ -535,8 +542,21 @@ function drawGraph(data, act) {
     const scale = Math.min(wanted, most);
     const seen = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4
       && top * scale + view.y >= 4 && bottom * scale + view.y <= room[1] - 4;
-    if (seen) return;
-    show(scale, room[0] / 2 - (left + right) / 2 * scale, room[1] / 2 - (top + bottom) / 2 * scale);
+    if (!seen) show(scale, room[0] / 2 - (left + right) / 2 * scale, room[1] / 2 - (top + bottom) / 2 * scale);
+    keepClear(boxes);
+  }
+
+  // The overview stands in a corner where it covers nothing that is looked at.
+  function keepClear(boxes) {
+    const [wide, high] = [overview.clientWidth + 8, overview.clientHeight + 8];
+    const covers = ([right, low]) => boxes.some(([x, y, w, h]) => {
+      const [left, top] = [(x - w / 2) * view.scale + view.x, (y - h / 2) * view.scale + view.y];
+      return (right ? left + w * view.scale > room[0] - wide : left < wide)
+        && (low ? top + h * view.scale > room[1] - high : top < high);
+    });
+    const [right, low] = CORNERS.find((corner) => !covers(corner)) ?? CORNERS[0];
+    overview.classList.toggle("at-left", !right);
+    overview.classList.toggle("at-top", !low);
   }
 
   function follow(step) {
