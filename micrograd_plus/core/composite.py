@@ -75,13 +75,16 @@ class ChainRule(Rule):
     def __init__(self, op: Op):
         self.op, self.inputs, self.function = op, op.inputs, op.forward
         self.reads, self.in_forward = ("xp", "upstream", "inside"), False
-        self.reason = "The chain rule: back through the operations that this one is made of, one after the other."
+        self.reason = (
+            "No rule of its own: by the chain rule, a walk goes back through the operations that this one is made of, "
+            "and adds up what arrives at each input."
+        )
 
     def __call__(self, named: dict[str, Any]) -> Any:
         """What arrives at each entrance; None where nothing comes in, zeros where nothing came back."""
         xp, upstream, inside = named["xp"], named["upstream"], named["inside"]
         if not hasattr(upstream, "dtype"):
-            sent = [upstream * xp.derivative(self.op.name, name) for name in self.inputs]
+            sent = [xp.through(upstream, self.op.name, name) for name in self.inputs]
             return tuple(sent) if len(sent) > 1 else sent[0]
         ends = [node for node in inside.entrances if node is not None]
         arrived = walk_between([(inside.end, upstream)], xp, ends=ends)

@@ -139,11 +139,13 @@ def divide(writer: Writer, expression: Expression) -> Piece:
     return Piece(writer.marks.fraction(top, bottom), POWER)
 
 
-def derivative(writer: Writer, expression: Expression) -> Piece:
-    """How one thing, called by its name, moves with another."""
-    marks = writer.marks
-    top, bottom = (marks.row(marks.mark("∂"), marks.upright(name)) for name in expression.args)
-    return Piece(marks.row(top, "/", bottom) if marks.flat else marks.fraction(top, bottom), POWER)
+def through(writer: Writer, expression: Expression) -> Piece:
+    """What all entries of a result send back to one input, added up: result and input are called by their names."""
+    marks, (upstream, result, given) = writer.marks, expression.args
+    top, bottom = (marks.row(marks.mark("∂"), marks.upright(name)) for name in (result, given))
+    local = marks.row(top, "/", bottom) if marks.flat else marks.fraction(top, bottom)
+    sent = marks.row(writer.fenced(writer.piece(upstream), PRODUCT), marks.sign("·"), local)
+    return Piece(marks.called(marks.upright("Σ"), marks.remark(f"entries of {result}"), sent), POWER)
 
 
 def negative(writer: Writer, expression: Expression) -> Piece:
@@ -404,7 +406,7 @@ LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
     **dict.fromkeys(("mT", "mH", "matrix_transpose", "transpose"), transposed),
     **dict.fromkeys(("conj", "conjugate"), conjugate),
     **dict.fromkeys(("sqrt", "cbrt"), root),
-    "derivative": derivative,
+    "through": through,
     "divide": divide,
     "exp": exp,
     "getitem": getitem,

@@ -217,8 +217,10 @@ def check_first_odd(shown, trace, _):
     told = button.get_attribute("data-tip").partition("Step ")[2]
     assert told.startswith(f"{first + 1} sends ")
     assert told.endswith(f"to {trace.nodes[trace.steps[first].target].name}, first at {entry}.")
-    button.click()
-    assert shown.locator(".counter").text_content().startswith(f"{first + 1} / ")
+    for go in (button.click, lambda: shown.keyboard.press("!")):
+        shown.keyboard.press("Home")
+        go()
+        assert shown.locator(".counter").text_content().startswith(f"{first + 1} / ")
 
 
 def check_groups(shown, trace, _):
@@ -385,6 +387,14 @@ def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(opened):
     closed.first.focus()
     shown.keyboard.press("Enter")
     assert shown.locator(".group-heading").count() == 1
+    shown.keyboard.press("Enter")
+    within = shown.locator(".within")
+    name = shown.locator(".node.group.active").get_attribute("aria-label").partition(", ")[0]
+    assert within.text_content() == f"Within {name}: open it"
+    within.click()
+    assert shown.locator(".group-heading").count() == 1
+    assert shown.locator(".node.active").count() == 1
+    assert shown.locator(".said").text_content() == said
 
 
 def test_the_walk_goes_through_closed_groups_with_the_gradients_norm_on_their_edges(opened):

@@ -106,17 +106,26 @@ def test_an_inside_that_differs_from_its_outside_is_said_to(opened):
     expect(page.locator(".inside-out .sign")).to_have_text("≠")
 
 
-def test_the_keys_of_who_speaks_before_others(opened):
+def test_who_speaks_before_others_has_size_quiet_and_the_whole_screen_by_key_and_by_mouse(opened):
     page = opened(product())
     page.keyboard.press("ArrowRight")
-    for key, larger in (("+", True), ("-", False)):
-        before = page.locator(".said").bounding_box()["height"]
-        page.keyboard.press(key)
-        assert (page.locator(".said").bounding_box()["height"] > before) == larger
-    page.keyboard.press("h")
-    expect(page.locator(".panel")).to_be_hidden()
-    page.keyboard.press("h")
-    expect(page.locator(".panel")).to_be_visible()
+
+    def by(key, button, hand):
+        if hand == "key":
+            page.keyboard.press(key)
+        else:
+            page.locator(f".icon.{button}").click()
+
+    for hand in ("key", "mouse"):
+        for key, button, larger in (("+", "text-larger", True), ("-", "text-smaller", False)):
+            before = page.locator(".said").bounding_box()["height"]
+            by(key, button, hand)
+            assert (page.locator(".said").bounding_box()["height"] > before) == larger
+        by("h", "hush", hand)
+        expect(page.locator(".panel")).to_be_hidden()
+        expect(page.locator(".icon.hush")).to_have_attribute("aria-pressed", "true")
+        by("h", "hush", hand)
+        expect(page.locator(".panel")).to_be_visible()
     page.keyboard.press("f")
     expect(page.locator(".player:fullscreen")).to_have_count(1)
     page.locator(".icon.full").click()
@@ -124,6 +133,87 @@ def test_the_keys_of_who_speaks_before_others(opened):
     page.locator(".node", has_text="multiply (c)").first.click()
     page.keyboard.press("n")
     expect(page.locator(".counter")).to_have_text("3 / 4")
+    page.locator(".visits button").first.click()
+    expect(page.locator(".counter")).to_have_text("1 / 4")
+
+
+def test_steps_nodes_and_values_are_found_by_key_and_by_mouse(opened):
+    trace = deep()
+    page, count = opened(trace), len(trace.steps)
+    counter, told = page.locator(".counter"), page.locator(".node-told .title").first
+    for go in (lambda: page.keyboard.press("v"), page.locator(".tool.values").click):
+        go()
+        expect(counter).to_contain_text("value 0 of ")
+        go()
+        expect(counter).to_have_text(f"0 / {count}")
+    for reach, number in ((lambda: page.keyboard.press("g"), 7), (page.locator(".field.go").click, 9)):
+        reach()
+        page.keyboard.type(f"{number}\n")
+        expect(counter).to_have_text(f"{number} / {count}")
+        page.locator(".field.go").fill("")
+        page.keyboard.press("Escape")
+    adding = [step.index + 1 for step in trace.steps if step.accumulates and step.index >= 9]
+    for go, number in zip((lambda: page.keyboard.press("a"), page.locator(".tool.adds").click), adding, strict=False):
+        go()
+        expect(counter).to_have_text(f"{number} / {count}")
+    for reach in (lambda: page.keyboard.press("/"), page.locator(".field.search").click):
+        reach()
+        page.keyboard.type("sum\n")
+        expect(told).to_contain_text("sum")
+        page.locator(".field.search").fill("")
+        page.keyboard.press("Escape")
+        page.keyboard.press("Escape")
+        expect(told).to_have_count(0)
+
+
+def test_the_view_is_moved_and_fitted_and_groups_open_as_it_goes_by_key_and_by_mouse(opened):
+    page = opened(deep())
+    drawn, along = page.locator(".drawing"), page.locator(".tool.along")
+
+    def view():
+        """Where the drawing lies, and how large it is."""
+        return page.evaluate("""() => {
+            const { e, f, a } = document.querySelector("#walk").shadowRoot.querySelector(".drawing > g")
+                .transform.baseVal.consolidate().matrix;
+            return [e, f, a];
+        }""")
+
+    for press, pressed in ((lambda: page.keyboard.press("o"), "true"), (along.click, "false")):
+        press()
+        expect(along).to_have_attribute("aria-pressed", pressed)
+    page.keyboard.press("0")
+    whole = view()
+    page.locator(".icon.larger").click()
+    assert view()[2] == pytest.approx(1.3 * whole[2])
+    for _ in range(3):
+        page.locator(".icon.larger").click()
+    expect(page.locator(".overview.shown")).to_have_count(1)
+    large, box = view(), drawn.bounding_box()
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] - 4
+    page.mouse.move(*middle)
+    page.mouse.down()
+    page.mouse.move(middle[0] - 60, middle[1] - 4, steps=3)
+    page.mouse.up()
+    moved = view()
+    assert moved[0] < large[0] - 30
+    page.locator(".overview").click(position={"x": 3, "y": 3})
+    assert view()[0] > moved[0]
+    page.keyboard.press("0")
+    assert view() == pytest.approx(whole)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -200)
+    page.keyboard.up("Control")
+    page.wait_for_function("(small) => document.querySelector('#walk').shadowRoot.querySelector('.drawing > g')"
+                           ".transform.baseVal.consolidate().matrix.a > small", arg=whole[2])  # fmt: skip
+    page.locator(".icon.smaller").click()
+    page.locator(".icon.whole").click()
+    assert view() == pytest.approx(whole)
+
+
+COLOURS = (
+    {"color_scheme": "light", "forced_colors": "none"}, {"color_scheme": "dark", "forced_colors": "none"},
+    {"color_scheme": "dark", "forced_colors": "active"},
+)  # fmt: skip
 
 
 def looks():
@@ -133,19 +223,19 @@ def looks():
     yield "at first", product(), ["Home", "v"]
 
 
-@pytest.mark.parametrize("colours", [
-    {"color_scheme": "light"}, {"color_scheme": "dark"}, {"color_scheme": "dark", "forced_colors": "active"},
-], ids=["light", "dark", "forced"])  # fmt: skip
-def test_axe_finds_nothing_in_what_is_compared_grouped_or_failed(chromium, tmp_path, colours):
+@pytest.mark.parametrize("look", [*looks()], ids=lambda look: look[0])
+def test_axe_finds_nothing_in_light_in_dark_and_in_forced_colours(chromium, tmp_path, look):
     from axe_playwright_python.sync_playwright import Axe
 
-    with chromium.new_context(bypass_csp=True, viewport={"width": 1000, "height": 800}, **colours) as context:
+    name, shown, keys = look
+    with chromium.new_context(bypass_csp=True, viewport={"width": 1000, "height": 800}) as context:
         page = context.new_page()
-        for name, shown, keys in looks():
-            page.goto(viz.save(shown, tmp_path / "walk.html").as_uri())
-            page.locator(".player").first.focus()
-            for key in keys:
-                page.keyboard.press(key)
+        page.goto(viz.save(shown, tmp_path / "walk.html").as_uri())
+        page.locator(".player").first.focus()
+        for key in keys:
+            page.keyboard.press(key)
+            for colours in COLOURS:
+                page.emulate_media(**colours)
                 page.wait_for_timeout(250)
                 found = Axe().run(page)
-                assert found.violations_count == 0, (name, found.response["violations"])
+                assert found.violations_count == 0, (name, colours, found.response["violations"])

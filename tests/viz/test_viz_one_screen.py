@@ -66,6 +66,31 @@ def test_every_step_is_on_one_screen(page, tmp_path, program, all_steps):
     assert page.evaluate(TOO_LARGE, all_steps) == []
 
 
+TITLES = """() => [...document.querySelector("#walk").shadowRoot.querySelectorAll(".drawing .node.group")].map((part) =>
+    [part.getAttribute("aria-label").split(", ")[0], part.querySelector(".name").textContent])"""
+
+
+def says(name, title):
+    """Whether a title is a whole name, its end with a word in it, or the rounds without how many there are in all."""
+    end = title.startswith("…") and not title[1].isdigit() and name.endswith("." + title[1:])
+    return title == name or end or (name.startswith("rounds") and name.partition(" of ")[0] == title)
+
+
+@pytest.mark.parametrize(
+    "program", [programs.transformer_layer, programs.rnn, programs.mlp, programs.gpt],
+    ids=["transformer layer", "recurrent network", "MLP", "GPT"],
+)  # fmt: skip
+def test_every_group_that_is_closed_at_first_says_what_it_is_on_a_screen_and_on_a_telephone(page, tmp_path, program):
+    page.goto(viz.save(program(), tmp_path / "walk.html").as_uri())
+    page.locator(".drawing .node.group").first.wait_for()
+    for width, height in ((1280, 720), (420, 800)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        titles = page.evaluate(TITLES)
+        assert len(titles) >= 3
+        assert [(name, title) for name, title in titles if not says(name, title)] == []
+
+
 def test_a_picture_of_a_high_array_goes_on_beside_itself_and_every_cell_is_found(page, tmp_path):
     tall = mg.tensor(np.random.default_rng(1).normal(size=(200, 3)), requires_grad=True)
     with mg.record() as trace:

@@ -49,9 +49,24 @@ def test_equations_of_plain_numbers_hold_as_they_are_printed(tmp_path):
     for code in sums:
         left, sign, right = re.fullmatch(r"(.*) (=|\\approx) (.*)", code).groups()
         total = sum(map(Fraction, left.split(" + ")))
-        assert total == Fraction(right) if sign == "=" else abs(total - Fraction(right)) < Fraction(1, 1000), code
+        assert (sign == "=") == (total == Fraction(right)), code
+        assert abs(total - Fraction(right)) < Fraction(1, 1000), code
         exact += sign == "="
     assert 0 < exact < len(sums)
+
+
+def test_complex_numbers_are_conjugated_and_rounded_on_paper_and_in_pictures_as_they_are_on_the_page(tmp_path):
+    a, b = mg.tensor(1 + 2j, requires_grad=True), mg.tensor(0.3 - 1j / 3, requires_grad=True)
+    with mg.record() as trace:
+        z = mg.abs(mg.exp(a) * b * a)
+        z.backward()
+    text = worked(trace, tmp_path)
+    assert r"\mathrm{contribution} = \mathrm{upstream} \cdot \overline{a}" in text
+    filled = r"\mathrm{contribution} \approx ( -0.643 + 0.7659i ) \cdot \overline{( 1 + 2i )}"
+    assert f"$$\n{filled}\n$$\n$$\n\\approx 0.8888 + 2.052i\n$$" in text
+    assert r"0.5452 + 1.09i + \left( 2.726 - 4.441 \times {10}^{-16} i \right) \approx 3.271 + 1.09i" in text
+    drawn = viz.save(trace, tmp_path / "walk.svg", index=2).read_text(encoding="utf-8")
+    assert ">× conj</text>" in drawn
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)

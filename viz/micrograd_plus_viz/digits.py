@@ -58,6 +58,18 @@ def is_whole(x: Any) -> bool:
     return _is_same(f"{x:.6g}", x)
 
 
+def is_exact(value: dict[str, Any]) -> bool:
+    """Whether every entry of a value, as written, is the entry itself; of one that the record has to five digits, those
+    with fewer are."""
+    return all(is_whole(x) and not (value.get("shortened") and _has_five(x)) for x in value["data"] or [])
+
+
+def _has_five(x: Any) -> bool:
+    if isinstance(x, (list, tuple)):
+        return any(map(_has_five, x))
+    return isinstance(x, float) and math.isfinite(x) and not _is_same(f"{x:.4g}", x)
+
+
 def complex_number(real: str, imaginary: str) -> str:
     """A complex number from the texts of its two parts."""
     sign, size = ("−", imaginary[1:]) if imaginary.startswith(MINUS) else ("+", imaginary)

@@ -7,11 +7,12 @@ without a font made for mathematics a browser does not stretch a character.
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from copy import deepcopy
 from functools import lru_cache
 
-from .digits import MINUS, is_whole, number, scientific
+from .digits import MINUS, is_exact, number, scientific
 from .formula_lines import NARROW, lines
 from .source import Trace
 from .words import clipped, shape, spaced
@@ -66,6 +67,8 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
     missing = {name: "0" for name in named if name.startswith("upstream[")}
     before = _said(tree)
     _fill(tree, missing | values | trace["nodes"][step["node"]]["params"], most)
+    if any(_is_rounded(values[name]) for name in named if name in values):
+        _equals_about(tree)
     if sums:
         _call_result(tree, "raw")
     if sent is None:
@@ -77,10 +80,23 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
         return lines(tree) if any(e.get("data-name") and e.tag in ("mn", "mrow") for e in tree.iter()) else None
     read = [result] + [values[name] for name in named if name in values]
     exact = result["data"] == values.get("upstream", {}).get("data") or not any(result["data"] or [1])
-    exact = exact or all(is_whole(x) for value in read if value["data"] for x in value["data"])
-    if filled.partition("=")[2].strip() == _said(shown).strip():
+    exact = exact or all(map(is_exact, read))
+    if re.split("[=≈]", filled, maxsplit=1)[-1] == _said(shown):
         return lines(tree) + (_sum(step) if sums else "")
     return lines(tree) + _result(shown, exact) + (_sum(step) if sums else "")
+
+
+def _is_rounded(value: Trace) -> bool:
+    """Whether a value is written in a formula, and some number of it not to its last digit."""
+    written = (value["data"] and len(value["data"]) == 1) or _is_matrix(value)
+    return bool(written) and not is_exact(value)
+
+
+def _equals_about(tree: ET.Element) -> None:
+    """Have the left side of a formula about equal to what it is."""
+    equal = next((sign for sign in tree.iter("mo") if sign.text == "="), None)
+    if equal is not None:
+        equal.text = "≈"
 
 
 def _of(trace: Trace, step: Trace) -> str | None:
@@ -211,12 +227,21 @@ def _matrix(value: Trace, most: int) -> ET.Element:
 
 def _number(x: object) -> ET.Element:
     """A number; a power of ten is set as one."""
+    if isinstance(x, list | tuple) and any(map(scientific, x)):
+        return _complex(*x)
     parts = scientific(x)
     if not parts:
         return _leaf("mn", number(x))
     power = ET.Element("msup")
     power.extend([_leaf("mn", "10"), _leaf("mn", str(parts[1]).replace("-", MINUS))])
     return _row(_leaf("mn", parts[0]), _leaf("mo", "×"), power)
+
+
+def _complex(real: float | str, imaginary: float | str) -> ET.Element:
+    """A complex number one of whose parts has a power of ten; a part that is not finite is a word."""
+    negative = number(imaginary).startswith(MINUS)
+    size = _number(imaginary.lstrip("-") if isinstance(imaginary, str) else abs(imaginary))
+    return _row(_number(real), _leaf("mo", MINUS if negative else "+"), size, _leaf("mi", "i"))
 
 
 def _result(shown: ET.Element, exact: bool) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from html import escape
 
-OPERATORS = set("=≠<>≤≥+−·×@/∧∨")
+OPERATORS = set("=≈≠<>≤≥+−·×@/∧∨")
 OPENING, SEPARATORS = set("([{"), set(",;")
 SHORT = 18
 """A row of at most so many letters stays together."""

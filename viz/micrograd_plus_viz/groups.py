@@ -8,11 +8,12 @@ would hold too many parts, those that follow each other are bundled.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from typing import Any
 
 from .source import Trace
-from .words import _place, edges, spaced
+from .words import _place, counted_as, edges, spaced
 
 MOST_DRAWN = 40
 """Graphs of more nodes start in groups."""
@@ -21,22 +22,25 @@ MOST_OF_A_SORT = 10
 ENOUGH, MOST_AT_FIRST = 5, 30
 """Groups are opened, largest first, until at least so many parts are drawn, as long as they are at most so many."""
 
+NUMBERS = re.compile(r"\d+(–\d+)?")
+
 Path = tuple[str, ...]
 
 
 class Group:
     """A group: its name, the group it lies in, and its parts in order, each a group or the number of a node."""
 
-    __slots__ = ("count", "loose", "name", "parent", "parts", "place")
+    __slots__ = ("count", "loose", "name", "note", "parent", "parts", "place")
 
     def __init__(self, name: str, parent: Group | None, loose: bool = False) -> None:
-        self.name, self.parent, self.loose = name, parent, loose
+        self.name, self.parent, self.loose, self.note = name, parent, loose, ""
         self.parts: list[Group | int] = []
         self.count, self.place = 0, -1
 
 
 def grouped(trace: Trace) -> dict[str, Any] | None:
-    """The groups of a trace for the page: names, parents, sizes, the group of every node, those open at first.
+    """The groups of a trace for the page: names, what else is told of each, parents, sizes, the group of every node,
+    those open at first.
 
     None for a graph that is drawn whole. The outermost group, number 0, is the program itself and always open.
     """
@@ -61,6 +65,7 @@ def grouped(trace: Trace) -> dict[str, Any] | None:
     opened = _opened(root)
     return {
         "names": [_full_name(group) for group in listed],
+        "notes": [group.note or counted_as(group.count, "node") for group in listed],
         "parents": [group.parent.place if group.parent else -1 for group in listed],
         "counts": [group.count for group in listed],
         "of": of,
@@ -69,8 +74,8 @@ def grouped(trace: Trace) -> dict[str, Any] | None:
 
 
 def _full_name(group: Group) -> str:
-    """A name that can stand alone: a bare number goes behind what it counts."""
-    if group.name.isdigit() and group.parent and group.parent.name:
+    """A name that can stand alone: numbers alone go behind what they count."""
+    if NUMBERS.fullmatch(group.name) and group.parent and group.parent.name:
         return f"{group.parent.name}.{group.name}"
     return group.name
 
@@ -164,6 +169,7 @@ def _bundle(group: Group, called: list[str]) -> None:
     taken: set[int] = set()
     for parts in alike.values():
         if len(parts) > MOST_OF_A_SORT:
+            parts.sort(key=_number)
             each = math.ceil(len(parts) / min(MOST_OF_A_SORT, math.ceil(len(parts) / MOST_OF_A_SORT)))
             each = each if isinstance(parts[0], Group) else len(parts)
             bundles |= {
@@ -182,8 +188,7 @@ def _sort(part: Group | int) -> str:
 
 
 def _bundled(parent: Group, parts: list[Group | int], called: list[str]) -> Group:
-    """A group of parts that follow each other, called by its first and last: groups by their names, loose nodes by
-    their operations."""
+    """A group of parts that follow each other: groups are called by the first and the last, loose nodes counted."""
     bundle = Group("", parent, loose=True)
     bundle.parts = parts
     names = [part.name for part in parts if isinstance(part, Group)]
@@ -191,7 +196,11 @@ def _bundled(parent: Group, parts: list[Group | int], called: list[str]) -> Grou
         if isinstance(part, Group):
             part.parent = bundle
     loose = [called[part] for part in parts if isinstance(part, int) and called[part]]
-    bundle.name = between(names[0], names[-1]) if names else rarest(loose) or "inputs"
+    if names:
+        bundle.name = between(names[0], names[-1])
+    else:
+        bundle.name = counted_as(len(loose), "operation") if loose else counted_as(len(parts), "input")
+        bundle.note = rarest(loose)
     return bundle
 
 
@@ -203,13 +212,21 @@ def rarest(called: list[str]) -> str:
 
 
 def between(first: str, last: str) -> str:
-    """What stretches from one name to another: `round 1 to 10 of 60`."""
+    """What stretches from one name to another: `rounds 1–10 of 60`."""
     if first == last:
         return first
     a, b = first.split(" "), last.split(" ")
-    if len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) == 1:
-        return " ".join(x if x == y else f"{x} to {y}" for x, y in zip(a, b, strict=True))
-    return f"{first} … {last}"
+    differing = [k for k, pair in enumerate(zip(a, b, strict=False)) if pair[0] != pair[1]]
+    if len(a) != len(b) or len(differing) != 1 or not (a[differing[0]] + b[differing[0]]).isdigit():
+        return f"{first} … {last}"
+    a[differing[0]] += f"–{b[differing[0]]}"
+    return " ".join(a).replace("round ", "rounds ", 1)
+
+
+def _number(part: Group | int) -> int:
+    """The number in the name of a round, or of a member of a list."""
+    found = None if isinstance(part, int) else re.match(r"(?:round )?(\d+)", part.name)
+    return int(found[1]) if found else 0
 
 
 def _simplify(group: Group) -> None:
@@ -219,7 +236,9 @@ def _simplify(group: Group) -> None:
         if isinstance(part, Group):
             while len(part.parts) == 1 and isinstance(inner := part.parts[0], Group):
                 both = f"{part.name}.{inner.name}" if part.name else inner.name
-                inner.name, inner.parent = part.name if inner.loose and part.name else both, group
+                if inner.loose and part.name:
+                    both, inner.note = part.name, ""
+                inner.name, inner.parent = both, group
                 group.parts[k] = part = inner
             if len(part.parts) == 1:
                 group.parts[k] = part.parts[0]

@@ -65,7 +65,7 @@ def payload(
         "groups": grouped(trace),
         "steps": _steps(trace, placed, formulas),
         "formulas": formulas.kept,
-        "rules": {name: {k: rule[k] for k in RULE} for name, rule in trace["rules"].items()},
+        "rules": {name: _rule(rule) for name, rule in trace["rules"].items()},
         "values": values,
         "left": left,
         "gradients": [{"node": node, "value": placed(place)} for node, place in behind],
@@ -120,6 +120,11 @@ def _node(node: Trace, placed: Callable[[int | None], int | None]) -> dict[str, 
     if calls := [{"file": site["file"], "line": site["line"]} for site in node["lines"][1:4]]:
         shown["calls"] = calls
     return shown | ({"failed": True} if node["failed"] else {})
+
+
+def _rule(rule: Trace) -> dict[str, Any]:
+    """A rule as the page has it; what an operation without one has for its code is its own."""
+    return {k: rule[k] for k in RULE} | ({"walk": True} if words.is_walk(rule) else {})
 
 
 def failure(trace: Trace) -> dict[str, Any] | None:

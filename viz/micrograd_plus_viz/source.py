@@ -144,10 +144,10 @@ def _no_walk() -> Trace:
 
 
 def _whole(value: Trace) -> Trace:
-    """A value whose picture has a cell for every entry has all its entries."""
+    """A value whose picture has a cell for every entry has all its entries, to five digits."""
     cells = value["thumbnail"]
     if value["data"] is None and cells and len(cells["data"]) == math.prod(value["shape"]):
-        return value | {"data": cells["data"]}
+        return value | {"data": cells["data"], "shortened": True}
     return value if not cells else value | {"thumbnail": {"keeps": "largest"} | cells}
 
 

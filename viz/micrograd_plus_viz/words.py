@@ -210,6 +210,8 @@ def sentences(trace: Trace) -> list[str]:
         sender = called[start] + (_arrived(called, [links[edge] for edge in passed]) if back else "")
         if len(told) in hooked:
             sender += f", whose gradient a hook has made {in_brief(trace, step['upstream'])},"
+        if is_walk(trace["rules"][step["rule"]]):
+            sender += ", by the walk inside it,"
         summed = f", summed over {axes(step)}," if step["summed_axes"] else ""
         held = _held(trace, step, word) if step["accumulates"] else f", the first {word} to arrive there."
         sent = in_brief(trace, step["contribution"])
@@ -218,6 +220,11 @@ def sentences(trace: Trace) -> list[str]:
         number = at + len(told) + 1
         told.append(f"Step {number} of {count}{walk}. {sender} sends {sent}{summed} to {called[end]}{held}")
     return told
+
+
+def is_walk(rule: Trace) -> bool:
+    """Whether an operation has no rule of its own: the walk inside it makes what is sent."""
+    return list(rule.get("reads", ())) == ["upstream", "inside"]
 
 
 def _hooked(trace: Trace) -> set[int]:

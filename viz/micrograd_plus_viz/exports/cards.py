@@ -6,14 +6,16 @@ Up to twelve numbers are written; of more each is a cell. Every gradient of a st
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
 from html import escape
 from typing import Any
 
 from .. import letters
 from ..cells import size as size_of
-from ..digits import is_whole, number
+from ..digits import MINUS, is_whole, number
 from ..picture import near
 from ..source import Trace
 from ..words import listed, shape
@@ -141,6 +143,29 @@ def equals(*values: Trace | None) -> str:
     written = [value for value in values if value and value["data"] is not None
                and (is_scalar(value) or is_written(value))]  # fmt: skip
     return "=" if all(is_whole(x) for value in written for x in value["data"]) else "≈"
+
+
+def makes(does: Callable[[Fraction, Fraction], Fraction], *values: Trace | None) -> str:
+    """The same between what two or more values make and the last one: `=` also where it holds for the numbers as they
+    are written."""
+    printed = [as_printed(value) for value in values if value is not None]
+    known = [x for x in printed if x is not None]
+    if len(known) == len(values) and reduce(does, known[:-1]) == known[-1]:
+        return "="
+    return equals(*values)
+
+
+def as_printed(value: Trace) -> Fraction | None:
+    """The real number that a reader has before him; None where that is something else."""
+    try:
+        return Fraction(number(value["data"][0]).replace(MINUS, "-")) if is_scalar(value) else None
+    except ValueError:
+        return None
+
+
+def is_complex(value: Trace | None) -> bool:
+    """Whether a value has complex numbers."""
+    return bool(value) and value["dtype"].startswith("complex")
 
 
 def heat(x: Any, largest: float) -> str:

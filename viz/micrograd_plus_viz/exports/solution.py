@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from html import escape
+from operator import add
 
 from .. import cells, formula, words
-from ..digits import is_whole
 from ..payload import failure
 from ..source import Trace
 from ..walks import left_behind, starts, walks_of
@@ -170,15 +170,8 @@ class _Paper:
             parts.append(marks.formula(*latex.formulas(general, names)))
             filled = formula.with_numbers(self.trace, step)
             if filled:
-                parts.append(marks.formula(*self._honest(step, latex.formulas(filled, names))))
+                parts.append(marks.formula(*latex.formulas(filled, names)))
         return [*parts, *self._held(i)]
-
-    def _honest(self, step: Trace, codes: list[str]) -> list[str]:
-        """A formula with numbers, whose first equation says that it is about equal where digits were left out."""
-        places = [*step["reads"].values(), *(step[word] for word in ("upstream", "local", "contribution", "raw"))]
-        read = [self._value(place) for place in places if place is not None]
-        exact = all(is_whole(x) for value in read if value for x in value["data"] or [0.1 + 0.2])
-        return codes if exact else [codes[0].replace(" = ", r" \approx ", 1), *codes[1:]]
 
     def _held(self, i: int) -> list[str]:
         """before + contribution = after, where something was there before."""
@@ -187,9 +180,11 @@ class _Paper:
             return []
         before, sent, after = (self._value(step[word]) for word in ("before", "contribution", "after"))
         to = self.telling.called[self.ways[i][2]]
-        parts = [self._symbol(value, word) for value, word in ((before, "before"), (sent, "contribution"))]
-        equal = latex.SIGNS.get(cards.equals(before, sent, after), "=")
-        added = f"{' + '.join(parts)} {equal} {self._symbol(after, 'after')}"
+        had, added = self._symbol(before, "before"), self._symbol(sent, "contribution")
+        if sent and cards.is_scalar(sent) and (cards.is_complex(sent) or added.startswith("-")):
+            added = rf"\left( {added} \right)"
+        equal = latex.SIGNS.get(cards.makes(add, before, sent, after), "=")
+        added = f"{had} + {added} {equal} {self._symbol(after, 'after')}"
         return [self.marks.text(f"What {to} had, and what arrives:"), self.marks.formula(added)]
 
     def cut(self, shown: list[int], count: int) -> list[str]:

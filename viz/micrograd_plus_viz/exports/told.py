@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import escape
+from operator import add, mul
 
 from .. import cells, formula, letters, walks, words
 from ..picture import near
@@ -112,11 +113,13 @@ class Telling:
         largest = cards.largest_of([*arrived.values(), *(value[k] for k in ("before", "contribution", "after", "raw"))])
         shown = [cards.card(name, each, largest) for name, each in arrived.items()]
         if value["local"]:
-            shown.append(cards.sign("×", cards.card("local", value["local"], cards.largest_of([value["local"]]))))
+            times = "× conj" if cards.is_complex(value["local"]) and cards.is_complex(arrived.get("upstream")) else "×"
+            shown.append(cards.sign(times, cards.card("local", value["local"], cards.largest_of([value["local"]]))))
         else:
             shown += [cards.sign(",", each) for each in self._read(step)]
         first = "raw" if step["summed_axes"] else "contribution"
-        equal = cards.equals(arrived.get("upstream"), value["local"], value[first]) if value["local"] else "→"
+        factors = (arrived.get("upstream"), value["local"])
+        equal = cards.makes(mul, *factors, value[first]) if value["local"] else "→"
         shown.append(cards.sign(equal, cards.card(first, value[first], largest)))
         if step["summed_axes"]:
             over = f"∑ over {words.axes(step)} {cards.equals(value['raw'], value['contribution'])}"
@@ -151,7 +154,7 @@ class Telling:
         else:
             word = "before, from an earlier walk" if step.get("earlier") else "before"
             had = cards.card(word, value["before"], largest)
-        equal = cards.equals(value["before"], sent, value["after"]) if step["accumulates"] else "="
+        equal = cards.makes(add, value["before"], sent, value["after"]) if step["accumulates"] else "="
         added = cards.sign("+", cards.card("contribution", sent, largest))
         return cards.flowing([had, added, cards.sign(equal, cards.card("after", value["after"], largest))], room)
 

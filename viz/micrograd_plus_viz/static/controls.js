@@ -5,11 +5,14 @@ const ICONS = {
   pause: "M4,3H7V13H4ZM9,3H12V13H9Z", next: "M5,3L12,8L5,13Z", last: "M13,3V13M3,3L11,8L3,13Z",
   larger: "M7.5,3.5h1v4h4v1h-4v4h-1v-4h-4v-1h4z", smaller: "M3.5,7.5h9v1h-9z",
   whole: "M2.5,6V2.5H6M10,2.5H13.5V6M13.5,10V13.5H10M6,13.5H2.5V10", full: "M3,3H13V13H3ZM3,5.5H13",
+  "text-smaller": "M5.5,12L8,5.5L10.5,12M6.4,9.8H9.6", "text-larger": "M3.5,13.5L8,2.5L12.5,13.5M5.2,9.5H10.8",
+  hush: "M3,4.5H13M3,8H13M3,11.5H13M2.5,14L13.5,2",
 };
-const OUTLINED = ["whole", "full"];
+const OUTLINED = ["whole", "full", "text-smaller", "text-larger", "hush"];
 const SPEEDS = [0.5, 1, 2, 4, 8];
 const STEP_MS = 1600;
 const QUIET_SPEED = 4;
+const SIZE_STEP = 1.15;
 
 function controls(data, count, act) {
   const buttons = Object.fromEntries([["first", "To the start (Home)"], ["back", "One step back (left arrow)"],
@@ -65,13 +68,19 @@ function field(name, hint, label, enter) {
 }
 
 // Buttons below the graph's corner.
-function viewTools(graph, act) {
+function viewTools(data, graph, act) {
   const along = makeButton("tool along", () => act.along(), "Open as it goes");
   along.setAttribute("aria-pressed", "false");
   along.title = "Open the groups of each step (o)";
-  return make("div", "tools", graph.grouped ? along : null, iconButton("smaller", "Smaller", () => graph.zoom(1 / 1.3)),
-    iconButton("larger", "Larger", () => graph.zoom(1.3)), iconButton("whole", "The whole graph (0)", () =>
-      graph.whole()),
+  const adds = makeButton("tool adds", act.nextAdding, "Next +=");
+  adds.title = "The next step that adds to a gradient (a)";
+  const hush = iconButton("hush", "Hide formula and numbers (h)", act.hush);
+  hush.setAttribute("aria-pressed", "false");
+  return make("div", "tools", graph.grouped ? along : null, data.steps.some((step) => step.accumulates) ? adds : null,
+    iconButton("smaller", "Smaller graph", () => graph.zoom(1 / 1.3)),
+    iconButton("larger", "Larger graph", () => graph.zoom(1.3)), iconButton("whole", "The whole graph (0)", () =>
+      graph.whole()), iconButton("text-smaller", "Smaller (\u2212)", () => act.size(1 / SIZE_STEP)),
+    iconButton("text-larger", "Larger (+)", () => act.size(SIZE_STEP)), hush,
     iconButton("full", "Full screen (f)", act.full));
 }
 

@@ -7,7 +7,13 @@ const SMALLEST_TEXT = 11.02;
 const LINE = 14.5;
 const LARGEST = 1.25;
 const READABLE = 0.62;
-const MOST_GROWTH_OF_TEXT = 1.45;
+const ROOMY = 0.8;
+const FULL_TEXT = 0.92;
+const WAYS = [0, 1, 2].flatMap((brief) => [1.5, 0.8, 0.5].flatMap((fold) => [1, 0.65, 0.35, 0.2].map((gap) => ({
+  brief, fold, gap }))));
+const FEWEST_DRAWN = 5;
+const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
+const MOST_TRIED = 60;
 const LINES = ["name", "value", "gradient"];
 const ALONG_A_LINE = [0.5, 0.36, 0.64, 0.22, 0.78];
 
@@ -55,7 +61,10 @@ function drawGraph(data, act) {
   const overview = svgElement("svg", { class: "overview", "aria-hidden": "true" });
   const frame = make("div", "graph", svg, overview);
   const thickness = thicknessOf(data);
-  const open = new Set(groups ? groups.open : [0]);
+  let open = new Set(groups ? groups.open : [0]);
+  let asMade = true;
+  let untoldGroups = false;
+  let placing = null;
   const view = { x: 0, y: 0, scale: 1, own: false };
   let items = new Map();
   let links = [];
@@ -81,6 +90,8 @@ function drawGraph(data, act) {
   };
 
   function build() {
+    const narrow = room[0] > 0 && room[0] < NARROW;
+    placing = data.placing && !(narrow && scaleIn(room, data.placing) < ROOMY) ? data.placing : null;
     items = new Map();
     links = [];
     linkOf = [];
@@ -115,11 +126,11 @@ function drawGraph(data, act) {
     data.edges.forEach(([start, end], j) => {
       let [a, b] = [parts[start], parts[end]];
       if (a === b) return;
-      if (!data.placing && users.get(start)?.size > MOST_USES) {
+      if (!placing && users.get(start)?.size > MOST_USES) {
         a = `s${start}@${b}`;
         if (!parents.has(a)) { parents.set(a, parents.get(b)); order.splice(order.indexOf(b), 0, a); }
       }
-      const key = data.placing ? j : `${a}>${b}`;
+      const key = placing ? j : `${a}>${b}`;
       if (!joined.has(key)) joined.set(key, { a, b, edges: [], sent: [] });
       joined.get(key).edges.push(j);
       linkOf[j] = joined.get(key);
@@ -143,8 +154,8 @@ function drawGraph(data, act) {
   }
 
   function placeAll(children, parents, joined) {
-    if (data.placing) {
-      const placed = room[0] ? filling(data.placing, room.map((far) => far - 4), LARGEST, needs()) : data.placing;
+    if (placing) {
+      const placed = room[0] ? filling(placing, room.map((far) => far - 4), LARGEST, needs()) : placing;
       placed.boxes.forEach((box, i) => { items.get(`n${i}`).box = box; });
       joined.forEach((link) => {
         Object.assign(link, { curve: placed.curves[link.edges[0]], head: placed.heads[link.edges[0]] });
@@ -153,13 +164,7 @@ function drawGraph(data, act) {
       return;
     }
     for (const part of parents.keys()) if (part[0] === "s") items.set(part, { part, parent: parents.get(part) });
-    const there = [Math.max(360, room[0]), Math.max(200, room[1])];
-    const lay = (grow) => nestedLayout("g0", children, (part) => parents.get(part), joined.map(({ a, b }) => [a, b]),
-      (part) => sizeOfPart(part).map((length) => length * grow), there);
-    const scaleOf = (laid) => Math.min(1, there[0] / laid.width, there[1] / laid.height);
-    const first = lay(1);
-    const grown = [1, 0.5].map((part) => 1 + part * (Math.min(MOST_GROWTH_OF_TEXT, 1 / scaleOf(first)) - 1));
-    const laid = (scaleOf(first) < 0.97 ? grown.map(lay) : []).find((each) => scaleOf(each) > READABLE + 0.03) ?? first;
+    const laid = legible(children, parents, joined);
     for (const [part, box] of laid.boxes) {
       if (!items.has(part)) items.set(part, { part, opened: true });
       items.get(part).box = box;
@@ -176,14 +181,81 @@ function drawGraph(data, act) {
     return [(wide + 18) * slant, LINE * [name, value, gradient].filter((line) => line !== null).length + 10];
   });
 
-  function sizeOfPart(part) {
-    const i = Number(part.slice(1).split("@")[0]);
-    if (part[0] === "g") return [Math.max(90, breadthOf(groups.names[i], 0, 12) + 26), 40];
-    const [name, value, gradient, broadest] = data.labels[i];
-    if (part[0] === "s") return [Math.max(40, breadthOf(name, 0, 12) + 22), 22];
-    const lines = [name, value, gradient].filter((line) => line !== null).length;
-    const width = Math.max(6.6 * broadest, breadthOf(name, 0, 12)) + 20;
-    return [data.nodes[i].kind === "output" ? width * 1.6 : width, LINE * lines + 12];
+  const scaleIn = ([wide, high], { width, height }) => Math.min((wide - 4) / width, (high - 4) / height);
+
+  // Parts are laid out closer, then with nothing but their names, until every name can be read in the whole drawing;
+  // where that cannot be, as most can, those of groups first.
+  function legible(children, parents, joined) {
+    const there = [Math.max(340, room[0]), Math.max(200, room[1])];
+    const ends = joined.map(({ a, b }) => [a, b]);
+    const sizeOf = [0, 1, 2].map((brief) => remembered((part) => sizeOfPart(part, brief)));
+    const lay = ({ brief, ...way }) => withSides(nestedLayout("g0", children, (part) => parents.get(part), ends,
+      (part) => sizeOf[brief](part), there, way), ends);
+    const parts = [...parents.keys()].filter((part) => part !== "g0");
+    if (!room[0] || parts.length > MOST_TRIED) return lay(WAYS[0]);
+    let best = null;
+    for (const way of WAYS) {
+      const laid = lay(way);
+      const scale = Math.min(1, scaleIn(room, laid));
+      const untold = scale >= FULL_TEXT ? 0 : parts.reduce((sum, part) => sum
+        + untoldOf(part, laid.boxes.get(part), scale) * (part[0] === "g" ? parts.length : 1), 0);
+      if (!best || untold < best.untold) best = { laid, untold };
+      if (!untold) break;
+    }
+    untoldGroups = best.untold >= parts.length;
+    return best.laid;
+  }
+
+  // What is open at first is closed again, the fullest group before others, where its room is too small for names.
+  function buildFirst() {
+    open = new Set(groups ? groups.open : [0]);
+    for (;;) {
+      build();
+      const around = new Set([...open].map((g) => groups?.parents[g]));
+      const parts = (g) => [...items.values()].filter((item) => item.parent === `g${g}`).length;
+      const [fullest] = [...open].filter((g) => g > 0 && !around.has(g)).sort((a, b) => parts(b) - parts(a));
+      if (!untoldGroups || fullest === undefined || drawn() - parts(fullest) + 1 < FEWEST_DRAWN) return;
+      open.delete(fullest);
+    }
+  }
+
+  const shapeOf = (part, i) => (part[0] === "g" ? "group" : part[0] === "s" ? "stub" : data.nodes[i].kind);
+  const titleOf = (part, i) => (part[0] === "g" ? groups.names[i] : data.labels[i][0]);
+  const numberOf = (part) => Number(part.slice(1).split("@")[0]);
+
+  // Whether a result is called by the module whose frame it stands in, so that its operation says more.
+  function inOwnFrame(part) {
+    const last = (name) => name.split(".").at(-1).replace(/\)$/, "");
+    return groups !== null && part[0] === "n" && / \(.+\)$/.test(data.labels[numberOf(part)][0])
+      && last(titleOf(part, numberOf(part)).split("(")[1]) === last(groups.names[groups.of[numberOf(part)]]);
+  }
+
+  // The breadth that a part has for its text.
+  const breadthFor = (width, shape, scale) => width * (shape === "output" ? 0.62 : 1)
+    - (shape === "application" ? 12 : 6) / scale;
+
+  // How much of a name cannot be read: nothing, its words, or all.
+  function untoldOf(part, [, , width, height], scale) {
+    const i = numberOf(part);
+    if (height * scale + 1 < SMALLEST_TEXT + 2) return 1;
+    const told = telling(titleOf(part, i), 0, breadthFor(width, shapeOf(part, i), scale),
+      Math.max(12, SMALLEST_TEXT / scale), inOwnFrame(part));
+    return told === undefined ? 1 : hasWord(told) || !hasWord(titleOf(part, i)) ? 0 : 0.5;
+  }
+
+  // The size of a part with all its lines; of a brief one with its name alone; of a briefer one with that in the
+  // shortest form that has a word.
+  function sizeOfPart(part, brief) {
+    const i = numberOf(part);
+    const forms = formsOf(titleOf(part, i), 0, inOwnFrame(part));
+    const name = Math.min(...forms.filter((form, k) => k === 0 || (brief === 2 && hasWord(form)))
+      .map((form) => breadthOf(form, 0, 12)));
+    if (part[0] === "g") return brief ? [name + 20, 24] : [Math.max(90, name + 26), 40];
+    if (part[0] === "s") return [Math.max(40, name + 22), 22];
+    const slant = data.nodes[i].kind === "output" ? 1.6 : 1;
+    if (brief) return [Math.max(34, name + 26) * slant, 24];
+    const lines = data.labels[i].slice(0, 3).filter((line) => line !== null).length;
+    return [(Math.max(6.6 * data.labels[i][3], name) + 20) * slant, LINE * lines + 12];
   }
 
   function drawAll(opened) {
@@ -226,10 +298,10 @@ function drawGraph(data, act) {
 
   function drawPart(item) {
     const kind = item.part[0];
-    const i = Number(item.part.slice(1).split("@")[0]);
+    const i = numberOf(item.part);
     const node = kind === "g" ? null : data.nodes[i];
     const shape = kind === "g" ? "group" : node.kind;
-    Object.assign(item, { kind, i, shape });
+    Object.assign(item, { kind, i, shape, inOwn: inOwnFrame(item.part) });
     const names = ["node", shape, kind === "s" && "stub", node && !node.requires_grad && "constant",
       node?.failed && "failed"];
     item.element = svgElement("g", { class: names.filter(Boolean).join(" "), role: "button", tabindex: "-1" });
@@ -239,7 +311,7 @@ function drawGraph(data, act) {
       const [x, y, width, height] = item.box;
       item.element.append(outline(shape, [x, y, width + 6, height + 6], "ring"));
     }
-    item.lines = kind === "g" ? [groups.names[i], `${groups.counts[i]} nodes`, null]
+    item.lines = kind === "g" ? [groups.names[i], groups.notes[i], null]
       : kind === "s" ? [data.labels[i][0], null, null] : data.labels[i].slice(0, 3);
     item.texts = LINES.map((name) => svgElement("text", { class: name }));
     item.element.append(...item.texts);
@@ -253,7 +325,10 @@ function drawGraph(data, act) {
     return item.element;
   }
 
-  const labelOf = ({ kind, i }, held) => (kind === "g" ? `${groups.names[i]}, closed group of ${groups.counts[i]} nodes`
+  const groupLabel = (i) => [groups.names[i], groups.notes[i], `closed group of ${groups.counts[i]} nodes`]
+    .filter((told) => told !== `${groups.counts[i]} nodes`).join(", ");
+
+  const labelOf = ({ kind, i }, held) => (kind === "g" ? groupLabel(i)
     : [data.names[i], data.nodes[i].kind, kind === "s" ? "drawn again at its use" : "", held,
       data.insides[i] === undefined ? "" : "has a walk inside"].filter(Boolean).join(", "));
 
@@ -261,6 +336,7 @@ function drawGraph(data, act) {
   function toggle(g) {
     if (open.has(g)) open.delete(g);
     else open.add(g);
+    asMade = false;
     build();
     act.onGroups();
     reveal(open.has(g) ? [`g${g}`] : [`g${g}`]);
@@ -273,7 +349,7 @@ function drawGraph(data, act) {
     for (let g = groups ? groups.of[i] : 0; g > 0; g = groups.parents[g]) {
       if (!open.has(g)) { open.add(g); changed = true; }
     }
-    if (changed) { build(); act.onGroups(); }
+    if (changed) { asMade = false; build(); act.onGroups(); }
   }
 
   function rove(part) {
@@ -368,14 +444,15 @@ function drawGraph(data, act) {
     const [x, y, width, height] = item.box;
     const { scale } = view;
     const leading = scale >= 1 ? LINE : (SMALLEST_TEXT + 2) / scale;
-    const fitting = scale >= 1 ? 3 : Math.max(0, Math.floor((height * scale + 1) / (SMALLEST_TEXT + 2)));
-    const chosen = [0, 2, 1].filter((k) => item.lines[k]).slice(0, fitting).sort();
-    const kept = scale >= 1 ? [0, 1, 2].filter((k) => item.lines[k]) : chosen;
-    const breadth = width * (item.shape === "output" ? 0.62 : 1) - (item.shape === "application" ? 12 : 6) / scale;
+    const oneFits = height * scale + 1 >= SMALLEST_TEXT + 2 ? 1 : 0;
+    const fitting = scale >= 1 ? Math.floor((height + 2) / LINE)
+      : Math.max(0, Math.floor((height * scale - 2) / (SMALLEST_TEXT + 2)), oneFits);
+    const kept = [0, 2, 1].filter((k) => item.lines[k]).slice(0, fitting).sort();
+    const breadth = breadthFor(width, item.shape, scale);
     let top = y - leading * (kept.length - 1) / 2 + 4 / Math.min(1, scale);
     item.texts.forEach((text, k) => {
       const font = Math.max(k === 0 ? 12 : 11, SMALLEST_TEXT / scale);
-      text.textContent = fitted(kept.includes(k) ? item.lines[k] : "", k, breadth, font);
+      text.textContent = fitted(kept.includes(k) ? item.lines[k] : "", k, breadth, font, item.inOwn);
       text.style.fontSize = `${font}px`;
       text.setAttribute("x", x);
       text.setAttribute("y", top);
@@ -403,7 +480,7 @@ function drawGraph(data, act) {
       link.text.textContent = "";
       if (!link.norm) continue;
       const length = link.path.getTotalLength();
-      const wide = breadthOf(link.norm, 2, font) + 4;
+      const wide = breadthOf(link.norm, 2, font) + 12;
       for (const part of ALONG_A_LINE) {
         const { x, y } = link.path.getPointAtLength(length * part);
         const box = [x, y, wide, font + 2];
@@ -465,8 +542,21 @@ function drawGraph(data, act) {
     const scale = Math.min(wanted, most);
     const seen = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4
       && top * scale + view.y >= 4 && bottom * scale + view.y <= room[1] - 4;
-    if (seen) return;
-    show(scale, room[0] / 2 - (left + right) / 2 * scale, room[1] / 2 - (top + bottom) / 2 * scale);
+    if (!seen) show(scale, room[0] / 2 - (left + right) / 2 * scale, room[1] / 2 - (top + bottom) / 2 * scale);
+    keepClear(boxes);
+  }
+
+  // The overview stands in a corner where it covers nothing that is looked at.
+  function keepClear(boxes) {
+    const [wide, high] = [overview.clientWidth + 8, overview.clientHeight + 8];
+    const covers = ([right, low]) => boxes.some(([x, y, w, h]) => {
+      const [left, top] = [(x - w / 2) * view.scale + view.x, (y - h / 2) * view.scale + view.y];
+      return (right ? left + w * view.scale > room[0] - wide : left < wide)
+        && (low ? top + h * view.scale > room[1] - high : top < high);
+    });
+    const [right, low] = CORNERS.find((corner) => !covers(corner)) ?? CORNERS[0];
+    overview.classList.toggle("at-left", !right);
+    overview.classList.toggle("at-top", !low);
   }
 
   function follow(step) {
@@ -481,7 +571,8 @@ function drawGraph(data, act) {
     room = [frame.clientWidth, frame.clientHeight];
     if (!room[0]) return false;
     if (room[0] && (Math.abs(room[0] - before[0]) > 60 || Math.abs(room[1] - before[1]) > 30)) {
-      build();
+      if (asMade) buildFirst();
+      else build();
       act.onGroups();
     }
     if (room[0] !== before[0] || room[1] !== before[1]) {
@@ -608,14 +699,20 @@ function drawGraph(data, act) {
     reveal([partOf(i)]);
   }
 
+  const drawn = () => [...items.values()].filter((item) => !item.opened).length;
   const at = (element) => [...items.values()].find((item) => item.element === element);
   build();
   return { frame, build, failed, point, compute, light, travelled, forget, finish, hold, sendBeads, stopBeads, fit,
     follow, select, besides, at,
     whole, zoom,
-    openTo, toggle, reveal, partOf, thickness, drawn: () => [...items.values()].filter((item) => !item.opened).length,
+    openTo, toggle, reveal, partOf, thickness, drawn,
     isOpen: (g) => open.has(g), grouped: groups !== null };
 }
+
+const remembered = (f) => {
+  const known = new Map();
+  return (x) => known.get(x) ?? known.set(x, f(x)).get(x);
+};
 
 // As much of a line as there is breadth for, of a number fewer digits first; nothing where even that says nothing.
 const ruler = document.createElement("canvas").getContext("2d");
@@ -629,22 +726,36 @@ function breadthOf(text, k, font) {
 const shortened = (line, k) => (k === 1 && line[0] === "(" ? line.replace(/ [a-z]+\d+/, "")
   : line.replace(/\d+\.\d+/, (digits) => String(Number(Number(digits).toPrecision(2)))));
 
-// Shorter forms of a name, the more telling before: what the program calls it, the last parts of its path.
-function shortNames(name) {
-  const given = /^(.+) \(([^()]+)\)$/.exec(name);
-  const parts = (given ? given[2] : name).split(".");
-  return [...given ? [given[2]] : [], ...parts.slice(1).map((_, k) => `\u2026${parts.slice(k + 1).join(".")}`),
-    ...given ? [given[1]] : []];
+// Forms of a name, the more telling before: what the program calls it, the last parts of its path with a word among
+// them, the numbers of rounds, the sign of an operation.
+const SIGNS = { multiply: "\u00d7", add: "+", subtract: "\u2212", divide: "\u00f7", matmul: "@", negative: "\u2212" };
+
+function formsOf(line, k, inOwn = false) {
+  if (k !== 0) return [line, shortened(line, k), ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
+    " \u2026")] : []];
+  const counted = /^(rounds? [\d\u2013]+) of \d+$|^(\d+ op)erations$/.exec(line);
+  if (counted) return counted[1] ? [line, counted[1], counted[1].split(" ")[1]] : [line, `${counted[2]}s`];
+  const [, operation, rest] = /^(\w+)( #\d+)?$/.exec(line) ?? [];
+  if (SIGNS[operation]) return [line, SIGNS[operation] + (rest ?? "")];
+  const given = /^(.+) \(([^()]+)\)$/.exec(line);
+  if (given && inOwn) return [line, given[1]];
+  const parts = (given ? given[2] : line).split(".");
+  const ends = parts.map((part, k) => (k && /^[^\d]/.test(part) ? `\u2026${parts.slice(k).join(".")}` : null));
+  return [line, ...given ? [given[2]] : [], ...ends.filter(Boolean), ...given && parts.length < 2 ? [given[1]] : []];
 }
 
-function fitted(line, k, breadth, font) {
-  const fits = (text) => breadthOf(text, k, font) <= breadth;
-  if (fits(line)) return line;
-  const short = (k === 0 ? shortNames(line) : [shortened(line, k)]).find(fits);
-  if (short) return short;
-  if (k === 2) return "";
-  for (let kept = line.length - 1; kept > 1; kept -= 1) {
-    if (fits(`${line.slice(0, kept)}\u2026`)) return `${line.slice(0, kept)}\u2026`;
+const hasWord = (text) => /[a-z]{4}/i.test(text);
+const telling = (line, k, breadth, font, inOwn) => formsOf(line, k, inOwn)
+  .find((form) => breadthOf(form, k, font) <= breadth);
+
+// Where no form fits, as much of a line as still says something.
+const FEWEST_LETTERS = 4;
+
+function fitted(line, k, breadth, font, inOwn) {
+  const told = telling(line, k, breadth, font, inOwn);
+  if (told !== undefined || k === 2) return told ?? "";
+  for (let kept = line.length - 1; kept >= Math.max(FEWEST_LETTERS, line.length / 2); kept -= 1) {
+    if (breadthOf(`${line.slice(0, kept)}\u2026`, k, font) <= breadth) return `${line.slice(0, kept)}\u2026`;
   }
   return "";
 }

@@ -5,13 +5,17 @@ const ACROSS = 40;
 const ACROSS_GROUPS = 86;
 const BETWEEN_ROWS = 30;
 const MOST_ROWS = 5;
-const MOST_COLUMNS = 4;
+const NARROW = 600;
+const MOST_COLUMNS = 6;
 const DOWN = 14;
 const INSET = 12;
-const HEADING = 30;
+const HEADING = 20;
+const LEAST_DOWN = 7;
+const LEAST_INSET = 6;
+const WEIGHT_OF_OWN = 0.1;
 
 // Places for parts of known sizes: `links` are pairs of parts, listed in the order in which the parts came to be.
-function inLayers(parts, links, sizeOf, room) {
+function inLayers(parts, links, sizeOf, room, { gap, fold }) {
   const order = new Map(parts.map((part, i) => [part, i]));
   const ways = links.map(([a, b]) => (order.get(a) < order.get(b) ? [a, b] : [b, a])).filter(([a, b]) => a !== b);
   const [before, after] = [new Map(parts.map((p) => [p, []])), new Map(parts.map((p) => [p, []]))];
@@ -26,77 +30,83 @@ function inLayers(parts, links, sizeOf, room) {
   for (const part of parts) (layers[depth.get(part)] ??= []).push(part);
   const filled = layers.filter(Boolean);
   const height = new Map(parts.map((part) => [part, 0]));
-  for (const layer of filled) spread(layer, layer.map(() => 0), sizeOf, height);
+  const down = Math.max(LEAST_DOWN, gap * DOWN);
+  for (const layer of filled) spread(layer, layer.map(() => 0), sizeOf, height, down);
+  const isOwn = (part) => !before.get(part).length && after.get(part).length < 2;
+  const weight = new Map(parts.map((part) => [part, isOwn(part) ? WEIGHT_OF_OWN : 1]));
   for (let sweep = 0; sweep < 6; sweep += 1) {
     const neighbours = sweep % 2 ? after : before;
     for (const layer of sweep % 2 ? filled.toReversed() : filled) {
       const wish = new Map(layer.map((part) => {
         const around = neighbours.get(part).length ? neighbours.get(part) : [part];
-        return [part, around.reduce((sum, p) => sum + height.get(p), 0) / around.length];
+        const all = around.reduce((sum, p) => sum + weight.get(p), 0);
+        return [part, around.reduce((sum, p) => sum + weight.get(p) * height.get(p), 0) / all];
       }));
       if (sweep < 4) layer.sort((a, b) => wish.get(a) - wish.get(b));
-      spread(layer, layer.map((part) => wish.get(part)), sizeOf, height);
+      spread(layer, layer.map((part) => wish.get(part)), sizeOf, height, down, (part) => weight.get(part));
     }
   }
-  const across = parts.some((part) => part[0] === "g") ? ACROSS_GROUPS : ACROSS;
-  return inRows(folded(filled, height, sizeOf, room), height, sizeOf, across, room);
+  const across = gap * (parts.some((part) => part[0] === "g") ? ACROSS_GROUPS : ACROSS);
+  return inRows(folded(filled, height, sizeOf, room && fold * room[1], down), height, sizeOf, across, room, gap);
 }
 
 // A layer much higher than its room goes on beside itself, as columns do.
-function folded(layers, height, sizeOf, room) {
-  if (!room) return layers;
+function folded(layers, height, sizeOf, high, down) {
+  if (!high) return layers;
   return layers.flatMap((layer) => {
-    const tall = layer.reduce((sum, part) => sum + sizeOf(part)[1] + DOWN, 0);
-    const columns = Math.min(MOST_COLUMNS, layer.length, Math.ceil(tall / (1.5 * room[1])));
+    const tall = layer.reduce((sum, part) => sum + sizeOf(part)[1] + down, 0);
+    const columns = Math.min(MOST_COLUMNS, layer.length, Math.ceil(tall / high));
     if (columns < 2) return [layer];
     const middle = layer.reduce((sum, part) => sum + height.get(part), 0) / layer.length;
     const each = Math.ceil(layer.length / columns);
     return Array.from({ length: Math.ceil(layer.length / each) }, (_, k) => {
       const column = layer.slice(k * each, (k + 1) * each);
       const step = tall / layer.length;
-      spread(column, column.map((_, i) => middle + (i - (column.length - 1) / 2) * step), sizeOf, height);
+      spread(column, column.map((_, i) => middle + (i - (column.length - 1) / 2) * step), sizeOf, height, down);
       return column;
     });
   });
 }
 
 // A drawing much wider than its room goes on in further rows, like text, where it can then be larger.
-function inRows(layers, height, sizeOf, across, room) {
+function inRows(layers, height, sizeOf, across, room, gap) {
   const one = framedPlaces(layers, height, sizeOf, across);
   if (!room) return one;
   const scaleOf = ({ width, height: tall }) => Math.min(1, room[0] / width, room[1] / tall);
   const widest = Math.max(...layers.flat().map((part) => sizeOf(part)[0])) + across;
   let best = one;
-  for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < 1 && layers.length > 2 * rows; rows += 1) {
-    for (const width of new Set([one.width / rows, Math.max(widest, one.width / rows)])) {
-      const laid = stacked(cutInRows(layers, sizeOf, across, width)
-        .map((row) => framedPlaces(row, height, sizeOf, across)));
+  for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < 1 && layers.length > (room[0] < NARROW ? rows : 2 * rows);
+    rows += 1) {
+    for (const [width, over] of [[one.width / rows, 0.5], [Math.max(widest, one.width / rows), 0.5], [widest, 0]]) {
+      const laid = stacked(cutInRows(layers, sizeOf, across, width, over)
+        .map((row) => framedPlaces(row, height, sizeOf, across)), BETWEEN_ROWS * Math.max(0.6, gap));
       if (scaleOf(laid) > 1.1 * scaleOf(best)) best = laid;
     }
   }
   return best;
 }
 
-function cutInRows(layers, sizeOf, across, width) {
+// A row may be longer than its width by part of its last column.
+function cutInRows(layers, sizeOf, across, width, over) {
   const rows = [[]];
   let used = 0;
   for (const layer of layers) {
     const wide = Math.max(...layer.map((part) => sizeOf(part)[0])) + across;
-    if (used + wide / 2 > width && rows.at(-1).length) { rows.push([]); used = 0; }
+    if (used + (1 - over) * wide > width && rows.at(-1).length) { rows.push([]); used = 0; }
     rows.at(-1).push(layer);
     used += wide;
   }
   return rows;
 }
 
-function stacked(rows) {
+function stacked(rows, between) {
   const places = new Map();
   let top = 0;
   for (const row of rows) {
     for (const [part, [x, y]] of row.places) places.set(part, [x, y + top]);
-    top += row.height + BETWEEN_ROWS;
+    top += row.height + between;
   }
-  return { places, width: Math.max(...rows.map((row) => row.width)), height: top - BETWEEN_ROWS };
+  return { places, width: Math.max(...rows.map((row) => row.width)), height: top - between };
 }
 
 function framedPlaces(layers, height, sizeOf, across) {
@@ -115,31 +125,34 @@ function framedPlaces(layers, height, sizeOf, across) {
 
 // Give every part the height nearest to its wish that keeps the order and the gaps: parts that would overlap are joined
 // to a block, which moves to the average of its members' wishes.
-function spread(layer, wishes, sizeOf, height) {
+function spread(layer, wishes, sizeOf, height, down, weight = () => 1) {
   const blocks = [];
   let total = 0;
   const offsets = layer.map((part, i) => {
-    if (i) total += (sizeOf(layer[i - 1])[1] + sizeOf(part)[1]) / 2 + DOWN;
+    if (i) total += (sizeOf(layer[i - 1])[1] + sizeOf(part)[1]) / 2 + down;
     return total;
   });
   wishes.forEach((wish, i) => {
-    let [start, members] = [wish - offsets[i], 1];
+    let [start, weighs, members] = [wish - offsets[i], weight(layer[i]), 1];
     while (blocks.length && blocks.at(-1)[0] > start) {
-      const [other, more] = blocks.pop();
-      start = (start * members + other * more) / (members + more);
-      members += more;
+      const [other, more, others] = blocks.pop();
+      start = (start * weighs + other * more) / (weighs + more);
+      weighs += more;
+      members += others;
     }
-    blocks.push([start, members]);
+    blocks.push([start, weighs, members]);
   });
   let i = 0;
-  for (const [start, members] of blocks) {
+  for (const [start, , members] of blocks) {
     for (let k = 0; k < members; k += 1, i += 1) height.set(layer[i], start + offsets[i]);
   }
 }
 
 // Places for a whole drawing: `children` lists the parts of every open group, `links` the edges between parts, and
 // `parentOf` leads to the open group that a part lies in. Boxes are [x, y, width, height] from the centre.
-function nestedLayout(root, children, parentOf, links, leafSize, room) {
+// `gap` says how much of the usual distances is kept, `fold` how many times as high as its room a layer may be.
+function nestedLayout(root, children, parentOf, links, leafSize, room, ways = { gap: 1, fold: 1.5 }) {
+  const { gap } = ways;
   const boxes = new Map();
   const sizes = new Map();
   const inner = new Map();
@@ -154,26 +167,29 @@ function nestedLayout(root, children, parentOf, links, leafSize, room) {
       perGroup.get(shared).push(pair);
     }
   }
+  const inset = Math.max(LEAST_INSET, gap * INSET);
+  const heading = HEADING + Math.max(LEAST_DOWN, gap * INSET);
   const measure = (part) => {
     if (!children.has(part)) return leafSize(part);
     const parts = children.get(part);
     parts.forEach((each) => sizes.set(each, measure(each)));
     const laid = inLayers(parts, perGroup.get(part) ?? [], (each) => sizes.get(each),
-      room && (part === root ? room : [room[0] - 2 * INSET, Math.max(120, room[1] - INSET - HEADING)]));
+      room && (part === root ? room : [room[0] - 2 * inset, Math.max(120, room[1] - inset - heading)]),
+      ways);
     inner.set(part, laid);
-    return part === root ? [laid.width, laid.height] : [laid.width + 2 * INSET, laid.height + INSET + HEADING];
+    return part === root ? [laid.width, laid.height] : [laid.width + 2 * inset, laid.height + inset + heading];
   };
   const place = (part, left, top) => {
     const { places } = inner.get(part);
     for (const [each, [x, y]] of places) {
       const [width, height] = sizes.get(each);
       boxes.set(each, [left + x, top + y, width, height]);
-      if (inner.has(each)) place(each, left + x - width / 2 + INSET, top + y - height / 2 + HEADING);
+      if (inner.has(each)) place(each, left + x - width / 2 + inset, top + y - height / 2 + heading);
     }
   };
   const [width, height] = measure(root);
-  place(root, INSET, INSET);
-  return { boxes, width: width + 2 * INSET, height: height + 2 * INSET };
+  place(root, inset, inset);
+  return { boxes, width: width + 2 * inset, height: height + 2 * inset };
 }
 
 // A drawing that was placed elsewhere, made to fill its room: where there is breadth or height to spare, boxes grow
@@ -224,7 +240,7 @@ function stretched(boxes, needs, length, room) {
 function curveBetween([ax, ay, aw, ah], [bx, by, bw, bh]) {
   const [x, tip] = [ax + aw / 2, bx - bw / 2];
   const foot = tip - 7;
-  if (foot < x - 40 && Math.abs(ay - by) > (ah + bh) / 2) return wayBack(x, ay, foot, by, bh, tip);
+  if (leadsBack(x, tip)) return wayBack(x, ay, ah, foot, by, bh, tip);
   const hang = Math.min(70, Math.max(0, foot - x - 60) / 8);
   const bend = Math.max(18, Math.abs(foot - x) / 2);
   const at = (v) => v.toFixed(1);
@@ -233,9 +249,24 @@ function curveBetween([ax, ay, aw, ah], [bx, by, bw, bh]) {
     head: [tip, by, foot, by] };
 }
 
-// Where a row goes on below, a line leads back to its beginning between the two, as the eye does.
-function wayBack(x, y, foot, by, bh, tip) {
-  const level = by - Math.sign(by - y) * (bh / 2 + 13);
+const leadsBack = (x, tip) => tip - 7 < x - 40;
+
+// Room is made at both sides for the lines that lead back.
+function withSides(laid, links) {
+  let [left, right] = [0, laid.width];
+  for (const [[ax, , aw], [bx, , bw]] of links.map((ends) => ends.map((part) => laid.boxes.get(part)))) {
+    const [x, tip] = [ax + aw / 2, bx - bw / 2];
+    if (leadsBack(x, tip)) [left, right] = [Math.min(left, tip - 29), Math.max(right, x + 22)];
+  }
+  const boxes = new Map([...laid.boxes].map(([part, [x, ...rest]]) => [part, [x - left, ...rest]]));
+  return { ...laid, boxes, width: right - left };
+}
+
+// Where a row goes on below, a line leads back to its beginning between the two, as the eye does; in one row, below
+// both.
+function wayBack(x, y, high, foot, by, bh, tip) {
+  const apart = Math.abs(y - by) > (high + bh) / 2;
+  const level = apart ? by - Math.sign(by - y) * (bh / 2 + 13) : Math.max(y + high / 2, by + bh / 2) + 9;
   const points = [[x + 20, y], [x + 20, level], [x, level], [foot, level], [foot - 20, level], [foot - 20, by],
     [foot, by]].map(([a, b]) => `${a.toFixed(1)},${b.toFixed(1)}`);
   const curve = [`M${x.toFixed(1)},${y.toFixed(1)}C`, points.slice(0, 3).join(" "), `L${points[3]}C`,

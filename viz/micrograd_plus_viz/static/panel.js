@@ -177,7 +177,7 @@ let codeIsShown = false;
 
 function codeSection(rule) {
   if (!rule.source) return null;
-  const title = "The rule\u2019s code";
+  const title = `The ${rule.walk ? "operation" : "rule"}\u2019s code`;
   const shown = make("details", "sources", make("summary", "title", title, make("span", "",
     `${rule.file}, line ${rule.line}`)), scroller("source", title, ...sourceLines(rule.source)));
   shown.open = codeIsShown;
@@ -335,7 +335,7 @@ const outputsOf = (data, i) => data.edges.filter(([from, to]) => from === i && d
 
 function insideButton(data, i, enter) {
   const like = data.insides[i];
-  const text = typeof like === "number" ? `Step inside ${data.names[like]}, made alike`
+  const text = typeof like === "number" ? `Step inside one made alike: ${data.names[like]}`
     : `Step inside ${data.names[i]}`;
   return makeButton("inside", enter, text);
 }

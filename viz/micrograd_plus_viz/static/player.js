@@ -29,6 +29,7 @@ export function mount(host, data, opts = {}) {
     onNode, onGroups: () => { if (ready) restore(); }, search, values: () => valuesFirst(least === 0),
     along: () => { along = !along; player.querySelector(".along")?.setAttribute("aria-pressed", String(along)); seek(
       index); },
+    nextAdding: () => jump((step) => step.accumulates), size, hush,
     full: () => (document.fullscreenElement ? document.exitFullscreen() : (opts.frame ?? player).requestFullscreen?.()),
   };
   const graph = drawGraph(data, act);
@@ -41,7 +42,7 @@ export function mount(host, data, opts = {}) {
   const tip = make("div", "tip");
   tip.setAttribute("role", "status");
   tip.hidden = true;
-  const tools = viewTools(graph, act);
+  const tools = viewTools(data, graph, act);
   const player = make("div", "player", trail(opts), controlled.bar, opts.strip,
     data.note && make("p", "note", data.note), make("div", "stage", graph.frame), make("div", "under", legend, tools),
     said, line, panel, tip);
@@ -134,9 +135,18 @@ export function mount(host, data, opts = {}) {
     const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
     const inside = step && !failed && data.insides[step.node] !== undefined;
     line.replaceChildren(...[at === undefined || at === null ? null : lineOf(data, at),
+      step && !failed ? withinButton(step) : null,
       inside ? insideButton(data, step.node, () => enter(step.node)) : null].filter(Boolean));
     tellLegend(step);
     tellPanel(step);
+  }
+
+  // Where a step goes on within one closed group, the group is named, and can be opened.
+  function withinButton(step) {
+    const part = graph.partOf(step.from);
+    if (part[0] !== "g" || part !== graph.partOf(step.to)) return null;
+    return makeButton("inside within", () => { graph.toggle(Number(part.slice(1))); seek(index); },
+      `Within ${data.groups.names[part.slice(1)]}: open it`);
   }
 
   function sayValue() {
@@ -256,15 +266,22 @@ export function mount(host, data, opts = {}) {
     child.focus();
   }
 
-  const size = (by) => player.style.setProperty("zoom", String(Math.min(2, Math.max(0.8, by * (player.style.zoom
-    || 1)))));
+  function size(by) {
+    player.style.setProperty("zoom", String(Math.min(2, Math.max(0.8, by * (player.style.zoom || 1)))));
+  }
+
+  function hush() {
+    const hidden = player.classList.toggle("hushed");
+    player.querySelector(".hush").setAttribute("aria-pressed", String(hidden));
+  }
+
   const keys = {
     ArrowRight: act.next, ArrowLeft: act.back, Home: act.first, End: act.last, " ": act.play,
     Escape: () => { if (selected !== null) letGo(); else opts.leave?.(); },
-    a: () => jump((step) => step.accumulates), n: () => jump((step) => [step.from, step.to].includes(
+    a: act.nextAdding, n: () => jump((step) => [step.from, step.to].includes(
       selected ?? data.steps[index - 1]?.to)), "!": () => jump(oddOne), g: () => controlled.wanted.focus(),
     "/": () => controlled.search.focus(), 0: () => graph.whole(), o: act.along, f: act.full, v: act.values,
-    "+": () => size(1.15), "=": () => size(1.15), "-": () => size(1 / 1.15), h: () => player.classList.toggle("hushed"),
+    "+": () => size(SIZE_STEP), "=": () => size(SIZE_STEP), "-": () => size(1 / SIZE_STEP), h: hush,
   };
   const keysOnNode = { ArrowDown: (part) => graph.besides(part, 1), ArrowUp: (part) => graph.besides(part, -1),
     Enter: (part) => { const item = graph.at(part); if (part.matches(".group, .group-heading")) graph.toggle(

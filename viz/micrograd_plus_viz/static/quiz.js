@@ -140,6 +140,7 @@ function keptOfView(host) {
     const next = host.shadowRoot.querySelector(".player");
     next.style.zoom = zoom;
     next.classList.toggle("hushed", hushed);
+    next.querySelector(".hush").setAttribute("aria-pressed", String(hushed));
     if (along) host.shadowRoot.querySelector(".along").click();
   };
 }
