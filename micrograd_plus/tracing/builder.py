@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
+from sys import intern
 from typing import Any
 
 from ..backends import tensors
@@ -26,7 +27,7 @@ from . import formulas
 from .calls import Calls, Made
 from .failures import Failed
 from .formulas import at_hand, formula
-from .names import Labels, Names, unique
+from .names import Labels, Names, numbered
 from .outline import Application, Constant, Number, Outline
 from .recorder import Forward, Inside, Recorder, Seen, Told, Walk as Walked
 from .sites import ENGINE, Site, calls_others, kind_of, rule_source, site_at
@@ -202,7 +203,7 @@ class Builder:
             kind=kind,
             op=op.name if op is not None and applied else None,
             called=self._called(place) if applied else None,
-            name=self.every_name[place],
+            name=self._name(place),
             label=self.labels[place],
             summary=first_line(op) if applied else None,
             inputs=[(name, self.outline.places[id(parent)]) for name, parent in self.outline.inputs(key)],
@@ -222,19 +223,18 @@ class Builder:
 
     def _called(self, place: int) -> str | None:
         """The function that the program called, where that is no other name for the operation."""
-        at = self.outline.turn_of(self.outline.keys[place])
+        at = self.outline.turn_at[place]
         if at is None or (between := self.applications[at][9]) is None:
             return None
         name = between.co_name
+        if name.startswith(("_", "<")) or len(name) < 3 or name in OWN_NAMES or name == self.applications[at][0].name:
+            return None
         if kind_of(between) is not ENGINE or calls_others(between):
             return None
-        if name.startswith(("_", "<")) or len(name) < 3 or name in OWN_NAMES:
-            return None
-        alone = not self.outline.goes_on(at) and not self.outline.went_on(at)
-        return name if alone and name != self.applications[at][0].name else None
+        return None if self.outline.goes_on(at) or self.outline.went_on(at) else name
 
     def _inside(self, told: Told, key: Any) -> Callable[[], Trace | None] | None:
-        return inside(told, self._upstreams.get(id(key)))
+        return inside(told, self._upstreams.get(id(key))) if told[0].composite else None
 
     @cached_property
     def _upstreams(self) -> dict[int, Any]:
@@ -251,9 +251,15 @@ class Builder:
         """What the user's program calls each value."""
         return Labels(self.outline, self._names).labels
 
+    def _name(self, place: int) -> str:
+        """What a node is called in every part of the record: names that come again are numbered."""
+        plain, numbers = self._plain_names
+        return f"{plain[place]} #{numbers[place]}" if numbers[place] else plain[place]
+
     @cached_property
-    def every_name(self) -> list[str]:
-        """What each node is called, in every part of the record."""
+    def _plain_names(self) -> tuple[list[str], list[int]]:
+        """What each node is called by itself, and the how manieth of this name it is; 0 where there is one alone, and
+        for constants, which go by their numbers."""
         plain: list[str] = []
         constants: list[bool] = []
         for place, (key, label) in enumerate(zip(self.outline.keys, self.labels, strict=True)):
@@ -266,15 +272,22 @@ class Builder:
             else:
                 within = label or self._module_of(place)
                 name = self._called(place) or op.name
-                plain.append(f"{name} ({within})" if within else name)
-        return unique(plain, constants)
+                plain.append(intern(f"{name} ({within})") if within else name)
+        return plain, numbered(plain, constants)
 
     def _module_of(self, place: int) -> str | None:
         """The path of the innermost module, or scope, that an application belongs to."""
         group = self._made_groups[1][place]
-        while group is not None and group.kind not in ("module", "scope"):
-            group = self._calls.around(group)
-        return None if group is None else self._path(group, ("module", "scope"))
+        if group not in self._modules:
+            module = group
+            while module is not None and module.kind not in ("module", "scope"):
+                module = self._calls.around(module)
+            self._modules[group] = None if module is None else self._path(module, ("module", "scope"))
+        return self._modules[group]
+
+    @cached_property
+    def _modules(self) -> dict[Made | None, str | None]:
+        return {}
 
     def _path(self, group: Made, kinds: tuple[str, ...] = ("module", "scope", "function")) -> str:
         """The names of a group and of those around it that are of these kinds."""
@@ -310,19 +323,14 @@ class Builder:
         order: dict[int, Made] = {}
         for group in {id(group): group for group in of_turn}.values():
             self._list(group, order)
-        of_node: list[Made | None] = []
-        waiting: dict[int, list[Made | None]] = {}
-        keys, outline = self.outline.keys, self.outline
-        for key in keys:
-            turn = outline.turn_of(key)
-            of_node.append(None if turn is None else of_turn[turn])
-        for place, key in enumerate(keys):
-            if id(key) in outline.turns:
-                for parent in outline.inputs_of(key):
-                    if parent is not None and id(parent) not in outline.turns:
-                        waiting.setdefault(outline.places[id(parent)], []).append(of_node[place])
-        for place, users in waiting.items():
-            of_node[place] = self._around_all(users)
+        turn_at = self.outline.turn_at
+        of_node = [None if turn is None else of_turn[turn] for turn in turn_at]
+        users: dict[int, dict[int, Made | None]] = {}
+        for start, end in zip(*self.outline.edges, strict=True):
+            if turn_at[start] is None and turn_at[end] is not None:
+                users.setdefault(start, {})[id(of_node[end])] = of_node[end]
+        for place, groups in users.items():
+            of_node[place] = self._around_all([*groups.values()])
         innermost = {id(group): group for group in of_node}
         used = {id(each) for group in innermost.values() for each in self._up(group)}
         return [group for place, group in order.items() if place in used], of_node
@@ -338,7 +346,7 @@ class Builder:
     def _around_all(self, users: list[Made | None]) -> Made | None:
         """The innermost group that all users of a leaf stand in."""
         common = self._up(users[0])
-        for user in {id(user): user for user in users[1:]}.values():
+        for user in users[1:]:
             if not common:
                 break
             there = {id(each) for each in self._up(user)}
@@ -413,15 +421,13 @@ class Builder:
     @cached_property
     def edge_counts(self) -> Counter[tuple[int | None, int | None]]:
         """How many edges join two groups: every part of a long record tells it."""
-        return Counter(self.edges())
+        group_of = self._group_places.__getitem__
+        return Counter(zip(*(map(group_of, ends) for ends in self.outline.edges), strict=True))
 
     def edges(self) -> Iterator[tuple[int | None, int | None]]:
         """Every edge, as the innermost groups of the two nodes it joins."""
-        outline, groups = self.outline, self._group_places
-        for place, key in enumerate(outline.keys):
-            for parent in outline.inputs_of(key):
-                if parent is not None:
-                    yield groups[outline.places[id(parent)]], groups[place]
+        groups = self._group_places
+        return ((groups[start], groups[end]) for start, end in zip(*self.outline.edges, strict=True))
 
     # Steps ------------------------------------------------
 
@@ -586,7 +592,7 @@ class Builder:
 
     def _spelled_as(self, letter: str, place: int) -> str | None:
         """What a node is called in a formula; None where the operation's own letter will do."""
-        return self.labels[place] or (self.every_name[place] if letter in self._labels_in_use else None)
+        return self.labels[place] or (self._name(place) if letter in self._labels_in_use else None)
 
 
 def inside(told: Told, upstream: Any) -> Callable[[], Trace | None] | None:
@@ -594,7 +600,7 @@ def inside(told: Told, upstream: Any) -> Callable[[], Trace | None] | None:
     op, inputs, known, data, params = told[:5]
     numbers = (int, float, complex)
     whole = all(value is None or isinstance(value, (Seen, Variable, *numbers)) for value in inputs)
-    if not op.composite or upstream is None or not whole:
+    if upstream is None or not whole:
         return None
 
     def tell() -> Trace:
