@@ -217,9 +217,18 @@ class Builder:
         )
 
     def _lines(self, number: int, instruction: int) -> list[Site]:
-        return [
-            site_at(call.frame.f_code, call.frame.f_globals, at) for call, at in self._calls.lines(number, instruction)
-        ]
+        return [self._site(call.frame, at) for call, at in self._calls.lines(number, instruction)]
+
+    def _site(self, frame: Any, instruction: int) -> Site:
+        """Where an instruction stands; each is looked up once."""
+        place = id(frame.f_code), instruction
+        if place not in self._sites:
+            self._sites[place] = site_at(frame.f_code, frame.f_globals, instruction)
+        return self._sites[place]
+
+    @cached_property
+    def _sites(self) -> dict[tuple[int, int], Site]:
+        return {}
 
     def _called(self, place: int) -> str | None:
         """The function that the program called, where that is no other name for the operation."""
@@ -262,17 +271,18 @@ class Builder:
         for constants, which go by their numbers."""
         plain: list[str] = []
         constants: list[bool] = []
-        for place, (key, label) in enumerate(zip(self.outline.keys, self.labels, strict=True)):
-            told = self.outline.made_by(key)
-            op = told[0] if told else getattr(key, "op", None)
-            number = None if label or op or isinstance(key, Part) else self._as_number(key)
-            constants.append(number is not None)
-            if isinstance(key, Part) or op is None:
-                plain.append(number or label or "leaf")
-            else:
+        outline, told = self.outline, self.applications
+        for place, (key, label, turn) in enumerate(zip(outline.keys, self.labels, outline.turn_at, strict=True)):
+            op = getattr(key, "op", None) if turn is None else told[turn][0]
+            number = None
+            if op is not None and not isinstance(key, Part):
                 within = label or self._module_of(place)
                 name = self._called(place) or op.name
                 plain.append(intern(f"{name} ({within})") if within else name)
+            else:
+                number = None if label or isinstance(key, Part) else self._as_number(key)
+                plain.append(number or label or "leaf")
+            constants.append(number is not None)
         return plain, numbered(plain, constants)
 
     def _module_of(self, place: int) -> str | None:
@@ -409,8 +419,7 @@ class Builder:
             lines = self._lines(made.call.parent, made.call.instruction)
             line = lines[0] if lines else None
         elif made.loop is not None:
-            frame = self.recorder.calls[made.loop.call].frame
-            line = site_at(frame.f_code, frame.f_globals, made.loop.range[0])
+            line = self._site(self.recorder.calls[made.loop.call].frame, made.loop.range[0])
         return Group(
             id=place, parent=self.parents[place], kind=made.kind, name=name, path=path,
             of=None if made.module is None else type(made.module).__name__,

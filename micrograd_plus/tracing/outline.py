@@ -53,12 +53,14 @@ class Outline:
         self.applications = applications
         self.turns: dict[int, int] = {}
         self.first_uses: dict[int, int] = {}
-        self.inputs_of_turn: list[list[Any]] = []
+        self.inputs_of_turn: list[Sequence[Any]] = []
         self._clocks: list[int] = []
         self._versions: dict[int, list[Constant]] = {}
         self._arrays: dict[int, Any] = {}
         self._results: dict[int, Any] = {}
-        self._values: dict[int, list[tuple[int, Any]]] = {}
+        self._held: dict[int, Any] = {}
+        self._written: dict[int, list[tuple[int, Any]]] = {}
+        self._saved: dict[int, Any] = {}
         self._meet_all()
         self._meet_saved(recorder)
         if not roots:
@@ -75,11 +77,13 @@ class Outline:
             return [told[2]]
         return [getattr(result, "node", None) or result for result in results_of(told)]
 
-    def _input_keys(self, told: Told) -> list[Any]:
+    def _input_keys(self, told: Told) -> Sequence[Any]:
         """What the inputs of an application are known by: the nodes that its result has as parents. They are those of
         the time: an in-place operation may have given a tensor another node since."""
         inputs, known, data, result = told[1], told[2], told[3], told[5]
         if known is None and hasattr(result, "made_by"):  # numbers are known by themselves
+            if all(hasattr(value, "_data") for value in inputs):
+                return inputs
             pairs = zip(inputs, data, strict=True)
             return [value if hasattr(value, "_data") else Number(array) for value, array in pairs]
         if is_sequence(result):
@@ -108,10 +112,16 @@ class Outline:
             found = self._input_keys(told)
             self.inputs_of_turn.append(found)
             for key, array in zip(found, told[3], strict=True):
-                if key is not None:
-                    clock = max(clock, getattr(key, "created", 0))
-                    if id(key) not in turns:
-                        self._meet_leaf(turn, id(key), array)
+                if key is None:
+                    continue
+                clock = max(clock, getattr(key, "created", 0))
+                if id(key) in turns:
+                    continue
+                if id(key) not in self.first_uses:
+                    self.first_uses[id(key)] = turn
+                elif self._held[id(key)] is not array:
+                    self._written.setdefault(id(key), []).append((turn, array))
+                self._held[id(key)] = array
             for key in self.output_keys(told):
                 maker = key.parents[0] if type(key) is Part else key
                 clock = max(clock, getattr(maker, "created", 0))
@@ -121,21 +131,14 @@ class Outline:
                     self._arrays[id(key._data)] = self._results[id(key.variable)] = key
             self._clocks.append(clock)
 
-    def _meet_leaf(self, turn: int, key: int, array: Any) -> None:
-        """Note which application was the first to be given what none had made, and what that held at each time."""
-        if key not in self.first_uses:
-            self.first_uses[key] = turn
-            self._values[key] = [(turn, array)]
-        elif self._values[key][-1][1] is not array:
-            self._values[key].append((turn, array))
-
-    def first_use(self, key: Any) -> tuple[int, Any] | None:
-        """The first application that was given a value, and what it was given."""
+    def first_use(self, key: Any) -> tuple[int, Any, Any] | None:
+        """The first application that was given a value that none had made, what it was given, and the array there."""
         turn = self.first_uses.get(id(key))
         if turn is None:
             return None
+        told = self.applications[turn]
         at = next(at for at, each in enumerate(self.inputs_of_turn[turn]) if each is key)
-        return turn, self.applications[turn][1][at]
+        return turn, told[1][at], told[3][at]
 
     def _constant(self, value: Any, array: Any) -> Any:
         """What a tensor without a node is known by: the application that made its array, or itself while its array is
@@ -151,22 +154,23 @@ class Outline:
         """Note what is known of values made before the recording began: results, and what rules had saved."""
         for walk in recorder.walks:
             if id(walk.key) not in self.turns and hasattr(walk.root, "_data"):
-                self._values.setdefault(id(walk.key), [(0, bare(walk.root))])
+                self._saved.setdefault(id(walk.key), bare(walk.root))
             for node, contribution, _, _, _ in walk.steps:
                 if id(node) in self.turns or not isinstance(node, Node):
                     continue
                 reads = one_by_one(contribution.reads)
                 for name, parent in self.inputs(node):
                     if name in reads and id(parent) not in self.turns:
-                        self._values.setdefault(id(parent), [(0, bare(reads[name]))])
+                        self._saved.setdefault(id(parent), bare(reads[name]))
 
     @cached_property
     def _same_run(self) -> tuple[set[int], set[int]]:
         """The applications that the same run of an instruction asked for as the next one, or as the one before; of
         those that belong to the record."""
-        runs = [(turn, self.applications[turn][8]) for turn in sorted({*self.turn_at} - {None})]
-        together = [(a[0], b[0]) for a, b in pairwise(runs) if a[1] is b[1] is not None]
-        return {turn for turn, _ in together}, {turn for _, turn in together}
+        there = sorted({turn for turn in self.turn_at if turn is not None})
+        run = [told[8] for told in self.applications]
+        together = [(one, other) for one, other in pairwise(there) if run[one] is run[other] is not None]
+        return {one for one, _ in together}, {other for _, other in together}
 
     def goes_on(self, turn: int) -> bool:
         """Whether the run of the instruction that asked for an application asked for the next one as well."""
@@ -257,8 +261,10 @@ class Outline:
             return None
         if isinstance(key, (Number, Constant)):
             return key._data
-        if id(key) in self._values:
-            return self._values[id(key)][0][1]
+        if used := self.first_use(key):
+            return used[2]
+        if id(key) in self._saved:
+            return self._saved[id(key)]
         if isinstance(key, Leaf) or not isinstance(key, Node):
             return getattr(key, "_data", None)
         saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
@@ -266,5 +272,5 @@ class Outline:
 
     def value_before(self, key: Any, turn: int) -> Any:
         """What a leaf held when so many applications had been made."""
-        known = [array for at, array in self._values.get(id(key), ()) if at < turn]
-        return bare(known[-1]) if known else self.value(key)
+        written = [array for at, array in self._written.get(id(key), ()) if at < turn]
+        return bare(written[-1]) if written else self.value(key)

@@ -22,17 +22,20 @@ class Table:
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
         self._places: dict[Any, int] = {}
+        self._of_entry: dict[int, int] = {}
+        self._kept: list[Any] = []
 
     def place(self, entry: Any) -> int | None:
         """Where an entry stands; None for none."""
         if entry is None:
             return None
-        row = entry.to_dict()
-        key = tuple(row.values())
-        if key not in self._places:
-            self._places[key] = len(self.rows)
-            self.rows.append(row)
-        return self._places[key]
+        if id(entry) not in self._of_entry:
+            row = entry.to_dict()
+            place = self._of_entry[id(entry)] = self._places.setdefault(tuple(row.values()), len(self.rows))
+            self._kept.append(entry)
+            if place == len(self.rows):
+                self.rows.append(row)
+        return self._of_entry[id(entry)]
 
 
 def written(trace: Any, start: int = 0, length: int | None = None, insides: bool = True) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from .source import Trace
 
 def spaced(text: str) -> str:
     """Text on one line, without the control characters that neither SVG nor HTML can hold."""
-    shown = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(shown.split())
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(text.split())
 
 
 def clipped(text: str, longest: int) -> str:
