@@ -438,3 +438,20 @@ def test_a_recording_in_a_loop_leaves_nothing_to_the_collector():
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def test_of_the_leaves_of_a_walk_no_more_are_made_than_a_part_has():
+    h, factors = Value(0.5), [Value(0.5 + 0.01 * k) for k in range(50)]
+    with mg.record() as trace:
+        for factor in factors:
+            h = h * factor
+        h.backward()
+    part, (walk,) = trace.to_dict(4, 3), trace.walks
+    told = part["walks"][0]["leaves"]
+    assert len(walk.leaves) == 51
+    assert len(walk.leaves._made) == len(told) < 5
+    whole = {leaf["node"]: leaf for leaf in trace.to_dict()["walks"][0]["leaves"]}
+    assert list(whole) == walk.leaves.nodes
+    assert walk.leaves[0].received == factors[-1].grad
+    for leaf in told:
+        assert part["values"][leaf["received"]]["data"] == [trace.gradients[leaf["node"]]]

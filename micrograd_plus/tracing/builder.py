@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import accumulate
 from sys import intern
@@ -29,9 +30,10 @@ from .failures import Failed
 from .formulas import at_hand, formula
 from .names import Labels, Names, numbered
 from .outline import Application, Constant, Number, Outline
+from .progress import said_meanwhile
 from .recorder import Forward, Inside, Recorder, Seen, Told, Walk as Walked
 from .sites import ENGINE, Site, calls_others, kind_of, rule_source, site_at
-from .trace import Failure, Formula, Group, Held, Listed, Rule, Step, Trace, TraceNode, Walk
+from .trace import Failure, Formula, Group, Held, Leaves, Listed, Rule, Step, Trace, TraceNode, Walk
 from .values import bare, first_of, of_outputs, one_by_one, spelled
 
 OWN_NAMES = ("forward", "call", "apply", "by_name", "power", "inside", "awaited")
@@ -74,7 +76,12 @@ class Builder:
     @cached_property
     def outline(self) -> Outline:
         """Which values there were, where each came from, and which belong to the record."""
-        return Outline(self.applications, self._roots, self.recorder)
+        roots = self._roots
+        with self._said("the nodes in their order"):
+            return Outline(self.applications, roots, self.recorder)
+
+    def _said(self, what: str) -> AbstractContextManager[None]:
+        return said_meanwhile(len(self.applications), what)
 
     @property
     def _roots(self) -> list[Any]:
@@ -87,7 +94,7 @@ class Builder:
     def _walked(self) -> list[Walked]:
         """The walks of the block, complete; one that could not begin has no steps."""
         walks = list(self.recorder.walks)
-        with quiet(all="ignore"):
+        with self._said("the steps of its walks"), quiet(all="ignore"):
             for walk in walks:
                 walk.complete()
         return walks
@@ -119,7 +126,7 @@ class Builder:
                     first=first,
                     steps=len(walk.steps),
                     lines=self._lines(walk.call, walk.instruction) or (error.lines if error else []),
-                    leaves=list(self._leaves[number].values()),
+                    leaves=self._leaves(walk, self._received[number]),
                     error=error,
                 )
             )
@@ -127,41 +134,44 @@ class Builder:
         return made
 
     @cached_property
-    def _leaves(self) -> list[dict[int, Held]]:
-        """What each leaf held before and after each walk, by its number."""
+    def _received(self) -> list[dict[int, Any]]:
+        """What each walk brought to each leaf, by its number; of a walk forward what it began with there."""
         places = self.outline.places
-        found: list[dict[int, Held]] = []
+        found: list[dict[int, Any]] = []
         for walk in self._walked:
-            leaves: dict[int, Held] = {}
             if isinstance(walk, Forward):
-                found.append({leaf.node: leaf for leaf in self._starts(walk)})
+                found.append({places[id(key)]: tangent for key, tangent in walk.starts.items()})
                 continue
+            received: dict[int, Any] = {}
             for node, contribution, _, _, after in walk.steps:
                 key = _receiver(node, contribution)
                 if type(key) is Leaf or getattr(key, "made_by", 0) is None:
-                    place = places[id(key)]
-                    if place not in leaves:
-                        leaves[place] = Held(node=place, before=bare(walk.held.get(key)))
-                    leaves[place].received = bare(after)
-            for place, leaf in leaves.items():
-                leaf.after = leaf.received if leaf.before is None else leaf.before + leaf.received
-                leaf.value = self.outline.value_before(self.outline.keys[place], walk.place)
-            found.append(leaves)
+                    received[places[id(key)]] = bare(after)
+            found.append(received)
         return found
 
-    def _starts(self, walk: Forward) -> Iterator[Held]:
-        """What moves to begin with in a forward walk; it leaves no gradient behind."""
-        for key, tangent in walk.starts.items():
-            value = self.outline.value_before(key, walk.place)
-            yield Held(node=self.outline.places[id(key)], value=value, received=tangent)
+    def _leaves(self, walk: Walked, received: dict[int, Any]) -> Leaves:
+        """What the leaves of a walk held."""
+        return Leaves([*received], lambda place: self._held(walk, place, received[place]))
+
+    def _held(self, walk: Walked, place: int, received: Any) -> Held:
+        """What a leaf held before and after a walk; one forward leaves no gradient behind."""
+        value = self.outline.value_before(self.outline.keys[place], walk.place)
+        if isinstance(walk, Forward):
+            return Held(node=place, value=value, received=received)
+        before = self._held_before(walk, place)
+        return Held(node=place, value=value, before=before, received=received, after=_added(before, received))
+
+    def _held_before(self, walk: Walked, place: int) -> Any:
+        return bare(walk.held.get(self.outline.keys[place]))
 
     @cached_property
     def gradients(self) -> dict[int, Any]:
         """What each leaf holds after all the walks back."""
         held: dict[int, Any] = {}
-        for walk, leaves in zip(self._walked, self._leaves, strict=True):
+        for walk, leaves in zip(self._walked, self._received, strict=True):
             if walk.direction == "backward":
-                held |= {place: leaf.after for place, leaf in leaves.items()}
+                held |= {place: _added(self._held_before(walk, place), got) for place, got in leaves.items()}
         return held
 
     @cached_property
@@ -258,7 +268,9 @@ class Builder:
     @cached_property
     def labels(self) -> list[str | None]:
         """What the user's program calls each value."""
-        return Labels(self.outline, self._names).labels
+        outline, names = self.outline, self._names
+        with self._said("what the program calls its values"):
+            return Labels(outline, names).labels
 
     def _name(self, place: int) -> str:
         """What a node is called in every part of the record: names that come again are numbered."""
@@ -267,23 +279,24 @@ class Builder:
 
     @cached_property
     def _plain_names(self) -> tuple[list[str], list[int]]:
-        """What each node is called by itself, and the how manieth of this name it is; 0 where there is one alone, and
-        for constants, which go by their numbers."""
+        """What each node is called by itself, and which it is of those of this name, counted from 1; 0 where it is
+        alone, and for constants, which go by their numbers."""
         plain: list[str] = []
         constants: list[bool] = []
-        outline, told = self.outline, self.applications
-        for place, (key, label, turn) in enumerate(zip(outline.keys, self.labels, outline.turn_at, strict=True)):
-            op = getattr(key, "op", None) if turn is None else told[turn][0]
-            number = None
-            if op is not None and not isinstance(key, Part):
-                within = label or self._module_of(place)
-                name = self._called(place) or op.name
-                plain.append(intern(f"{name} ({within})") if within else name)
-            else:
-                number = None if label or isinstance(key, Part) else self._as_number(key)
-                plain.append(number or label or "leaf")
-            constants.append(number is not None)
-        return plain, numbered(plain, constants)
+        each = zip(self.outline.keys, self.labels, self.outline.turn_at, strict=True)
+        with self._said("the names of the nodes"):
+            for place, (key, label, turn) in enumerate(each):
+                op = getattr(key, "op", None) if turn is None else self.applications[turn][0]
+                number = None
+                if op is not None and not isinstance(key, Part):
+                    within = label or self._module_of(place)
+                    name = self._called(place) or op.name
+                    plain.append(intern(f"{name} ({within})") if within else name)
+                else:
+                    number = None if label or isinstance(key, Part) else self._as_number(key)
+                    plain.append(number or label or "leaf")
+                constants.append(number is not None)
+            return plain, numbered(plain, constants)
 
     def _module_of(self, place: int) -> str | None:
         """The path of the innermost module, or scope, that an application belongs to."""
@@ -329,14 +342,22 @@ class Builder:
     @cached_property
     def _made_groups(self) -> tuple[list[Made], list[Made | None]]:
         """The groups in order, and the innermost one of each node."""
-        of_turn = self._calls.groups(self.applications)
+        edges = self.outline.edges
+        with self._said("what made them"):
+            return self._grouped(self._calls.groups(self.applications), edges)
+
+    def _grouped(
+        self, of_turn: list[Made | None], edges: tuple[list[int], list[int]]
+    ) -> tuple[list[Made], list[Made | None]]:
+        """The groups in order and those of the nodes, of the groups of applications; a leaf belongs where all its
+        users are."""
         order: dict[int, Made] = {}
         for group in {id(group): group for group in of_turn}.values():
             self._list(group, order)
         turn_at = self.outline.turn_at
         of_node = [None if turn is None else of_turn[turn] for turn in turn_at]
         users: dict[int, dict[int, Made | None]] = {}
-        for start, end in zip(*self.outline.edges, strict=True):
+        for start, end in zip(*edges, strict=True):
             if turn_at[start] is None and turn_at[end] is not None:
                 users.setdefault(start, {})[id(of_node[end])] = of_node[end]
         for place, groups in users.items():
@@ -456,8 +477,8 @@ class Builder:
                 parts = {f"upstream[{i}]": bare(part) for i, part in enumerate(upstream) if part is not None}
                 arrived, reads = next(iter(parts.values())), {**reads, **parts}
             before, after = bare(before), bare(after)
-            leaf = self._leaves[number].get(target)
-            held = None if leaf is None or isinstance(contribution, Push) else leaf.before
+            is_leaf = target in self._received[number] and not isinstance(contribution, Push)
+            held = self._held_before(self._walked[number], target) if is_leaf else None
             if held is not None:
                 before, after = held if before is None else held + before, held + after
             rule = contribution.rule
@@ -653,6 +674,11 @@ def again(key: Any, data: Any, name: str) -> Any:
 def first_line(op: Any) -> str | None:
     """What an operation is, in its own words."""
     return (op.forward.__doc__ or "").strip().partition("\n")[0] or None if op is not None else None
+
+
+def _added(before: Any, received: Any) -> Any:
+    """What a leaf holds that has received something."""
+    return received if before is None else before + received
 
 
 def _receiver(node: Any, contribution: Contribution) -> Any:

@@ -168,7 +168,7 @@ class Labels:
         """What a value that no application made is called where it was used: in a certain turn, or first."""
         if isinstance(key, Number):
             return None
-        first, value, _ = self.outline.first_use(key) or (None, key, None)
+        first, value = self.outline.first_use(key) or (None, key)
         value = key.of if isinstance(key, Constant) else getattr(value, "variable", value)
         turn = first if turn is None else turn
         if turn is not None:

@@ -119,8 +119,8 @@ class Outline:
                     continue
                 if id(key) not in self.first_uses:
                     self.first_uses[id(key)] = turn
-                elif self._held[id(key)] is not array:
-                    self._written.setdefault(id(key), []).append((turn, array))
+                elif (last := self._held[id(key)]) is not array:
+                    self._written.setdefault(id(key), [(0, last)]).append((turn, array))
                 self._held[id(key)] = array
             for key in self.output_keys(told):
                 maker = key.parents[0] if type(key) is Part else key
@@ -131,14 +131,15 @@ class Outline:
                     self._arrays[id(key._data)] = self._results[id(key.variable)] = key
             self._clocks.append(clock)
 
-    def first_use(self, key: Any) -> tuple[int, Any, Any] | None:
-        """The first application that was given a value that none had made, what it was given, and the array there."""
+    def first_use(self, key: Any) -> tuple[int, Any] | None:
+        """The first application that was given a value that none had made, and as what: a tensor for its node."""
         turn = self.first_uses.get(id(key))
         if turn is None:
             return None
-        told = self.applications[turn]
-        at = next(at for at, each in enumerate(self.inputs_of_turn[turn]) if each is key)
-        return turn, told[1][at], told[3][at]
+        if hasattr(key, "_data"):  # it is known by itself
+            return turn, key
+        given = zip(self.applications[turn][1], self.inputs_of_turn[turn], strict=True)
+        return turn, next(value for value, each in given if each is key)
 
     def _constant(self, value: Any, array: Any) -> Any:
         """What a tensor without a node is known by: the application that made its array, or itself while its array is
@@ -261,8 +262,10 @@ class Outline:
             return None
         if isinstance(key, (Number, Constant)):
             return key._data
-        if used := self.first_use(key):
-            return used[2]
+        if id(key) in self._written:
+            return self._written[id(key)][0][1]
+        if id(key) in self._held:
+            return self._held[id(key)]
         if id(key) in self._saved:
             return self._saved[id(key)]
         if isinstance(key, Leaf) or not isinstance(key, Node):

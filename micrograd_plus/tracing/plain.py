@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .finite import first_places
+from .trace import Leaves
 from .values import Values
 
 WORDS = ("upstream", "local", "raw", "contribution", "before", "after")
@@ -94,10 +95,15 @@ class Writing:
             "leaves": [
                 {"node": leaf.node, "value": value(leaf.value), "before": value(leaf.before),
                  "received": value(leaf.received), "after": value(leaf.after)}
-                for leaf in walk.leaves if leaf.node in there
+                for leaf in self._leaves(walk.leaves, there)
             ],
             "error": self._error(walk.error, there),
         }  # fmt: skip
+
+    def _leaves(self, leaves: Sequence[Any], there: set[int]) -> Iterator[Any]:
+        """Those of some leaves that are written; no others of a long record are made."""
+        nodes = leaves.nodes if isinstance(leaves, Leaves) else [leaf.node for leaf in leaves]
+        return (leaves[at] for at, node in enumerate(nodes) if node in there)
 
     def _error(self, error: Any, there: set[int]) -> dict[str, Any] | None:
         if error is None:
