@@ -126,7 +126,7 @@ class Builder:
                     first=first,
                     steps=len(walk.steps),
                     lines=self._lines(walk.call, walk.instruction) or (error.lines if error else []),
-                    leaves=self._leaves(walk, self._received[number]),
+                    leaves=self._leaves(number),
                     error=error,
                 )
             )
@@ -150,28 +150,38 @@ class Builder:
             found.append(received)
         return found
 
-    def _leaves(self, walk: Walked, received: dict[int, Any]) -> Leaves:
-        """What the leaves of a walk held."""
-        return Leaves([*received], lambda place: self._held(walk, place, received[place]))
-
-    def _held(self, walk: Walked, place: int, received: Any) -> Held:
-        """What a leaf held before and after a walk; one forward leaves no gradient behind."""
-        value = self.outline.value_before(self.outline.keys[place], walk.place)
-        if isinstance(walk, Forward):
-            return Held(node=place, value=value, received=received)
-        before = self._held_before(walk, place)
-        return Held(node=place, value=value, before=before, received=received, after=_added(before, received))
+    @cached_property
+    def _after(self) -> list[dict[int, Any]]:
+        """What each leaf held after each walk, by its number; one forward leaves no gradient behind."""
+        found: list[dict[int, Any]] = []
+        for walk, received in zip(self._walked, self._received, strict=True):
+            after: dict[int, Any] = {}
+            for place, got in received.items() if walk.direction == "backward" else ():
+                before = self._held_before(walk, place)
+                after[place] = got if before is None else before + got
+            found.append(after)
+        return found
 
     def _held_before(self, walk: Walked, place: int) -> Any:
         return bare(walk.held.get(self.outline.keys[place]))
+
+    def _leaves(self, number: int) -> Leaves:
+        """What the leaves of a walk held before and after it."""
+        walk, received, after = self._walked[number], self._received[number], self._after[number]
+
+        def held(place: int) -> Held:
+            value = self.outline.value_before(self.outline.keys[place], walk.place)
+            before = self._held_before(walk, place)
+            return Held(node=place, value=value, before=before, received=received[place], after=after.get(place))
+
+        return Leaves([*received], held)
 
     @cached_property
     def gradients(self) -> dict[int, Any]:
         """What each leaf holds after all the walks back."""
         held: dict[int, Any] = {}
-        for walk, leaves in zip(self._walked, self._received, strict=True):
-            if walk.direction == "backward":
-                held |= {place: _added(self._held_before(walk, place), got) for place, got in leaves.items()}
+        for after in self._after:
+            held |= after
         return held
 
     @cached_property
@@ -351,20 +361,25 @@ class Builder:
     ) -> tuple[list[Made], list[Made | None]]:
         """The groups in order and those of the nodes, of the groups of applications; a leaf belongs where all its
         users are."""
-        order: dict[int, Made] = {}
-        for group in {id(group): group for group in of_turn}.values():
-            self._list(group, order)
         turn_at = self.outline.turn_at
         of_node = [None if turn is None else of_turn[turn] for turn in turn_at]
-        users: dict[int, dict[int, Made | None]] = {}
+        met: set[int] = set()
         for start, end in zip(*edges, strict=True):
             if turn_at[start] is None and turn_at[end] is not None:
-                users.setdefault(start, {})[id(of_node[end])] = of_node[end]
-        for place, groups in users.items():
-            of_node[place] = self._around_all([*groups.values()])
-        innermost = {id(group): group for group in of_node}
-        used = {id(each) for group in innermost.values() for each in self._up(group)}
-        return [group for place, group in order.items() if place in used], of_node
+                of_node[start] = self._around_both(of_node[start], of_node[end]) if start in met else of_node[end]
+                met.add(start)
+        used: set[int] = set()
+        for group in of_node:
+            while group is not None and id(group) not in used:
+                used.add(id(group))
+                group = self._calls.around(group)
+        order: dict[int, Made] = {}
+        for group in of_turn:
+            self._list(group, order)
+        groups = [group for group in order.values() if id(group) in used]
+        for place, group in enumerate(groups):
+            group.place = place
+        return groups, of_node
 
     def _list(self, group: Made | None, order: dict[int, Made]) -> None:
         """Add a group, behind those around it."""
@@ -374,15 +389,12 @@ class Builder:
             group = self._calls.around(group)
         order.update((id(each), each) for each in reversed(chain))
 
-    def _around_all(self, users: list[Made | None]) -> Made | None:
-        """The innermost group that all users of a leaf stand in."""
-        common = self._up(users[0])
-        for user in users[1:]:
-            if not common:
-                break
-            there = {id(each) for each in self._up(user)}
-            common = [each for each in common if id(each) in there]
-        return common[0] if common else None
+    def _around_both(self, one: Made | None, other: Made | None) -> Made | None:
+        """The innermost group that two groups stand in, or are."""
+        if one is other or one is None:
+            return one
+        there = {id(each) for each in self._up(other)}
+        return next((each for each in self._up(one) if id(each) in there), None)
 
     def _up(self, group: Made | None) -> list[Made]:
         chain: list[Made] = []
@@ -393,9 +405,7 @@ class Builder:
 
     @cached_property
     def _group_places(self) -> list[int | None]:
-        groups, of_node = self._made_groups
-        places = {id(group): place for place, group in enumerate(groups)}
-        return [None if group is None else places[id(group)] for group in of_node]
+        return [None if group is None else group.place for group in self._made_groups[1]]
 
     @cached_property
     def _group_counts(self) -> tuple[list[int], list[int]]:
@@ -421,10 +431,8 @@ class Builder:
     @cached_property
     def parents(self) -> list[int | None]:
         """The group around each group."""
-        groups, _ = self._made_groups
-        places = {id(group): place for place, group in enumerate(groups)}
-        around = [self._calls.around(group) for group in groups]
-        return [None if outer is None else places[id(outer)] for outer in around]
+        around = map(self._calls.around, self._made_groups[0])
+        return [None if outer is None else outer.place for outer in around]
 
     @cached_property
     def groups(self) -> Sequence[Group]:
@@ -674,11 +682,6 @@ def again(key: Any, data: Any, name: str) -> Any:
 def first_line(op: Any) -> str | None:
     """What an operation is, in its own words."""
     return (op.forward.__doc__ or "").strip().partition("\n")[0] or None if op is not None else None
-
-
-def _added(before: Any, received: Any) -> Any:
-    """What a leaf holds that has received something."""
-    return received if before is None else before + received
 
 
 def _receiver(node: Any, contribution: Contribution) -> Any:

@@ -34,14 +34,15 @@ class Loop:
 
 
 class Made:
-    """A group as it was made: its kind, what it is called, the group it stands in, and the line that called it."""
+    """A group as it was made: its kind, what it is called, the group it stands in, and the line that called it; and its
+    place among the groups of the record, once that is known."""
 
-    __slots__ = ("call", "kind", "loop", "module", "name", "parent", "round")
+    __slots__ = ("call", "kind", "loop", "module", "name", "parent", "place", "round")
 
     def __init__(self, kind: str, name: str, parent: Made | None, call: Call | None, module: Any = None):
         self.kind, self.name, self.parent, self.call, self.module = kind, name, parent, call, module
         self.loop: Loop | None = None
-        self.round = 0
+        self.round, self.place = 0, -1
 
     def owner(self) -> Made | None:
         """The innermost module that this is, or stands in."""
