@@ -4,7 +4,7 @@
 PYTHON ?= python3.11 python3.12 python3.13 python3.14 python3
 # Several test processes share the cores, so each gets one thread for its linear algebra; and the thousand processes that
 # they start read bytecode, also where the environment wants none written.
-PYTEST = PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup
+PYTEST = PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -67,8 +67,25 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if missing else None
 
 
+MARKS_OF_LONG_ONES = {"slow", "browser", "xdist_group"}
+PARCEL = 50
+"""So many tests are handed to a worker at once: to hand out each on its own takes as long as to run it."""
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The same for single tests, by their sample, and by what they are marked to need."""
+    """The same for single tests, by their sample, and by what they are marked to need. Then the workers' order: what
+    takes long comes first and alone, so that nobody waits for it at the end; the many small ones follow in parcels."""
+    left_out_here(config, items)
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: (not item.get_closest_marker("slow"), not item.get_closest_marker("browser")))
+        small = [item for item in items if not (MARKS_OF_LONG_ONES & {mark.name for mark in item.iter_markers()})]
+        for i, item in enumerate(small):
+            item.add_marker(pytest.mark.xdist_group(f"parcel {i // PARCEL}"))
+
+
+def left_out_here(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take out of the list what is not asked for, or lacks what it needs."""
     if config.getoption("--quick"):
         further = [item for item in items if is_of_a_further_sample(item)]
         config.hook.pytest_deselected(items=further)

@@ -5,22 +5,46 @@ import pytest
 
 import micrograd_plus as mg
 import stand_in
-from micrograd_plus.checks.promises import must_equal, promises, run
+from micrograd_plus.checks.promises import moving, must_equal, promises, run, slope, where
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.core.define import operations
 from micrograd_plus.transforms.gradcheck import GradientError
 
 AT_HOME = {"numbers and arrays agree"}
 """Promises about Python's numbers, which are on no device."""
+BY_DIFFERENCES = {"the gradient equals differences", "the gradient has a gradient"}
+"""Promises that call an operation for every entry. The stand-in computes with the numbers of the host: there, gradients
+(in `test_device.py`) and second gradients are compared with those of the host, which are held to differences."""
 SAMPLES = [each for name, group in samples.items() if name != "to_device" for each in group]
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
 @pytest.mark.usefixtures("called_on_the_device")
-def test_every_promise_is_held_on_the_device(sample):
+def test_every_promise_is_held_on_the_device(sample, device):
+    elsewhere = AT_HOME | (BY_DIFFERENCES if device == "stand-in" else set())
     for sentence, keep in promises.items():
-        if sentence not in sample.excused and sentence not in AT_HOME:
+        if sentence not in sample.excused and sentence not in elsewhere:
             keep(sample)
+
+
+def second_gradients(sample):
+    """The gradients of the gradients, where samples are called."""
+    places = moving(sample)
+    leaves = [mg.tensor(sample.inputs[i], requires_grad=True) for i in places]
+    sloping = slope(sample)(*leaves)
+    if sloping.requires_grad:
+        sloping.backward()
+    return [np.zeros(x.shape) if x.grad is None else x.grad.numpy() for x in leaves]
+
+
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if "the gradient has a gradient" not in s.excused], ids=str)
+def test_second_gradients_are_those_of_the_host(sample, device):
+    here = second_gradients(sample)
+    token = where.set(device)
+    there = second_gradients(sample)
+    where.reset(token)
+    for a, b in zip(there, here, strict=True):
+        must_equal(a, b, f"{sample}: a second gradient", rtol=1e-8)
 
 
 @pytest.mark.usefixtures("called_on_the_device")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -269,6 +270,21 @@ def test_three_hundred_with_one_in_twenty_broken_have_three_hundred_results(tmp_
     assert sum(marks["score"] == 20 for marks in found) == 190
 
 
+GRADERS = """
+import os, sys
+import micrograd_plus.grading.batch, micrograd_plus.grading.report
+from micrograd_plus.__main__ import main
+for _ in sys.stdin:
+    number = os.fork()
+    if number == 0:
+        sys.stdout = open(os.devnull, "w")
+        os._exit(main(sys.argv[1:]))
+    print(number, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]), flush=True)
+"""
+"""A process that has imported everything, and runs the same command in a fork of its own for every line it reads."""
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed by signals of Unix here")
 def test_a_batch_that_is_killed_at_random_moments_ends_as_one_that_was_not(tmp_path):
@@ -277,19 +293,25 @@ def test_a_batch_that_is_killed_at_random_moments_ends_as_one_that_was_not(tmp_p
     subprocess.run(command(folder, "--assignment", made, "-o", tmp_path / "calm"), check=True, capture_output=True)
     calm = everything(tmp_path / "calm")
     chance, kills = random.Random(7), 0  # noqa: S311 - it draws moments
+    words = ["grade", folder, "--assignment", made, "-o", tmp_path / "out"]
+    graders = subprocess.Popen([sys.executable, "-c", GRADERS, *map(str, words)], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)  # fmt: skip
     while kills < 50:
-        process = subprocess.Popen(command(folder, "--assignment", made, "-o", tmp_path / "out"),
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-        time.sleep(chance.uniform(0.2, 1.6))
-        if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
-            kills += 1
-        elif (tmp_path / "out").exists():
+        graders.stdin.write("another\n")
+        graders.stdin.flush()
+        number = int(graders.stdout.readline())
+        time.sleep(chance.uniform(0.0, 0.8))
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+        ended = int(graders.stdout.readline())
+        kills += ended == -signal.SIGKILL
+        if ended == 0:
             for path in list((tmp_path / "out" / "marks").glob("*.json"))[: chance.randrange(1, 20)]:
                 path.unlink()
-        process.wait()
         kept = everything(tmp_path / "out") if (tmp_path / "out" / "marks").exists() else {}
         assert {name: calm[name] for name in kept} == kept, "what is there is whole"
+    graders.stdin.close()
+    assert graders.wait() == 0
     subprocess.run(command(folder, "--assignment", made, "-o", tmp_path / "out"), check=True, capture_output=True)
     assert everything(tmp_path / "out") == calm
     assert {path.name for path in (tmp_path / "out").iterdir()} == {path.name for path in (tmp_path / "calm").iterdir()}

@@ -8,6 +8,7 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TypeGuard
 
@@ -83,8 +84,9 @@ def is_type_checking(node: ast.AST) -> bool:
 
 def imports_by_call(node: ast.AST) -> TypeGuard[ast.Call]:
     """Whether an expression is `importlib.import_module("...")` or `__import__("...")`."""
-    return (isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__"))
-            and bool(node.args) and isinstance(node.args[0], ast.Constant))
+    if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Constant):
+        return False
+    return getattr(node.func, "attr", getattr(node.func, "id", None)) in ("import_module", "__import__")
 
 
 def imported(tree: ast.AST, package: str, lazy: bool = False, types: bool = False) -> Iterator[tuple[str, bool]]:
@@ -108,11 +110,18 @@ def imported(tree: ast.AST, package: str, lazy: bool = False, types: bool = Fals
         yield from imported(node, package, lazy or inside, types)
 
 
-def imports_of(path: Path, types: bool = False) -> Iterator[tuple[str, bool]]:
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """What a file says, read once."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imports_of(path: Path, types: bool = False) -> list[tuple[str, bool]]:
     """The same, of a file of the engine or of viz."""
     start = ENGINE.parent if path.is_relative_to(ENGINE) else VIZ.parent
     package = ".".join(path.relative_to(start).with_suffix("").parts[:-1])
-    return imported(ast.parse(path.read_text(encoding="utf-8")), package, types=types)
+    return list(imported(tree_of(path), package, types=types))
 
 
 def package_of(path: Path) -> str:
@@ -246,7 +255,7 @@ def test_viz_imports_no_internals_of_the_engine():
 def named_in(path: Path) -> set[str]:
     """Every name that a file says: of variables, attributes and what it imports, and every string that could be one."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Name):
             found.add(node.id)
         elif isinstance(node, ast.Attribute):
@@ -265,7 +274,7 @@ def engine_itself() -> list[Path]:
 
 @pytest.mark.parametrize("path", engine_itself(), ids=lambda path: path.stem)
 def test_the_engine_knows_no_operation_by_its_name(path):
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    nodes = ast.walk(tree_of(path))
     said = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     assert not said & operations.keys()
 
@@ -302,7 +311,7 @@ def of_the_core(kinds: type | tuple[type, ...]) -> dict[str, ast.AST]:
     """The functions, or the classes, of the core, by file and name."""
     found = {}
     for path in python_files(ENGINE / "core"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, kinds):
                 found[f"{path.name}:{node.lineno} {node.name}"] = node
     return found

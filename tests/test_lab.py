@@ -10,7 +10,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
@@ -24,12 +23,12 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from browser import chromium  # noqa: F401 - a fixture
 from staged import staged
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("JupyterLab")]
 
 WALKS = {"01_first_walk.ipynb": 8, "02_train_a_network.ipynb": 2}
 """How many walks each notebook shows."""
@@ -39,7 +38,6 @@ PLOTS = {"01_first_walk.ipynb": 0, "02_train_a_network.ipynb": 7}
 """How many pictures of numbers."""
 PATIENCE = 30_000
 """Milliseconds that a notebook may take to open on a machine that does other things besides."""
-ONE_WORKER_EACH = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in WALKS]
 
 QUIET = {"fetchNews": "false", "checkForUpdates": False}
 PLACES = {
@@ -130,6 +128,7 @@ class Opened(NamedTuple):
     """A notebook that is open in a browser."""
 
     page: Page
+    lab: Lab
     file: Path
 
     def command(self, name: str, **values: Any) -> Any:
@@ -150,21 +149,21 @@ class Opened(NamedTuple):
 
 
 @contextmanager
-def opened(browser: Any, lab: Lab, name: str) -> Iterator[Opened]:
-    """A notebook in a fresh browser; at the end nothing on the page may have gone wrong."""
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
-        page = context.new_page()
-        troubles: list[str] = []
-        page.on("pageerror", lambda error: troubles.append(f"error: {error.stack}"))
-        page.on("console", lambda said: said.type == "error" and troubles.append(f"console: {said.text}"))
-        page.on("requestfailed", lambda request: troubles.append(f"request failed: {request.url[:200]}"))
-        for kind in ("request", "websocket"):
-            page.on(kind, lambda sent: outside(sent.url) and troubles.append(f"left the machine: {sent.url}"))
-        page.goto(lab.url(f"lab/tree/{name}"))
-        expect(page.locator(".jp-Notebook")).to_be_visible(timeout=PATIENCE)
-        page.evaluate(READY)
-        yield Opened(page, lab.folder / name)
-        assert not troubles
+def opened(context: BrowserContext, lab: Lab, name: str) -> Iterator[Opened]:
+    """A notebook on a fresh page; at the end nothing on the page may have gone wrong."""
+    page = context.new_page()
+    troubles: list[str] = []
+    page.on("pageerror", lambda error: troubles.append(f"error: {error.stack}"))
+    page.on("console", lambda said: said.type == "error" and troubles.append(f"console: {said.text}"))
+    page.on("requestfailed", lambda request: troubles.append(f"request failed: {request.url[:200]}"))
+    for kind in ("request", "websocket"):
+        page.on(kind, lambda sent: outside(sent.url) and troubles.append(f"left the machine: {sent.url}"))
+    page.goto(lab.url(f"lab/workspaces/{Path(name).stem}/tree/{name}"))
+    expect(page.locator(".jp-Notebook")).to_be_visible(timeout=PATIENCE)
+    page.evaluate(READY)
+    yield Opened(page, lab, lab.folder / name)
+    assert not troubles
+    page.close()
 
 
 def outside(url: str) -> bool:
@@ -173,16 +172,25 @@ def outside(url: str) -> bool:
     return parts.scheme in ("http", "https", "ws", "wss") and parts.hostname != "127.0.0.1"
 
 
-@pytest.fixture(scope="module", params=ONE_WORKER_EACH)
-def ran(
-    request: pytest.FixtureRequest,
-    chromium: Any,  # noqa: F811 - pytest hands the fixture in by its name
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Opened]:
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """One JupyterLab for both notebooks: it takes longer to start than to run them."""
+    with jupyterlab(tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("home")) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def context(chromium: Any) -> Iterator[BrowserContext]:  # noqa: F811 - pytest hands the fixture in by its name
+    """One browser, which remembers the programs of JupyterLab from one page to the next."""
+    with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
+        yield context
+
+
+@pytest.fixture(scope="module", params=WALKS)
+def ran(request: pytest.FixtureRequest, running: Lab, context: BrowserContext) -> Iterator[Opened]:
     """Each notebook in turn, run from its first cell to its last and saved, and still open."""
-    folder, home = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("home")
-    (folder / request.param).write_text(staged()[request.param], encoding="utf-8")
-    with jupyterlab(folder, home) as lab, opened(chromium, lab, request.param) as notebook:
+    (running.folder / request.param).write_text(staged()[request.param], encoding="utf-8")
+    with opened(context, running, request.param) as notebook:
         assert notebook.command("notebook:run-all-cells"), notebook.errors()
         expect(notebook.players()).to_have_count(WALKS[request.param], timeout=PATIENCE)
         notebook.command("docmanager:save")
@@ -267,17 +275,12 @@ def test_a_composite_is_opened_stepped_and_left(ran):
     expect(player).to_be_focused()
 
 
-def test_a_notebook_from_another_machine_shows_pictures_and_once_trusted_the_players(
-    ran,
-    chromium,  # noqa: F811 - pytest hands the fixture in by its name
-    tmp_path,
-):
-    folder, home = tmp_path / "notebooks", tmp_path / "home"
-    folder.mkdir()
-    home.mkdir()
+def test_a_notebook_from_another_machine_shows_pictures_and_once_trusted_the_players(ran, context):
     name, walks = ran.file.name, WALKS[ran.file.name]
-    shutil.copy(ran.file, folder)
-    with jupyterlab(folder, home) as lab, opened(chromium, lab, name) as again:
+    from_elsewhere = json.loads(ran.file.read_text(encoding="utf-8"))
+    from_elsewhere["metadata"]["written_by"] = "somebody else"  # so that the signature is not one that was made here
+    (ran.lab.folder / f"other_{name}").write_text(json.dumps(from_elsewhere), encoding="utf-8")
+    with opened(context, ran.lab, f"other_{name}") as again:
         expect(again.pictures()).to_have_count(DRAWN[name], timeout=PATIENCE)
         for picture in each(again.pictures()):
             assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100

@@ -159,8 +159,14 @@ def no_argument(function: str, name: str, names: Sequence[str]) -> str:
     return f"{function} has no argument {name!r}; it has {', '.join(names)}"
 
 
+FROM_NOTHING = "got None; does the function that made it return its result?"
+"""What `None` in a tensor's place comes from, nearly always."""
+
+
 def wants_tensor(name: str, given: Any) -> TypeError:
     """The error for something else where a tensor is wanted."""
+    if given is None:
+        return TypeError(f"{name}: a tensor is wanted, {FROM_NOTHING}")
     return TypeError(f"{name}: a tensor is wanted, got {type(given).__name__}; write mg.tensor(...)")
 
 
@@ -315,7 +321,11 @@ def explained_call(function: Callable[..., Any], error: Exception, args: Any, op
     """An error inside a function, with its name and what it was given."""
     import inspect  # most programs need it never
 
-    named = dict(zip(inspect.signature(function).parameters, args, strict=False)) | options
+    parameters = inspect.signature(function).parameters
+    named = dict(zip(parameters, args, strict=False)) | options
+    first = next(iter(parameters.values()))
+    if first.default is first.empty and named.get(first.name, 0) is None:
+        return wants_tensor(f"{function.__name__}: {first.name}", None)
     given = ", ".join(f"{name}={described(value)}" for name, value in named.items())
     said = str(error).rstrip(".") or type(error).__name__
     if isinstance(error, AttributeError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ..backends import devices
-from ..core.errors import APART
+from ..core.errors import APART, FROM_NOTHING
 from ..core.variable import Variable
 
 np = devices.device("cpu").library
@@ -31,6 +31,8 @@ def numbers(data: Any, dtype: Any, name: str) -> Any:
     """An array of numbers, or an error that says what cannot become one."""
     if isinstance(data, Variable):
         data = data._data
+    if data is None:
+        raise TypeError(f"{name}: expected numbers, {FROM_NOTHING}")
     if devices.device_of(data).name == "cpu" and not isinstance(data, _ORDINARY):
         if isinstance(data, (list, tuple)) and any(isinstance(part, Variable) for part in data):
             raise TypeError(f"{name}: a list of tensors is joined by mg.stack (a new axis) or mg.concatenate")

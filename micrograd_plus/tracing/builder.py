@@ -567,7 +567,9 @@ class Builder:
         rule, op = contribution.rule, contribution.rule.op
         served = rule.inputs[0] if op.kind == "variadic" else op.inputs[contribution.index]
         place = contribution.index if op.kind == "variadic" else rule.inputs.index(served)
-        written = formula(rule, place, self._known(node, contribution), self._upstream_of(node, contribution, upstream))
+        told = rule, place, self._known(node, contribution), self._upstream_of(node, contribution, upstream)
+        signature = None, *formulas.signature_of_step(*told, {}, {}, contribution)
+        written = self._remembered(rule, told[2], signature, lambda: formula(*told))
         name = base = f"{op.name}.{served}{' (forward)' if isinstance(contribution, Push) else ''}"
         number = 1
         while name in rules and rules[name].latex != written["latex"]:
@@ -595,17 +597,24 @@ class Builder:
         shown, constants = self._shown(node, contribution)
         known, arriving = self._known(node, contribution), self._upstream_of(node, contribution, upstream)
         told = rule, place, known, arriving, shown, constants, contribution
+
+        def write() -> Formula | None:
+            written = formulas.applied(*told)
+            return None if written is None else Formula(**written)
+
+        return self._remembered(rule, known, formulas.signature_of_step(*told), write)
+
+    def _remembered(self, rule: Any, known: dict[str, Any], signature: Any, write: Callable[[], Any]) -> Any:
+        """A formula that was written before, in this record or where it may be in any; else what `write` writes."""
         remembered = formulas.OF_EVERY_RECORD if formulas.is_of_every_record(rule, known) else self._written
-        signature = formulas.signature_of_step(*told)
         if signature not in remembered:
             if remembered is formulas.OF_EVERY_RECORD and len(remembered) >= formulas.MOST_REMEMBERED:
                 remembered.clear()
-            written = formulas.applied(*told)
-            remembered[signature] = None if written is None else Formula(**written)
+            remembered[signature] = write()
         return remembered[signature]
 
     @cached_property
-    def _written(self) -> dict[Any, Formula | None]:
+    def _written(self) -> dict[Any, Any]:
         return {}
 
     @cached_property

@@ -231,7 +231,7 @@ def _form(value: Any, varies: bool = True) -> Any:
         return type(value), *(_form(part, varies) for part in value)
     if hasattr(value, "shape"):
         return tuple(value.shape), is_complex(value), None if varies else id(value)
-    return repr(value)
+    return (type(value), is_complex(value)) if varies and value is not None else repr(value)
 
 
 def is_of_every_record(rule: Rule, reads: dict[str, Any]) -> bool:

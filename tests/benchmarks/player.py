@@ -193,8 +193,9 @@ def _cell(trace: Any) -> float:
 
 
 def drawn_again(pages: Pages) -> float:
-    """How many milliseconds of CPU a new record of 19 nodes takes till a notebook shows it, after others."""
-    traces = iter([programs.two_layers() for _ in range(30)])
+    """How many milliseconds of CPU a new record of 19 nodes takes till a notebook shows it, after others with other
+    numbers."""
+    traces = iter([programs.two_layers(k / 128) for k in range(30)])
     return 1000 * min(_time_of(lambda: viz.show(next(traces))._repr_mimebundle_()) for _ in range(30))
 
 

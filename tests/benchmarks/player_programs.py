@@ -24,9 +24,9 @@ def neuron() -> Any:
     return trace
 
 
-def two_layers() -> Any:
-    """A network of two neurons and one behind them: 19 nodes of one number."""
-    x, w = [Value(0.5), Value(-1.2)], [Value(0.3 + 0.1 * k) for k in range(6)]
+def two_layers(moved: float = 0.0) -> Any:
+    """A network of two neurons and one behind them: 19 nodes of one number; moved, the same with other numbers."""
+    x, w = [Value(0.5 + moved), Value(-1.2)], [Value(0.3 + 0.1 * k + moved) for k in range(6)]
     with mg.record() as trace:
         left = (x[0] * w[0] + x[1] * w[1]).tanh()
         right = (x[0] * w[2] + x[1] * w[3]).tanh()

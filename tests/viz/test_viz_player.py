@@ -16,89 +16,104 @@ A_MINUTE = 60_000
 """The time, in milliseconds from when the page was opened, at which a test stops the page's clock."""
 
 
-def state(page):
-    """Everything that a step changes and a reader can see, without what is only on its way."""
-    return page.evaluate("""() => {
-        const root = document.querySelector("#walk").shadowRoot;
-        const marks = [...root.querySelectorAll(".node, .edge")].map(
-            (g) => [g.id, [...g.classList].filter((c) => c !== "selected").sort().join(" "),
-                    g.querySelector(".gradient")?.textContent ?? null]);
-        const said = root.querySelector(".said").textContent;
-        return JSON.stringify([marks, said, root.querySelector(".counter").textContent,
-            root.querySelector(".panel").textContent, root.querySelector(".slider").value,
-            root.querySelector(".badge") !== null]);
-    }""")
+STATE = """(root) => {
+    const marks = [...root.querySelectorAll(".node, .edge")].map(
+        (g) => [g.id, [...g.classList].filter((c) => c !== "selected").sort().join(" "),
+                g.querySelector(".gradient")?.textContent ?? null]);
+    const said = root.querySelector(".said").textContent;
+    return JSON.stringify([marks, said, root.querySelector(".counter").textContent,
+        root.querySelector(".panel").textContent, root.querySelector(".slider").value,
+        root.querySelector(".badge") !== null]);
+}"""
+"""Everything that a step changes and a reader can see, without what is only on its way."""
+
+CARDS = """(root) => ({
+    said: root.querySelector(".said").textContent,
+    counter: root.querySelector(".counter").textContent,
+    panel: root.querySelector(".panel").textContent,
+    cards: [...root.querySelectorAll(".panel .card")].map((card) => ({
+        words: [...card.querySelectorAll("figcaption *")].map((part) => part.textContent.trim()),
+        shape: card.querySelector("figcaption span")?.textContent,
+        missing: card.querySelector(".missing")?.textContent,
+        scalar: card.querySelector(".scalar")?.textContent,
+        entries: [...card.querySelectorAll("td, .line span")].map((entry) => entry.title.split(" = ")[1]),
+        signs: [...card.querySelectorAll(".picture path")].map((path) => [path.getAttribute("class"),
+            (path.getAttribute("d").match(/M/g) ?? []).length]),
+        has_picture: card.querySelector(".picture") !== null,
+    })),
+})"""
+"""What stands in the panel."""
 
 
-def card(page, word):
-    """What stands under that word in the panel, the last of them: what the receiver holds stands below."""
-    return page.locator(".panel .card").filter(has=page.locator(f"figcaption :text-is('{word}')")).last
+def stepped(page, look, keys):
+    """What `look` sees in the player before the first and after each of some keys."""
+    return page.evaluate(
+        f"""(keys) => {{
+            const root = document.querySelector("#walk").shadowRoot, look = {look};
+            return [look(root), ...keys.map((key) => {{
+                root.querySelector(".player").dispatchEvent(new KeyboardEvent("keydown", {{ key, bubbles: true }}));
+                return look(root);
+            }})];
+        }}""",
+        keys,
+    )
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
 def test_every_state_is_the_same_from_either_side_and_by_a_jump(opened, make):
     trace = make()
     page, count = opened(trace), len(trace["steps"])
-    forwards = [state(page)]
-    for _ in range(count):
-        page.keyboard.press("ArrowRight")
-        forwards.append(state(page))
-    backwards = [state(page)]
-    for _ in range(count):
-        page.keyboard.press("ArrowLeft")
-        backwards.append(state(page))
+    forwards = stepped(page, STATE, ["ArrowRight"] * count)
+    backwards = stepped(page, STATE, ["ArrowLeft"] * count)
     assert forwards == backwards[::-1]
     assert len(set(forwards)) == count + 1
-    for key, k in (("End", count), ("Home", 0)):
-        page.keyboard.press(key)
-        assert state(page) == forwards[k]
+    assert stepped(page, STATE, ["End", "Home"])[1:] == [forwards[count], forwards[0]]
     for k in (count // 2, count, 1, count - 1):
         page.locator(".slider").fill(str(k))
-        assert state(page) == forwards[k]
+        assert stepped(page, STATE, []) == [forwards[k]]
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
 def test_the_panel_shows_the_numbers_of_the_trace(opened, make):
     trace = make()
     page, sentences = opened(trace), words.sentences(trace)
-    for i, step in enumerate(trace["steps"]):
-        page.keyboard.press("ArrowRight")
-        expect(page.locator(".said")).to_have_text(sentences[i])
-        expect(page.locator(".counter")).to_have_text(f"{i + 1} / {len(trace['steps'])}")
-        shown = ["contribution"] + ["raw"] * bool(step["summed_axes"]) + ["local"] * (step["local"] is not None)
-        shown += ["before", "after"] if step["accumulates"] else []
-        for word in shown:
-            check_card(page, card(page, word), trace, step[word])
-        for name, place in words.upstreams(step).items():
-            check_card(page, card(page, name), trace, place)
+    _, *seen = stepped(page, CARDS, ["ArrowRight"] * len(trace["steps"]))
+    for i, (step, found) in enumerate(zip(trace["steps"], seen, strict=True)):
+        assert " ".join(found["said"].split()) == " ".join(sentences[i].split())
+        assert found["counter"] == f"{i + 1} / {len(trace['steps'])}"
+        shown = {"contribution": step["contribution"]} | words.upstreams(step)
+        shown |= {"raw": step["raw"]} if step["summed_axes"] else {}
+        shown |= {"local": step["local"]} if step["local"] is not None else {}
+        shown |= {word: step[word] for word in ("before", "after") if step["accumulates"]}
+        for word, place in shown.items():
+            card = [each for each in found["cards"] if word in each["words"]][-1]
+            check_card(card, trace, place)
         if not step["accumulates"]:
-            expect(page.locator(".panel")).to_contain_text("nothing yet")
+            assert "nothing yet" in found["panel"]
 
 
-def check_card(page, found, trace, place):
+def check_card(card, trace, place):
     """A card shows a value: its number, its entries, or a picture with a cell for every entry."""
     value = None if place is None else trace["values"][place]
     if value is None:
-        expect(found.locator(".missing")).to_have_text("not recorded")
+        assert card["missing"] == "not recorded"
         return
     data = value["data"]
     if data is not None and len(data) == 1:
-        expect(found.locator(".scalar")).to_have_text(digits.number(data[0]))
+        assert card["scalar"] == digits.number(data[0])
     elif data == []:
-        expect(found.locator(".missing")).to_have_text("empty")
-    elif found.locator(".picture").count():
+        assert card["missing"] == "empty"
+    elif card["has_picture"]:
         kept = data or value["thumbnail"]["data"]
-        assert signs(found.locator(".picture")) == (
+        assert signs(card) == (
             sum(size(x) < 0 for x in kept), sum(size(x) == 0 for x in kept), sum(size(x) > 0 for x in kept)
-        )
+        )  # fmt: skip
     else:
-        titles = found.locator("td, .line span").evaluate_all(
-            "cells => cells.map(c => c.title.split(' = ')[1].replaceAll('\\u2212', '-'))"
-        )
+        titles = [title.replace("\u2212", "-") for title in card["entries"]]
         assert [float(title) for title in titles if "i" not in title.replace("inf", "")] == pytest.approx(
             [float(x) for x in data if not isinstance(x, list)], rel=0, abs=0, nan_ok=True
         )
-        assert found.locator("figcaption span").text_content() == words.shape(value)
+        assert card["shape"] == words.shape(value)
 
 
 def size(entry):
@@ -108,16 +123,14 @@ def size(entry):
     return float(entry) if not isinstance(entry, str) else float("nan")
 
 
-def signs(drawn):
+def signs(card):
     """How many cells of a picture are negative, blank and positive; a minus stands in each negative one."""
-    counts = drawn.evaluate("""svg => {
-        const paths = [...svg.querySelectorAll("path")].map((p) => [p.getAttribute("class"),
-            (p.getAttribute("d").match(/M/g) ?? []).length]);
-        const of = (test) => paths.filter(([name]) => test.test(name)).reduce((sum, [, n]) => sum + n, 0);
-        return [of(/^n/), of(/^h0$/), of(/^p/), of(/^minus$/)];
-    }""")
-    assert counts[0] == counts[3]
-    return tuple(counts[:3])
+    negative, blank, positive, minus = (
+        sum(count for kind, count in card["signs"] if re.search(pattern, kind or ""))
+        for pattern in ("^n", "^h0$", "^p", "^minus$")
+    )
+    assert negative == minus
+    return negative, blank, positive
 
 
 def test_numbers_read_the_same_in_the_panel_as_in_a_sentence(page):
@@ -187,17 +200,23 @@ def test_no_line_of_a_node_ever_leaves_its_shape(opened, make, laid_out, monkeyp
     if laid_out == "by our own layers":
         monkeypatch.setattr(layout, "MOST_NODES", 0)
     page = opened(trace)
-    for k in range(0, len(trace["steps"]) + 1, max(1, len(trace["steps"]) // 12)):
-        page.locator(".slider").fill(str(k))
-        outside = page.locator(".node").evaluate_all("""nodes => nodes.filter((node) => {
-            const shape = node.querySelector(".body");
-            return [...node.querySelectorAll("text")].filter((text) => text.textContent).some((text) => {
-                const { x, y, width, height } = text.getBBox();
-                return [x - 1, x + width + 1].some((side) => [y + 2, y + height - 2].some(
-                    (level) => !shape.isPointInFill(new DOMPoint(side, level))));
-            });
-        }).map((node) => node.textContent)""")
-        assert outside == []
+    places = list(range(0, len(trace["steps"]) + 1, max(1, len(trace["steps"]) // 12)))
+    outside = page.locator(".slider").evaluate(
+        """(slider, places) => places.flatMap((k) => {
+            slider.value = k;
+            slider.dispatchEvent(new Event("input"));
+            return [...slider.getRootNode().querySelectorAll(".node")].filter((node) => {
+                const shape = node.querySelector(".body");
+                return [...node.querySelectorAll("text")].filter((text) => text.textContent).some((text) => {
+                    const { x, y, width, height } = text.getBBox();
+                    return [x - 1, x + width + 1].some((side) => [y + 2, y + height - 2].some(
+                        (level) => !shape.isPointInFill(new DOMPoint(side, level))));
+                });
+            }).map((node) => `at ${k}: ${node.textContent}`);
+        })""",
+        places,
+    )
+    assert outside == []
 
 
 def test_a_step_lights_the_node_its_target_and_the_edge_and_marks_accumulation_in_text(opened):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 MINUS = "−"
@@ -34,6 +35,11 @@ def number(x: Any) -> str:
         return _WORDS.get(x, x)
     if isinstance(x, (list, tuple)):
         return complex_number(number(x[0]), number(x[1]))
+    return _number(x)
+
+
+@lru_cache(maxsize=4000)
+def _number(x: float) -> str:
     if not math.isfinite(x):
         return _WORDS[str(float(x))]
     if parts := scientific(x):

@@ -26,8 +26,9 @@ SCRIPT_SIZE = 0.7
 
 def lines(tree: ET.Element) -> str:
     """The paragraphs of a `<math>` element; where a narrow page needs others, both: the style sheet shows one."""
-    narrow = _paragraphs(deepcopy(tree), NARROW)
-    broad = narrow if _width(tree) <= NARROW else _paragraphs(deepcopy(tree), BROAD)
+    if _width(tree) <= NARROW:
+        return _paragraphs(tree, NARROW)
+    narrow, broad = _paragraphs(deepcopy(tree), NARROW), _paragraphs(tree, BROAD)
     return broad if broad == narrow else f'<div class="broad">{broad}</div><div class="narrow">{narrow}</div>'
 
 
@@ -148,6 +149,9 @@ def _named(text: str) -> ET.Element:
 
 def _width(part: ET.Element) -> float:
     """About how many letters wide a part is."""
+    own = len(part.text.replace("\u2061", "")) + (part.text in OPERATORS) if part.text else 0
+    if not len(part):
+        return own
     widths = [_width(child) for child in part]
     if part.tag == "mtable":
         return sum(2 + max(map(_width, column)) for column in zip(*part, strict=False))
@@ -155,7 +159,7 @@ def _width(part: ET.Element) -> float:
         return widths[0] + SCRIPT_SIZE * sum(widths[1:])
     if part.tag in ("mfrac", "mover", "munder", "munderover"):
         return max(widths)
-    return sum(widths) + len((part.text or "").replace("\u2061", "")) + (part.text in OPERATORS)
+    return sum(widths) + own
 
 
 def _text(tree: ET.Element) -> str:

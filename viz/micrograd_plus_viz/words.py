@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -12,9 +13,8 @@ from .source import Trace
 
 def spaced(text: str) -> str:
     """Text on one line, without the control characters that neither SVG nor HTML can hold."""
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(text.split())
+    shown = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(shown.split())
 
 
 def clipped(text: str, longest: int) -> str:
@@ -24,7 +24,12 @@ def clipped(text: str, longest: int) -> str:
 
 def breadth(text: str) -> float:
     """How many digits wide a line is drawn, a little more rather than less."""
-    return sum(2 if east_asian_width(c) in "WF" else 1.7 if c in "MWmw@%" else 1.4 if c.isupper() else 1 for c in text)
+    return sum(map(_breadth, text))
+
+
+@cache
+def _breadth(c: str) -> float:
+    return 2 if east_asian_width(c) in "WF" else 1.7 if c in "MWmw@%" else 1.4 if c.isupper() else 1
 
 
 def names(trace: Trace) -> list[str]:
