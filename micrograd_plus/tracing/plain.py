@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .finite import first_places
-from .trace import Leaves
 from .values import Values
 
 WORDS = ("upstream", "local", "raw", "contribution", "before", "after")
@@ -100,9 +99,9 @@ class Writing:
             "error": self._error(walk.error, there),
         }  # fmt: skip
 
-    def _leaves(self, leaves: Sequence[Any], there: set[int]) -> Iterator[Any]:
-        """Those of some leaves that are written; no others of a long record are made."""
-        nodes = leaves.nodes if isinstance(leaves, Leaves) else [leaf.node for leaf in leaves]
+    def _leaves(self, leaves: Any, there: set[int]) -> Iterator[Any]:
+        """Those of some leaves that are written; no others are made where it is known which nodes they are."""
+        nodes = getattr(leaves, "nodes", None) or [leaf.node for leaf in leaves]
         return (leaves[at] for at, node in enumerate(nodes) if node in there)
 
     def _error(self, error: Any, there: set[int]) -> dict[str, Any] | None:
