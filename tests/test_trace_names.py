@@ -83,6 +83,40 @@ def test_the_same_tensor_that_becomes_another_result_is_two_nodes():
     assert [float(node.value) for node in sums] == [6.0, 15.0]
 
 
+def several_rounds():
+    """Numbers and arrays, a network's parameters, constants, and names that come again, in a loop."""
+    net, w = nn.MLP(2, [3, 1]), leaf([[0.5, 0.25], [1.0, 2.0]])
+    with mg.record() as trace:
+        for k in range(3):
+            score = net([Value(0.5 * k), Value(-1.0)])
+            h = mg.tanh(w @ w) * 2.0
+            (h.sum() * mg.tensor(3.0)).backward()
+            (score * 2 + 1).backward()
+    return trace
+
+
+def test_a_node_has_the_same_name_in_the_whole_in_every_part_and_in_print():
+    trace = several_rounds()
+    again, data = several_rounds(), trace.to_dict()
+    names = {node["id"]: node["name"] for node in data["nodes"]}
+    assert len(names) > 100
+    assert sum(" #" in name for name in names.values()) > 50
+    for start in range(0, len(trace.steps), 7):
+        part = again.to_dict(start, 7)
+        assert all(names[node["id"]] == node["name"] for node in part["nodes"])
+    lines = str(again).splitlines()
+    for step in data["steps"][:20]:
+        assert any(f"{names[step['node']]} {'adds' if step['accumulates'] else 'sends'}" in line for line in lines)
+
+
+def test_the_names_of_a_part_do_not_depend_on_what_was_looked_at_before():
+    one, other = several_rounds(), several_rounds()
+    last = len(one.nodes) - 1
+    first = [other.nodes[place].name for place in range(last + 1)]
+    assert one.nodes[last].name == first[last]
+    assert [one.nodes[place].name for place in range(last, -1, -1)] == first[::-1]
+
+
 def test_names_are_unique_but_those_of_constants():
     net = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 3))
     with mg.record() as trace:

@@ -438,3 +438,33 @@ def test_a_recording_in_a_loop_leaves_nothing_to_the_collector():
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def test_of_the_leaves_of_a_walk_no_more_are_made_than_a_part_has():
+    h, factors = Value(0.5), [Value(0.5 + 0.01 * k) for k in range(50)]
+    with mg.record() as trace:
+        for factor in factors:
+            h = h * factor
+        h.backward()
+    part, (walk,) = trace.to_dict(4, 3), trace.walks
+    told = part["walks"][0]["leaves"]
+    assert len(walk.leaves) == 51
+    assert len(walk.leaves._made) == len(told) < 5
+    whole = {leaf["node"]: leaf for leaf in trace.to_dict()["walks"][0]["leaves"]}
+    assert list(whole) == walk.leaves.nodes
+    assert walk.leaves[0].received == factors[-1].grad
+    for leaf in told:
+        assert part["values"][leaf["received"]]["data"] == [trace.gradients[leaf["node"]]]
+
+
+def test_what_a_leaf_holds_at_the_end_is_one_value_and_is_written_once():
+    x = leaf([1.0, 2.0])
+    (x * 3.0).sum().backward()
+    with mg.record() as trace:
+        (x * 5.0).sum().backward()
+    (held,) = [each for each in trace.walks[0].leaves if each.before is not None]
+    assert held.after is trace.gradients[held.node]
+    data = trace.to_dict()
+    written = data["walks"][0]["leaves"][0]
+    assert data["gradients"] == [{"node": held.node, "value": written["after"]}]
+    assert data["values"][written["after"]]["data"] == [8.0, 8.0]

@@ -11,8 +11,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import accumulate
+from sys import intern
 from typing import Any
 
 from ..backends import tensors
@@ -26,11 +28,12 @@ from . import formulas
 from .calls import Calls, Made
 from .failures import Failed
 from .formulas import at_hand, formula
-from .names import Labels, Names, unique
+from .names import Labels, Names, numbered
 from .outline import Application, Constant, Number, Outline
+from .progress import said_meanwhile
 from .recorder import Forward, Inside, Recorder, Seen, Told, Walk as Walked
 from .sites import ENGINE, Site, calls_others, kind_of, rule_source, site_at
-from .trace import Failure, Formula, Group, Held, Listed, Rule, Step, Trace, TraceNode, Walk
+from .trace import Failure, Formula, Group, Held, Leaves, Listed, Rule, Step, Trace, TraceNode, Walk
 from .values import bare, first_of, of_outputs, one_by_one, spelled
 
 OWN_NAMES = ("forward", "call", "apply", "by_name", "power", "inside", "awaited")
@@ -73,7 +76,12 @@ class Builder:
     @cached_property
     def outline(self) -> Outline:
         """Which values there were, where each came from, and which belong to the record."""
-        return Outline(self.applications, self._roots, self.recorder)
+        roots = self._roots
+        with self._said("the nodes in their order"):
+            return Outline(self.applications, roots, self.recorder)
+
+    def _said(self, what: str) -> AbstractContextManager[None]:
+        return said_meanwhile(len(self.applications), what)
 
     @property
     def _roots(self) -> list[Any]:
@@ -86,7 +94,7 @@ class Builder:
     def _walked(self) -> list[Walked]:
         """The walks of the block, complete; one that could not begin has no steps."""
         walks = list(self.recorder.walks)
-        with quiet(all="ignore"):
+        with self._said("the steps of its walks"), quiet(all="ignore"):
             for walk in walks:
                 walk.complete()
         return walks
@@ -118,7 +126,7 @@ class Builder:
                     first=first,
                     steps=len(walk.steps),
                     lines=self._lines(walk.call, walk.instruction) or (error.lines if error else []),
-                    leaves=list(self._leaves[number].values()),
+                    leaves=self._leaves(number),
                     error=error,
                 )
             )
@@ -126,41 +134,54 @@ class Builder:
         return made
 
     @cached_property
-    def _leaves(self) -> list[dict[int, Held]]:
-        """What each leaf held before and after each walk, by its number."""
+    def _received(self) -> list[dict[int, Any]]:
+        """What each walk brought to each leaf, by its number; of a walk forward what it began with there."""
         places = self.outline.places
-        found: list[dict[int, Held]] = []
+        found: list[dict[int, Any]] = []
         for walk in self._walked:
-            leaves: dict[int, Held] = {}
             if isinstance(walk, Forward):
-                found.append({leaf.node: leaf for leaf in self._starts(walk)})
+                found.append({places[id(key)]: tangent for key, tangent in walk.starts.items()})
                 continue
+            received: dict[int, Any] = {}
             for node, contribution, _, _, after in walk.steps:
                 key = _receiver(node, contribution)
                 if type(key) is Leaf or getattr(key, "made_by", 0) is None:
-                    place = places[id(key)]
-                    if place not in leaves:
-                        leaves[place] = Held(node=place, before=bare(walk.held.get(key)))
-                    leaves[place].received = bare(after)
-            for place, leaf in leaves.items():
-                leaf.after = leaf.received if leaf.before is None else leaf.before + leaf.received
-                leaf.value = self.outline.value_before(self.outline.keys[place], walk.place)
-            found.append(leaves)
+                    received[places[id(key)]] = bare(after)
+            found.append(received)
         return found
 
-    def _starts(self, walk: Forward) -> Iterator[Held]:
-        """What moves to begin with in a forward walk; it leaves no gradient behind."""
-        for key, tangent in walk.starts.items():
-            value = self.outline.value_before(key, walk.place)
-            yield Held(node=self.outline.places[id(key)], value=value, received=tangent)
+    @cached_property
+    def _after(self) -> list[dict[int, Any]]:
+        """What each leaf held after each walk, by its number; one forward leaves no gradient behind."""
+        found: list[dict[int, Any]] = []
+        for walk, received in zip(self._walked, self._received, strict=True):
+            after: dict[int, Any] = {}
+            for place, got in received.items() if walk.direction == "backward" else ():
+                before = self._held_before(walk, place)
+                after[place] = got if before is None else before + got
+            found.append(after)
+        return found
+
+    def _held_before(self, walk: Walked, place: int) -> Any:
+        return bare(walk.held.get(self.outline.keys[place]))
+
+    def _leaves(self, number: int) -> Leaves:
+        """What the leaves of a walk held before and after it."""
+        walk, received, after = self._walked[number], self._received[number], self._after[number]
+
+        def held(place: int) -> Held:
+            value = self.outline.value_before(self.outline.keys[place], walk.place)
+            before = self._held_before(walk, place)
+            return Held(node=place, value=value, before=before, received=received[place], after=after.get(place))
+
+        return Leaves([*received], held)
 
     @cached_property
     def gradients(self) -> dict[int, Any]:
         """What each leaf holds after all the walks back."""
         held: dict[int, Any] = {}
-        for walk, leaves in zip(self._walked, self._leaves, strict=True):
-            if walk.direction == "backward":
-                held |= {place: leaf.after for place, leaf in leaves.items()}
+        for after in self._after:
+            held |= after
         return held
 
     @cached_property
@@ -202,7 +223,7 @@ class Builder:
             kind=kind,
             op=op.name if op is not None and applied else None,
             called=self._called(place) if applied else None,
-            name=self.every_name[place],
+            name=self._name(place),
             label=self.labels[place],
             summary=first_line(op) if applied else None,
             inputs=[(name, self.outline.places[id(parent)]) for name, parent in self.outline.inputs(key)],
@@ -216,25 +237,33 @@ class Builder:
         )
 
     def _lines(self, number: int, instruction: int) -> list[Site]:
-        return [
-            site_at(call.frame.f_code, call.frame.f_globals, at) for call, at in self._calls.lines(number, instruction)
-        ]
+        return [self._site(call.frame, at) for call, at in self._calls.lines(number, instruction)]
+
+    def _site(self, frame: Any, instruction: int) -> Site:
+        """Where an instruction stands; each is looked up once."""
+        place = id(frame.f_code), instruction
+        if place not in self._sites:
+            self._sites[place] = site_at(frame.f_code, frame.f_globals, instruction)
+        return self._sites[place]
+
+    @cached_property
+    def _sites(self) -> dict[tuple[int, int], Site]:
+        return {}
 
     def _called(self, place: int) -> str | None:
         """The function that the program called, where that is no other name for the operation."""
-        at = self.outline.turn_of(self.outline.keys[place])
+        at = self.outline.turn_at[place]
         if at is None or (between := self.applications[at][9]) is None:
             return None
         name = between.co_name
+        if name.startswith(("_", "<")) or len(name) < 3 or name in OWN_NAMES or name == self.applications[at][0].name:
+            return None
         if kind_of(between) is not ENGINE or calls_others(between):
             return None
-        if name.startswith(("_", "<")) or len(name) < 3 or name in OWN_NAMES:
-            return None
-        alone = not self.outline.goes_on(at) and not self.outline.went_on(at)
-        return name if alone and name != self.applications[at][0].name else None
+        return None if self.outline.goes_on(at) or self.outline.went_on(at) else name
 
     def _inside(self, told: Told, key: Any) -> Callable[[], Trace | None] | None:
-        return inside(told, self._upstreams.get(id(key)))
+        return inside(told, self._upstreams.get(id(key))) if told[0].composite else None
 
     @cached_property
     def _upstreams(self) -> dict[int, Any]:
@@ -249,32 +278,49 @@ class Builder:
     @cached_property
     def labels(self) -> list[str | None]:
         """What the user's program calls each value."""
-        return Labels(self.outline, self._names).labels
+        outline, names = self.outline, self._names
+        with self._said("what the program calls its values"):
+            return Labels(outline, names).labels
+
+    def _name(self, place: int) -> str:
+        """What a node is called in every part of the record: names that come again are numbered."""
+        plain, numbers = self._plain_names
+        return f"{plain[place]} #{numbers[place]}" if numbers[place] else plain[place]
 
     @cached_property
-    def every_name(self) -> list[str]:
-        """What each node is called, in every part of the record."""
+    def _plain_names(self) -> tuple[list[str], list[int]]:
+        """What each node is called by itself, and which it is of those of this name, counted from 1; 0 where it is
+        alone, and for constants, which go by their numbers."""
         plain: list[str] = []
         constants: list[bool] = []
-        for place, (key, label) in enumerate(zip(self.outline.keys, self.labels, strict=True)):
-            told = self.outline.made_by(key)
-            op = told[0] if told else getattr(key, "op", None)
-            number = None if label or op or isinstance(key, Part) else self._as_number(key)
-            constants.append(number is not None)
-            if isinstance(key, Part) or op is None:
-                plain.append(number or label or "leaf")
-            else:
-                within = label or self._module_of(place)
-                name = self._called(place) or op.name
-                plain.append(f"{name} ({within})" if within else name)
-        return unique(plain, constants)
+        each = zip(self.outline.keys, self.labels, self.outline.turn_at, strict=True)
+        with self._said("the names of the nodes"):
+            for place, (key, label, turn) in enumerate(each):
+                op = getattr(key, "op", None) if turn is None else self.applications[turn][0]
+                number = None
+                if op is not None and not isinstance(key, Part):
+                    within = label or self._module_of(place)
+                    name = self._called(place) or op.name
+                    plain.append(intern(f"{name} ({within})") if within else name)
+                else:
+                    number = None if label or isinstance(key, Part) else self._as_number(key)
+                    plain.append(number or label or "leaf")
+                constants.append(number is not None)
+            return plain, numbered(plain, constants)
 
     def _module_of(self, place: int) -> str | None:
         """The path of the innermost module, or scope, that an application belongs to."""
         group = self._made_groups[1][place]
-        while group is not None and group.kind not in ("module", "scope"):
-            group = self._calls.around(group)
-        return None if group is None else self._path(group, ("module", "scope"))
+        if group not in self._modules:
+            module = group
+            while module is not None and module.kind not in ("module", "scope"):
+                module = self._calls.around(module)
+            self._modules[group] = None if module is None else self._path(module, ("module", "scope"))
+        return self._modules[group]
+
+    @cached_property
+    def _modules(self) -> dict[Made | None, str | None]:
+        return {}
 
     def _path(self, group: Made, kinds: tuple[str, ...] = ("module", "scope", "function")) -> str:
         """The names of a group and of those around it that are of these kinds."""
@@ -306,26 +352,34 @@ class Builder:
     @cached_property
     def _made_groups(self) -> tuple[list[Made], list[Made | None]]:
         """The groups in order, and the innermost one of each node."""
-        of_turn = self._calls.groups(self.applications)
+        edges = self.outline.edges
+        with self._said("what made them"):
+            return self._grouped(self._calls.groups(self.applications), edges)
+
+    def _grouped(
+        self, of_turn: list[Made | None], edges: tuple[list[int], list[int]]
+    ) -> tuple[list[Made], list[Made | None]]:
+        """The groups in order and those of the nodes, of the groups of applications; a leaf belongs where all its
+        users are."""
+        turn_at = self.outline.turn_at
+        of_node = [None if turn is None else of_turn[turn] for turn in turn_at]
+        met: set[int] = set()
+        for start, end in zip(*edges, strict=True):
+            if turn_at[start] is None and turn_at[end] is not None:
+                of_node[start] = self._around_both(of_node[start], of_node[end]) if start in met else of_node[end]
+                met.add(start)
+        used: set[int] = set()
+        for group in of_node:
+            while group is not None and id(group) not in used:
+                used.add(id(group))
+                group = self._calls.around(group)
         order: dict[int, Made] = {}
-        for group in {id(group): group for group in of_turn}.values():
+        for group in of_turn:
             self._list(group, order)
-        of_node: list[Made | None] = []
-        waiting: dict[int, list[Made | None]] = {}
-        keys, outline = self.outline.keys, self.outline
-        for key in keys:
-            turn = outline.turn_of(key)
-            of_node.append(None if turn is None else of_turn[turn])
-        for place, key in enumerate(keys):
-            if id(key) in outline.turns:
-                for parent in outline.inputs_of(key):
-                    if parent is not None and id(parent) not in outline.turns:
-                        waiting.setdefault(outline.places[id(parent)], []).append(of_node[place])
-        for place, users in waiting.items():
-            of_node[place] = self._around_all(users)
-        innermost = {id(group): group for group in of_node}
-        used = {id(each) for group in innermost.values() for each in self._up(group)}
-        return [group for place, group in order.items() if place in used], of_node
+        groups = [group for group in order.values() if id(group) in used]
+        for place, group in enumerate(groups):
+            group.place = place
+        return groups, of_node
 
     def _list(self, group: Made | None, order: dict[int, Made]) -> None:
         """Add a group, behind those around it."""
@@ -335,15 +389,12 @@ class Builder:
             group = self._calls.around(group)
         order.update((id(each), each) for each in reversed(chain))
 
-    def _around_all(self, users: list[Made | None]) -> Made | None:
-        """The innermost group that all users of a leaf stand in."""
-        common = self._up(users[0])
-        for user in {id(user): user for user in users[1:]}.values():
-            if not common:
-                break
-            there = {id(each) for each in self._up(user)}
-            common = [each for each in common if id(each) in there]
-        return common[0] if common else None
+    def _around_both(self, one: Made | None, other: Made | None) -> Made | None:
+        """The innermost group that two groups stand in, or are."""
+        if one is other or one is None:
+            return one
+        there = {id(each) for each in self._up(other)}
+        return next((each for each in self._up(one) if id(each) in there), None)
 
     def _up(self, group: Made | None) -> list[Made]:
         chain: list[Made] = []
@@ -354,9 +405,7 @@ class Builder:
 
     @cached_property
     def _group_places(self) -> list[int | None]:
-        groups, of_node = self._made_groups
-        places = {id(group): place for place, group in enumerate(groups)}
-        return [None if group is None else places[id(group)] for group in of_node]
+        return [None if group is None else group.place for group in self._made_groups[1]]
 
     @cached_property
     def _group_counts(self) -> tuple[list[int], list[int]]:
@@ -382,10 +431,8 @@ class Builder:
     @cached_property
     def parents(self) -> list[int | None]:
         """The group around each group."""
-        groups, _ = self._made_groups
-        places = {id(group): place for place, group in enumerate(groups)}
-        around = [self._calls.around(group) for group in groups]
-        return [None if outer is None else places[id(outer)] for outer in around]
+        around = map(self._calls.around, self._made_groups[0])
+        return [None if outer is None else outer.place for outer in around]
 
     @cached_property
     def groups(self) -> Sequence[Group]:
@@ -401,8 +448,7 @@ class Builder:
             lines = self._lines(made.call.parent, made.call.instruction)
             line = lines[0] if lines else None
         elif made.loop is not None:
-            frame = self.recorder.calls[made.loop.call].frame
-            line = site_at(frame.f_code, frame.f_globals, made.loop.range[0])
+            line = self._site(self.recorder.calls[made.loop.call].frame, made.loop.range[0])
         return Group(
             id=place, parent=self.parents[place], kind=made.kind, name=name, path=path,
             of=None if made.module is None else type(made.module).__name__,
@@ -413,15 +459,13 @@ class Builder:
     @cached_property
     def edge_counts(self) -> Counter[tuple[int | None, int | None]]:
         """How many edges join two groups: every part of a long record tells it."""
-        return Counter(self.edges())
+        group_of = self._group_places.__getitem__
+        return Counter(zip(*(map(group_of, ends) for ends in self.outline.edges), strict=True))
 
     def edges(self) -> Iterator[tuple[int | None, int | None]]:
         """Every edge, as the innermost groups of the two nodes it joins."""
-        outline, groups = self.outline, self._group_places
-        for place, key in enumerate(outline.keys):
-            for parent in outline.inputs_of(key):
-                if parent is not None:
-                    yield groups[outline.places[id(parent)]], groups[place]
+        groups = self._group_places
+        return ((groups[start], groups[end]) for start, end in zip(*self.outline.edges, strict=True))
 
     # Steps ------------------------------------------------
 
@@ -441,8 +485,8 @@ class Builder:
                 parts = {f"upstream[{i}]": bare(part) for i, part in enumerate(upstream) if part is not None}
                 arrived, reads = next(iter(parts.values())), {**reads, **parts}
             before, after = bare(before), bare(after)
-            leaf = self._leaves[number].get(target)
-            held = None if leaf is None or isinstance(contribution, Push) else leaf.before
+            is_leaf = target in self._received[number] and not isinstance(contribution, Push)
+            held = self._held_before(self._walked[number], target) if is_leaf else None
             if held is not None:
                 before, after = held if before is None else held + before, held + after
             rule = contribution.rule
@@ -595,7 +639,7 @@ class Builder:
 
     def _spelled_as(self, letter: str, place: int) -> str | None:
         """What a node is called in a formula; None where the operation's own letter will do."""
-        return self.labels[place] or (self.every_name[place] if letter in self._labels_in_use else None)
+        return self.labels[place] or (self._name(place) if letter in self._labels_in_use else None)
 
 
 def inside(told: Told, upstream: Any) -> Callable[[], Trace | None] | None:
@@ -603,7 +647,7 @@ def inside(told: Told, upstream: Any) -> Callable[[], Trace | None] | None:
     op, inputs, known, data, params = told[:5]
     numbers = (int, float, complex)
     whole = all(value is None or isinstance(value, (Seen, Variable, *numbers)) for value in inputs)
-    if not op.composite or upstream is None or not whole:
+    if upstream is None or not whole:
         return None
 
     def tell() -> Trace:

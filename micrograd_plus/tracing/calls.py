@@ -24,12 +24,6 @@ def loops(code: CodeType) -> tuple[Range, ...]:
     return tuple(sorted(ends.items(), key=lambda ends: (ends[0], -ends[1])))
 
 
-@lru_cache(maxsize=8192)
-def loops_round(code: CodeType, instruction: int) -> tuple[Range, ...]:
-    """The loops that an instruction stands in, the outermost first."""
-    return tuple(each for each in loops(code) if each[0] <= instruction <= each[1])
-
-
 class Loop:
     """One run of a loop: where it stands in which call, and how many rounds it had."""
 
@@ -40,14 +34,15 @@ class Loop:
 
 
 class Made:
-    """A group as it was made: its kind, what it is called, the group it stands in, and the line that called it."""
+    """A group as it was made: its kind, what it is called, the group it stands in, and the line that called it; and its
+    place among the groups of the record, once that is known."""
 
-    __slots__ = ("call", "kind", "loop", "module", "name", "parent", "round")
+    __slots__ = ("call", "kind", "loop", "module", "name", "parent", "place", "round")
 
     def __init__(self, kind: str, name: str, parent: Made | None, call: Call | None, module: Any = None):
         self.kind, self.name, self.parent, self.call, self.module = kind, name, parent, call, module
         self.loop: Loop | None = None
-        self.round = 0
+        self.round, self.place = 0, -1
 
     def owner(self) -> Made | None:
         """The innermost module that this is, or stands in."""
@@ -58,12 +53,14 @@ class Made:
 
 
 class Place:
-    """A call while its events are gone through: its group, where it was last, and the loops it is in."""
+    """A call while its events are gone through: its group, where it was last, the loops of its code, and those it is
+    in."""
 
-    __slots__ = ("active", "call", "code", "group", "last", "number")
+    __slots__ = ("active", "call", "group", "last", "loops", "number")
 
     def __init__(self, number: int, call: Call, group: Made | None):
-        self.number, self.call, self.group, self.code = number, call, group, call.frame.f_code
+        self.number, self.call, self.group = number, call, group
+        self.loops = () if call.kind == ENTERS else loops(call.frame.f_code)
         self.last: tuple[int, Run | None] = (-1, None)
         self.active: list[tuple[Loop, Made]] = []
 
@@ -84,8 +81,8 @@ class Calls:
                 found.append(None)
                 continue
             place = self.places.get(number) or self._enter(number)
-            found.append(self._event(place, instruction, run))
-        return [self._shown(each) for each in found]
+            found.append(self._event(place, instruction, run) if place.loops else place.group)
+        return [each if each is None or each.loop is None else self._shown(each) for each in found]
 
     def _enter(self, number: int) -> Place:
         """A call that is met for the first time: an event of the call that made it."""
@@ -103,11 +100,9 @@ class Calls:
         """The round that an instruction is run in. Where an instruction comes that stands before the last one, or that
         one again, the innermost loop around both has begun another round. A run of an instruction may apply several
         operations, and call functions of the user's."""
-        if place.call.kind == ENTERS or not loops(place.code):
-            return place.group
         last, last_run = place.last
         again = instruction < last or (instruction == last and (run is None or run is not last_run))
-        around = loops_round(place.code, instruction)
+        around = [each for each in place.loops if each[0] <= instruction <= each[1]]
         common = 0
         while common < min(len(around), len(place.active)) and place.active[common][0].range == around[common]:
             common += 1

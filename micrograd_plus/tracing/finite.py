@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..backends import devices
-from .values import Fields, Stored, bare
+from .values import Fields, Stored, bare, is_plain_number
 
 np = devices.device("cpu").library
 
@@ -59,6 +59,8 @@ def _odd(value: Any) -> dict[str, Any] | None:
         entry = None if value.data is None else _first(~np.isfinite(value.numpy()))
         return {"entry": entry, "nan": value.nan, "inf": value.inf}
     array = bare(value)
+    if is_plain_number(array):
+        return None
     array = np.asarray(array.get() if hasattr(array, "get") else array)
     if array.dtype.kind not in "fc" or (finite := np.isfinite(array)).all():
         return None

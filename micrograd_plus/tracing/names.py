@@ -22,7 +22,7 @@ STORES = ("STORE_NAME", "STORE_FAST", "STORE_GLOBAL", "STORE_DEREF")
 
 
 @lru_cache(maxsize=256)
-def _stored(code: CodeType) -> dict[int, str]:
+def stored(code: CodeType) -> dict[int, str]:
     """The name that is given, at once, to what an instruction makes."""
     names: dict[int, str] = {}
     begins = 0
@@ -32,11 +32,6 @@ def _stored(code: CodeType) -> dict[int, str]:
                 names |= dict.fromkeys(range(begins, each.offset), str(each.argval))
             begins = each.offset
     return names
-
-
-def given_to(code: CodeType, instruction: int) -> str | None:
-    """The name that the program gives to what an instruction makes, as in `loss = mse(x, y)` or `total += loss`."""
-    return _stored(code).get(instruction)
 
 
 def members(module: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -93,6 +88,7 @@ class Names:
         self._held: dict[int, list[Held]] = {}
         self._globals: dict[int, Held] = {}
         self._chains: dict[int, list[Held]] = {}
+        self._members: dict[int, dict[int, str]] = {}
 
     def _of_call(self, number: int) -> list[Held]:
         """What a call knows: its own variables, and its module's."""
@@ -130,9 +126,11 @@ class Names:
 
     def of_module(self, module: Any, owner: Any, number: int) -> str:
         """By its place in the module that called it, or what the program calls it."""
-        for each in () if owner is None or not hasattr(owner, "named_children") else members(owner):
-            if each[1] is module:
-                return each[0]
+        if owner is not None and id(owner) not in self._members:
+            listed = members(owner) if hasattr(owner, "named_children") else ()
+            self._members[id(owner)] = {id(each): name for name, each in reversed([*listed])}
+        if name := self._members.get(id(owner), {}).get(id(module)):
+            return name
         for held in reversed(self.chain(number)):
             if id(module) in held.modules and held.modules[id(module)] != "self":
                 return held.modules[id(module)]
@@ -152,29 +150,27 @@ class Labels:
         self.outline, self.names = outline, names
         self.applications, self.calls = outline.applications, names.calls
         self._variables = self._in_variables()
+        self._given = {number: stored(call.code) for number, call in self.calls.items() if call.runs_users}
         self._returned = self._last_of_calls()
-        first_used = self._first_uses()
         self.labels: list[str | None] = []
-        for key in self.outline.keys:
-            turn = self.outline.turn_of(key)
+        for key, turn in zip(self.outline.keys, self.outline.turn_at, strict=True):
             if turn is None:
-                self.labels.append(self._of_leaf(key, first_used.get(id(key))))
+                self.labels.append(self._of_leaf(key))
             else:
                 self.labels.append(self._of_result(key, turn) or (output_name(key) if isinstance(key, Part) else None))
 
-    def _first_uses(self) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for turn, keys in enumerate(self.outline.inputs_of_turn):
-            for key in keys:
-                if key is not None:
-                    found.setdefault(id(key), turn)
-        return found
+    def _given_to(self, number: int, instruction: int) -> str | None:
+        """The name that the program gives to what an instruction of one of its calls makes, as in `loss = mse(x, y)`
+        or `total += loss`."""
+        return self._given[number].get(instruction) if number in self._given else None
 
-    def _of_leaf(self, key: Any, turn: int | None) -> str | None:
+    def _of_leaf(self, key: Any, turn: int | None = None) -> str | None:
+        """What a value that no application made is called where it was used: in a certain turn, or first."""
         if isinstance(key, Number):
             return None
-        value = key.of if isinstance(key, Constant) else self.outline.seen.get(id(key), key)
-        value = getattr(value, "variable", value)
+        first, value = self.outline.first_use(key) or (None, key)
+        value = key.of if isinstance(key, Constant) else getattr(value, "variable", value)
+        turn = first if turn is None else turn
         if turn is not None:
             return self.names.of(value, self.applications[turn][6])
         if label := getattr(value, "label", None):
@@ -184,13 +180,11 @@ class Labels:
     def _of_result(self, key: Any, turn: int) -> str | None:
         told = self.applications[turn]
         op, number, instruction = told[0], told[6], told[7]
-        call = self.calls.get(number)
-        single = not op.outputs and not self.outline.goes_on(turn)
-        own = getattr(told[5], "label", None) if not op.outputs else None
-        if own:
-            return own
-        if single and call is not None and call.runs_users and (name := given_to(call.code, instruction)):
-            return name
+        if not op.outputs:
+            if own := getattr(told[5], "label", None):
+                return own
+            if (name := self._given_to(number, instruction)) and not self.outline.goes_on(turn):
+                return name
         if name := self._variables.get(id(key)) or self._returned.get(turn):
             return name
         if op.name == "getitem" and (of := self._cut_from(turn)):
@@ -231,7 +225,7 @@ class Labels:
             code = call.code
             returns = call.scope is None and (code.co_name[0] != "<" or code.co_name == "<lambda>")
             if returns and outer.runs_users:
-                name = given_to(outer.code, call.instruction)
+                name = self._given_to(call.parent, call.instruction)
                 if name:
                     found.setdefault(turn, name)
         return found
@@ -258,9 +252,16 @@ def spelled_index(index: Any) -> str:
 
 def unique(plain: list[str], constants: list[bool]) -> list[str]:
     """Names of which those that come again are numbered; a constant goes by its number."""
-    times, seen = Counter(plain), Counter[str]()
-    named: list[str] = []
+    numbers = numbered(plain, constants)
+    return [f"{name} #{number}" if number else name for name, number in zip(plain, numbers, strict=True)]
+
+
+def numbered(plain: list[str], constants: list[bool]) -> list[int]:
+    """Of names that come again, which one each is, counted from 1; 0 for one that is alone, and for constants."""
+    times = Counter(plain)
+    seen = dict.fromkeys(times, 0)
+    numbers: list[int] = []
     for name, constant in zip(plain, constants, strict=True):
         seen[name] += 1
-        named.append(f"{name} #{seen[name]}" if times[name] > 1 and not constant else name)
-    return named
+        numbers.append(0 if constant or times[name] == 1 else seen[name])
+    return numbers

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from ..backends.shapes import is_sequence
@@ -51,14 +52,15 @@ class Outline:
     def __init__(self, applications: list[Told], roots: list[Any], recorder: Recorder):
         self.applications = applications
         self.turns: dict[int, int] = {}
-        self.inputs_of_turn: list[list[Any]] = []
-        self.born: dict[int, tuple[int, int]] = {}
-        self.seen: dict[int, Any] = {}
+        self.first_uses: dict[int, int] = {}
+        self.inputs_of_turn: list[Sequence[Any]] = []
+        self._clocks: list[int] = []
         self._versions: dict[int, list[Constant]] = {}
         self._arrays: dict[int, Any] = {}
         self._results: dict[int, Any] = {}
-        self._values: dict[int, list[tuple[int, Any]]] = {}
-        self._kept: list[Any] = []
+        self._held: dict[int, Any] = {}
+        self._written: dict[int, list[tuple[int, Any]]] = {}
+        self._saved: dict[int, Any] = {}
         self._meet_all()
         self._meet_saved(recorder)
         if not roots:
@@ -67,6 +69,7 @@ class Outline:
         self.keys = self._in_order(known)
         self.places = {id(key): place for place, key in enumerate(self.keys)}
         self.places |= {id(root): self.places[id(key)] for root, key in zip(roots, known, strict=True)}
+        self.turn_at = [self.turns.get(id(key)) for key in self.keys]
 
     def output_keys(self, told: Told) -> list[Any]:
         """What the results of an application are known by."""
@@ -74,16 +77,18 @@ class Outline:
             return [told[2]]
         return [getattr(result, "node", None) or result for result in results_of(told)]
 
-    def _input_keys(self, told: Told) -> list[Any]:
+    def _input_keys(self, told: Told) -> Sequence[Any]:
         """What the inputs of an application are known by: the nodes that its result has as parents. They are those of
         the time: an in-place operation may have given a tensor another node since."""
         inputs, known, data, result = told[1], told[2], told[3], told[5]
+        if known is None and hasattr(result, "made_by"):  # numbers are known by themselves
+            if all(hasattr(value, "_data") for value in inputs):
+                return inputs
+            pairs = zip(inputs, data, strict=True)
+            return [value if hasattr(value, "_data") else Number(array) for value, array in pairs]
         if is_sequence(result):
             nodes = (part.node for part in results_of(told))
             known = next((node.parents[0] for node in nodes if node is not None), None)
-        if known is None and hasattr(result, "made_by"):  # numbers are known by themselves
-            pairs = zip(inputs, data, strict=True)
-            return [value if hasattr(value, "_data") else Number(array) for value, array in pairs]
         parents = known.parents if known is not None else [None] * len(data)
         found: list[Any] = []
         for value, parent, array in zip(inputs, parents, data, strict=True):
@@ -101,38 +106,40 @@ class Outline:
         return found
 
     def _meet_all(self) -> None:
-        """Note what each application was given and gave, one after the other."""
-        last = 0
-        turns, born = self.turns, self.born
+        """Note what each application was given and gave, one after the other, and the clock when it was done."""
+        clock, turns = 0, self.turns
         for turn, told in enumerate(self.applications):
             found = self._input_keys(told)
             self.inputs_of_turn.append(found)
-            for value, key, array in zip(told[1], found, told[3], strict=True):
-                if key is not None:
-                    last = max(last, getattr(key, "created", 0))
-                    self._meet_input(turn, value, key, array)
+            for key, array in zip(found, told[3], strict=True):
+                if key is None:
+                    continue
+                clock = max(clock, getattr(key, "created", 0))
+                if id(key) in turns:
+                    continue
+                if id(key) not in self.first_uses:
+                    self.first_uses[id(key)] = turn
+                elif (last := self._held[id(key)]) is not array:
+                    self._written.setdefault(id(key), [(0, last)]).append((turn, array))
+                self._held[id(key)] = array
             for key in self.output_keys(told):
                 maker = key.parents[0] if type(key) is Part else key
-                last = max(last, getattr(maker, "created", 0))
-                for each in (key, maker):
-                    turns.setdefault(id(each), turn)
-                    born.setdefault(id(each), (last, 2 * turn + 1))
+                clock = max(clock, getattr(maker, "created", 0))
+                turns.setdefault(id(key), turn)
+                turns.setdefault(id(maker), turn)
                 if type(key) is Seen:
                     self._arrays[id(key._data)] = self._results[id(key.variable)] = key
-            for key in found:
-                if key is not None:
-                    born.setdefault(id(key), (last, 2 * turn))
+            self._clocks.append(clock)
 
-    def _meet_input(self, turn: int, value: Any, key: Any, array: Any) -> None:
-        """Note what an application was given, and what leaves held at that time."""
-        place = id(key)
-        if place not in self.seen:
-            self.seen[place] = value
-            if place not in self.turns:
-                self._kept.append(key)
-                self._values[place] = [(turn, array)]
-        elif place not in self.turns and self._values[place][-1][1] is not array:
-            self._values[place].append((turn, array))
+    def first_use(self, key: Any) -> tuple[int, Any] | None:
+        """The first application that was given a value that none had made, and as what: a tensor for its node."""
+        turn = self.first_uses.get(id(key))
+        if turn is None:
+            return None
+        if hasattr(key, "_data"):  # it is known by itself
+            return turn, key
+        given = zip(self.applications[turn][1], self.inputs_of_turn[turn], strict=True)
+        return turn, next(value for value, each in given if each is key)
 
     def _constant(self, value: Any, array: Any) -> Any:
         """What a tensor without a node is known by: the application that made its array, or itself while its array is
@@ -148,34 +155,31 @@ class Outline:
         """Note what is known of values made before the recording began: results, and what rules had saved."""
         for walk in recorder.walks:
             if id(walk.key) not in self.turns and hasattr(walk.root, "_data"):
-                self._values.setdefault(id(walk.key), [(0, bare(walk.root))])
+                self._saved.setdefault(id(walk.key), bare(walk.root))
             for node, contribution, _, _, _ in walk.steps:
                 if id(node) in self.turns or not isinstance(node, Node):
                     continue
                 reads = one_by_one(contribution.reads)
                 for name, parent in self.inputs(node):
                     if name in reads and id(parent) not in self.turns:
-                        self._values.setdefault(id(parent), [(0, bare(reads[name]))])
+                        self._saved.setdefault(id(parent), bare(reads[name]))
 
     @cached_property
-    def _neighbours(self) -> dict[int, tuple[int | None, int | None]]:
-        """The applications before and after each one, of those that belong to the record."""
-        there = sorted({turn for key in self.keys if (turn := self.turn_of(key)) is not None})
-        return dict(zip(there, zip([None, *there], [*there[1:], None], strict=False), strict=True))
+    def _same_run(self) -> tuple[set[int], set[int]]:
+        """The applications that the same run of an instruction asked for as the next one, or as the one before; of
+        those that belong to the record."""
+        there = sorted({turn for turn in self.turn_at if turn is not None})
+        run = [told[8] for told in self.applications]
+        together = [(one, other) for one, other in pairwise(there) if run[one] is run[other] is not None]
+        return {one for one, _ in together}, {other for _, other in together}
 
     def goes_on(self, turn: int) -> bool:
         """Whether the run of the instruction that asked for an application asked for the next one as well."""
-        return self._together(turn, self._neighbours[turn][1])
+        return turn in self._same_run[0]
 
     def went_on(self, turn: int) -> bool:
         """Whether the run of the instruction that asked for an application had asked for the one before as well."""
-        return self._together(self._neighbours[turn][0], turn)
-
-    def _together(self, a: int | None, b: int | None) -> bool:
-        if a is None or b is None:
-            return False
-        one, other = self.applications[a], self.applications[b]
-        return one[8] is not None and one[8] is other[8]
+        return turn in self._same_run[1]
 
     def turn_of(self, key: Any) -> int | None:
         """Which application made a value."""
@@ -200,14 +204,25 @@ class Outline:
         names = key.op.names_of(len(key.parents)) if key.op else map(str, range(len(key.parents)))
         return [(name, parent) for name, parent in zip(names, key.parents, strict=False) if parent is not None]
 
-    def inputs_of(self, key: Any) -> Iterator[Any]:
+    def inputs_of(self, key: Any) -> Sequence[Any]:
         """The inputs of a node; None for one that was not given."""
         if type(key) is Part:
-            yield key.parents[0]
-        elif (turn := self.turns.get(id(key))) is not None:
-            yield from self.inputs_of_turn[turn]
-        else:
-            yield from getattr(key, "parents", ())
+            return key.parents[:1]
+        turn = self.turns.get(id(key))
+        return getattr(key, "parents", ()) if turn is None else self.inputs_of_turn[turn]
+
+    @cached_property
+    def edges(self) -> tuple[list[int], list[int]]:
+        """Where the edges begin and where they end, by the numbers of the nodes: a hundred thousand pairs would take
+        more time to make than to read."""
+        starts: list[int] = []
+        ends: list[int] = []
+        for place, key in enumerate(self.keys):
+            for parent in self.inputs_of(key):
+                if parent is not None:
+                    starts.append(self.places[id(parent)])
+                    ends.append(place)
+        return starts, ends
 
     def _in_order(self, roots: list[Any]) -> list[Any]:
         """All that the roots depend on, in order of birth: by the clock, and by turns where the clock stood still.
@@ -219,12 +234,21 @@ class Outline:
             key = todo.pop()
             if key is not None and id(key) not in found:
                 found[id(key)] = key
-                todo.extend(reversed([*self.inputs_of(key)]))
+                todo += self.inputs_of(key)[::-1]
         return sorted(found.values(), key=self._birth)
 
-    def _birth(self, key: Any) -> tuple[int, int]:
-        last, turn = self.born.get(id(key), (getattr(key, "created", 0), 0))
-        return (key.created if isinstance(key, Node) else last), turn
+    def _birth(self, key: Any) -> int:
+        """When a value came to be, as one number: the clock, then the turn, between those before and after it."""
+        used, made = self.first_uses.get(id(key)), self.turns.get(id(key))
+        if used is not None:
+            clock, turn = self._clocks[used], 2 * used
+        elif made is not None:
+            clock, turn = self._clocks[made], 2 * made + 1
+        else:
+            clock, turn = getattr(key, "created", 0), 0
+        if isinstance(key, Node):
+            clock = key.created
+        return clock * (2 * len(self.applications) + 1) + turn
 
     def value(self, key: Any) -> Any:
         """What is known of a node's value; of a leaf that was written to, the first."""
@@ -238,8 +262,12 @@ class Outline:
             return None
         if isinstance(key, (Number, Constant)):
             return key._data
-        if id(key) in self._values:
-            return self._values[id(key)][0][1]
+        if id(key) in self._written:
+            return self._written[id(key)][0][1]
+        if id(key) in self._held:
+            return self._held[id(key)]
+        if id(key) in self._saved:
+            return self._saved[id(key)]
         if isinstance(key, Leaf) or not isinstance(key, Node):
             return getattr(key, "_data", None)
         saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
@@ -247,5 +275,5 @@ class Outline:
 
     def value_before(self, key: Any, turn: int) -> Any:
         """What a leaf held when so many applications had been made."""
-        known = [array for at, array in self._values.get(id(key), ()) if at < turn]
-        return bare(known[-1]) if known else self.value(key)
+        written = [array for at, array in self._written.get(id(key), ()) if at < turn]
+        return bare(written[-1]) if written else self.value(key)

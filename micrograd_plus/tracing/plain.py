@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .finite import first_places
@@ -22,17 +22,20 @@ class Table:
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
         self._places: dict[Any, int] = {}
+        self._of_entry: dict[int, int] = {}
+        self._kept: list[Any] = []
 
     def place(self, entry: Any) -> int | None:
         """Where an entry stands; None for none."""
         if entry is None:
             return None
-        row = entry.to_dict()
-        key = tuple(row.values())
-        if key not in self._places:
-            self._places[key] = len(self.rows)
-            self.rows.append(row)
-        return self._places[key]
+        if id(entry) not in self._of_entry:
+            row = entry.to_dict()
+            place = self._of_entry[id(entry)] = self._places.setdefault(tuple(row.values()), len(self.rows))
+            self._kept.append(entry)
+            if place == len(self.rows):
+                self.rows.append(row)
+        return self._of_entry[id(entry)]
 
 
 def written(trace: Any, start: int = 0, length: int | None = None, insides: bool = True) -> dict[str, Any]:
@@ -91,10 +94,15 @@ class Writing:
             "leaves": [
                 {"node": leaf.node, "value": value(leaf.value), "before": value(leaf.before),
                  "received": value(leaf.received), "after": value(leaf.after)}
-                for leaf in walk.leaves if leaf.node in there
+                for leaf in self._leaves(walk.leaves, there)
             ],
             "error": self._error(walk.error, there),
         }  # fmt: skip
+
+    def _leaves(self, leaves: Any, there: set[int]) -> Iterator[Any]:
+        """Those of some leaves that are written; no others are made where it is known which nodes they are."""
+        nodes = getattr(leaves, "nodes", None) or [leaf.node for leaf in leaves]
+        return (leaves[at] for at, node in enumerate(nodes) if node in there)
 
     def _error(self, error: Any, there: set[int]) -> dict[str, Any] | None:
         if error is None:

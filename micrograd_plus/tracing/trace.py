@@ -162,7 +162,7 @@ class Walk(Fields):
     first: int
     steps: int
     lines: list[Site]
-    leaves: list[Held]
+    leaves: Sequence[Held]
     error: Failure | None
 
     def __repr__(self) -> str:
@@ -213,6 +213,14 @@ class Listed(Sequence[T]):
 
     def __repr__(self) -> str:
         return f"[{', '.join(map(repr, self[:20]))}{', ...' if self._count > 20 else ''}]"
+
+
+class Leaves(Listed[Held]):
+    """What the leaves of a walk held, each made when somebody looks; `nodes` are the leaves' numbers."""
+
+    def __init__(self, nodes: list[int], make: Callable[[int], Held]):
+        super().__init__(len(nodes), lambda at: make(nodes[at]))
+        self.nodes = nodes
 
 
 class Trace:

@@ -87,6 +87,8 @@ class Values:
 
 def described(value: Any) -> dict[str, Any]:
     """A value as plain data. Entries in row-major order; what is not finite is spelled in letters."""
+    if is_plain_number(value):
+        return _of_number(value)
     device = devices.device_of(value).name
     array = np.asarray(value.get() if hasattr(value, "get") else value)
     whole = array.size <= WHOLE
@@ -104,6 +106,18 @@ def described(value: Any) -> dict[str, Any]:
         "nan": nan,
         "inf": inf,
     }
+
+
+def is_plain_number(value: Any) -> bool:
+    """Whether a value is a number of Python's own, and finite: most are, where a network is made of single numbers."""
+    return type(value) is float and math.isfinite(value)
+
+
+def _of_number(value: float) -> dict[str, Any]:
+    """A single number as plain data, at a tenth of what NumPy takes to find its statistics."""
+    told = {"min": value, "max": value, "mean": value + 0.0, "norm": abs(value)}  # a mean is never -0
+    return {"shape": [], "dtype": "float64", "device": "cpu", "data": [value], "corner": None, "thumbnail": None,
+            "statistics": told, "nan": 0, "inf": 0}  # fmt: skip
 
 
 def plain(array: Any) -> list[Any]:

@@ -6,7 +6,6 @@ written out; what is drawn as a picture to four.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -32,7 +31,7 @@ def packed(values: list[Trace], budget: int = BUDGET) -> tuple[list[Trace], list
     new = []
     for value in values:
         shown = one(value, most)
-        text = json.dumps(shown, separators=(",", ":"))
+        text = repr(shown)
         if text not in places:
             places[text] = len(kept)
             kept.append(shown)
