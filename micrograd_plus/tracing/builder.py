@@ -569,14 +569,16 @@ class Builder:
         place = contribution.index if op.kind == "variadic" else rule.inputs.index(served)
         told = rule, place, self._known(node, contribution), self._upstream_of(node, contribution, upstream)
         signature = None, *formulas.signature_of_step(*told, {}, {}, contribution)
-        written = self._remembered(rule, told[2], signature, lambda: formula(*told))
+        written, code = self._remembered(
+            rule, told[2], signature, lambda: (formula(*told), rule_source(rule.function))
+        )
         name = base = f"{op.name}.{served}{' (forward)' if isinstance(contribution, Push) else ''}"
         number = 1
         while name in rules and rules[name].latex != written["latex"]:
             number += 1
             name = f"{base}#{number}"
         if name not in rules:
-            source, file, line = rule_source(rule.function)
+            source, file, line = code
             names = tuple(read for read in rule.reads if read != "xp")
             if op.kind == "elementwise":
                 names = ("upstream", *names)

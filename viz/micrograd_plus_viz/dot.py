@@ -10,7 +10,7 @@ from typing import NamedTuple
 import graphviz
 
 from .source import Trace
-from .walks import IN_A_NODE, Held, changes, held, rings
+from .walks import IN_A_NODE, Change, Held, changes, held, rings
 from .words import breadth, clipped, edges, names, norm, not_finite, scalar, shape, spaced
 
 LONGEST = 34
@@ -39,14 +39,18 @@ class Label(NamedTuple):
         return [line for line in self if line is not None]
 
 
-def labels(trace: Trace, steps: int | None = None, begun: bool = False) -> list[Label]:
+def labels(
+    trace: Trace, steps: int | None = None, begun: bool = False, every: list[Change] | None = None
+) -> list[Label]:
     """What is written in every node after a number of steps; unless told, when the last walk is over. With `begun` the
     step that follows has begun.
 
-    Where a gradient arrives at another time its line is there and empty, so that no line ever moves.
+    Where a gradient arrives at another time its line is there and empty, so that no line ever moves. `every` are the
+    trace's `changes`, where they are known already.
     """
-    ever = {each.node for each in changes(trace)}
-    shown, written = held(trace, steps, begun), []
+    every = list(changes(trace)) if every is None else every
+    ever = {each.node for each in every}
+    shown, written = held(trace, steps, begun, every), []
     for node, name in zip(trace["nodes"], names(trace), strict=True):
         i, value = node["id"], _value_line(trace, node["value"])
         gradient = gradient_line(trace, shown[i]) if i in shown else "" if i in ever else None
@@ -71,26 +75,28 @@ def _value_line(trace: Trace, place: int | None) -> str | None:
     return scalar(trace, place) or f"{shape(value)} {value['dtype']}" + (f", has {odd}" if odd else "")
 
 
-def broadest_lines(trace: Trace, written: list[Label]) -> list[float]:
-    """The breadth of every node's broadest line, those of gradients that are still growing included."""
+def last_and_broadest(trace: Trace) -> tuple[list[Label], list[float]]:
+    """What is written in every node at the end, and the breadth of its broadest line, those of gradients that are still
+    growing included."""
+    every = list(changes(trace))
+    written = labels(trace, every=every)
     broadest = [max(map(breadth, label.lines())) for label in written]
-    for each in changes(trace):
+    for each in every:
         if each.holds is not None:
             broadest[each.node] = max(broadest[each.node], breadth(gradient_line(trace, each.holds)))
-    return broadest
+    return written, broadest
 
 
 def digraph(trace: Trace) -> graphviz.Digraph:
     """The graph of a trace, laid from left to right in the order of execution."""
     graph = graphviz.Digraph("walk", graph_attr=GRAPH, node_attr=NODE, edge_attr={"arrowsize": "0.6"})
-    written, ringed = labels(trace), rings(trace)
-    for node, label, broadest in zip(trace["nodes"], written, broadest_lines(trace, written), strict=True):
-        look = SHAPES[node["kind"]] | {"width": f"{broadest * INCHES_A_DIGIT + 0.3:.2f}"}
+    ringed = rings(trace)
+    for node, label, breadth_of_it in zip(trace["nodes"], *last_and_broadest(trace), strict=True):
+        look = SHAPES[node["kind"]] | {"width": f"{breadth_of_it * INCHES_A_DIGIT + 0.3:.2f}"}
         if node["id"] in ringed:
             look["peripheries"] = "2"
         graph.node(f"n{node['id']}", _lines(label.lines()), id=f"n{node['id']}", **look)
-    for j, (start, end, _) in enumerate(edges(trace)):
-        graph.edge(f"n{start}", f"n{end}", id=f"e{j}")
+    graph.body += [f"\tn{start} -> n{end} [id=e{j}]\n" for j, (start, end, _) in enumerate(edges(trace))]
     return graph
 
 

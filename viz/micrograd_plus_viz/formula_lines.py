@@ -149,7 +149,8 @@ def _named(text: str) -> ET.Element:
 
 def _width(part: ET.Element) -> float:
     """About how many letters wide a part is."""
-    own = len(part.text.replace("\u2061", "")) + (part.text in OPERATORS) if part.text else 0
+    text = part.text or ""
+    own = len(text) - text.count("\u2061") + (text in OPERATORS)
     if not len(part):
         return own
     widths = [_width(child) for child in part]
@@ -164,6 +165,10 @@ def _width(part: ET.Element) -> float:
 
 def _text(tree: ET.Element) -> str:
     """An element as text, as `ET.tostring` has it, in a fourth of its time: formulas have no namespaces."""
-    attributes = "".join(f' {name}="{escape(value)}"' for name, value in tree.attrib.items())
-    inner = "".join(map(_text, tree))
-    return f"<{tree.tag}{attributes}>{escape(tree.text or '', quote=False)}{inner}</{tree.tag}>"
+    attributes = "".join([f' {name}="{_escaped(value)}"' for name, value in tree.attrib.items()])
+    inner = "".join([_text(child) for child in tree])
+    return f"<{tree.tag}{attributes}>{_escaped(tree.text or '')}{inner}</{tree.tag}>"
+
+
+def _escaped(text: str) -> str:
+    return text if text.isalnum() else escape(text)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from .dot import broadest_lines, labels
+from .dot import last_and_broadest
 from .picture import LINE, Box, Placing, near
 from .source import Trace
 from .words import edges
@@ -23,8 +23,7 @@ SWEEPS = 4
 def place(trace: Trace) -> Placing:
     """Every node and edge of a trace in layers from left to right."""
     links = [(start, end) for start, end, _ in edges(trace)]
-    written = labels(trace)
-    told = zip(trace["nodes"], written, broadest_lines(trace, written), strict=True)
+    told = zip(trace["nodes"], *last_and_broadest(trace), strict=True)
     sizes = [_size(node["kind"], broadest, len(label.lines())) for node, label, broadest in told]
     layers = _layers(len(sizes), links)
     before, after = _neighbours(len(sizes), links)

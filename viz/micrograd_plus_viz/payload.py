@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import cells, formula, layout, picture, source, walks, words
-from .dot import broadest_lines, labels
+from .dot import last_and_broadest
 from .groups import grouped
 from .picture import Placing, near
 from .source import Trace
@@ -40,8 +40,7 @@ def payload(
     trace = source.normal(trace)
     values, places = cells.packed(trace["values"], budget)
     formulas = _Table()
-    written = labels(trace)
-    final = broadest_lines(trace, written)
+    written, broadest = last_and_broadest(trace)
     left, behind = walks.left_behind(trace)
 
     def placed(place: int | None) -> int | None:
@@ -58,7 +57,7 @@ def payload(
         "alt": picture.alt(trace),
         "names": words.names(trace),
         "called": words.students(trace),
-        "labels": [[*label, round(broad, 1)] for label, broad in zip(written, final, strict=True)],
+        "labels": [[*label, round(broad, 1)] for label, broad in zip(written, broadest, strict=True)],
         "nodes": [_node(node, placed) for node in trace["nodes"]],
         "edges": [list(edge) for edge in words.edges(trace)],
         "placing": _placing(placing or layout.placed(trace)) if is_drawn_whole(trace) else None,
@@ -230,6 +229,6 @@ def _kind(trace: Trace, node: Trace) -> Any:
 def packed(data: dict[str, Any]) -> tuple[str, str]:
     """A payload as base64 of its gzipped JSON, and its hash as an id: equal traces give equal bytes."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    squeezed = gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0)
+    squeezed = gzip.compress(text.encode("utf-8"), compresslevel=7, mtime=0)
     name = "w" + hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
     return base64.b64encode(squeezed).decode("ascii"), name

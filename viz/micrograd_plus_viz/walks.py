@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .source import Trace
@@ -117,11 +117,13 @@ def changes(trace: Trace) -> Iterator[Change]:
                 yield Change(i, True, end, now[end])
 
 
-def held(trace: Trace, steps: int | None = None, begun: bool = False) -> dict[int, Held]:
+def held(
+    trace: Trace, steps: int | None = None, begun: bool = False, every: Iterable[Change] | None = None
+) -> dict[int, Held]:
     """What every node holds after a number of steps (unless told, all), where anything arrived; with `begun` as the
-    step that follows begins, which may begin a walk."""
+    step that follows begins, which may begin a walk. `every` are the trace's `changes`, where they are known."""
     count = len(trace["steps"]) if steps is None else steps
-    before = (each for each in changes(trace) if each.step < (
+    before = (each for each in (changes(trace) if every is None else every) if each.step < (
         count if each.arrives or not (begun or count == 0) else count + 1))  # fmt: skip
     now = {each.node: each.holds for each in before}
     return {node: holds for node, holds in now.items() if holds is not None}

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from .. import layout
-from ..dot import broadest_lines, labels
+from ..dot import last_and_broadest
 from ..payload import is_drawn_whole, payload
 from ..source import Trace
 
@@ -50,8 +50,7 @@ def untold(trace: Trace, note: str | None) -> dict[str, Any]:
     """The payload with nodes that are as broad as if any gradient may come, and none written in them."""
     blank = blanked(trace)
     whole = payload(trace, note, layout.placed(blank) if is_drawn_whole(trace) else None)
-    written = labels(blank)
-    broadest = broadest_lines(blank, written)
+    written, broadest = last_and_broadest(blank)
     whole["labels"] = [
         [label.name, label.value, None if label.gradient is None else "", round(broad, 1)]
         for label, broad in zip(written, broadest, strict=True)
