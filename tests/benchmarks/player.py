@@ -21,6 +21,7 @@ from browser import started
 from install_browser import find_browser
 from micrograd_plus import nn
 from micrograd_plus.engine import Value
+from micrograd_plus_viz import graphviz_run
 
 from . import player_programs as programs
 
@@ -199,6 +200,28 @@ def drawn_again(pages: Pages) -> float:
     return 1000 * min(_time_of(lambda: viz.show(next(traces))._repr_mimebundle_()) for _ in range(30))
 
 
+def beside_torchviz() -> str:
+    """What torchviz takes for the same network: its graph of functions, drawn by the same Graphviz, without numbers."""
+    try:
+        import torch
+        import torchviz
+    except ImportError as error:
+        return f"torchviz is not measured: {error}; `make .venv/.bench` installs it"
+    x = [torch.tensor(value, dtype=torch.float64) for value in (0.5, -1.2)]
+    w = [torch.tensor(0.3 + 0.1 * k, dtype=torch.float64, requires_grad=True) for k in range(6)]
+
+    def drawn() -> str:
+        left = torch.tanh(x[0] * w[0] + x[1] * w[1])
+        right = torch.tanh(x[0] * w[2] + x[1] * w[3])
+        loss = left * w[4] + right * w[5]
+        loss.backward()
+        names = {f"w[{k}]": each for k, each in enumerate(w)}
+        return graphviz_run.svg(torchviz.make_dot(loss, params=names).source)
+
+    least = 1000 * min(_time_of(drawn) for _ in range(30))
+    return f"torchviz draws the same network, a still graph without numbers or steps, in {least:.3g} ms of CPU"
+
+
 def explored(pages: Pages) -> float:
     """How many milliseconds of CPU it takes to record and to send a walk of 18 nodes anew as a slider moves."""
 
@@ -316,6 +339,7 @@ def main() -> int:
             good = reached(value, kind, bound)
             missed += not good
             print(f"{said:54} {value:10.4g}   {kind} {bound:g}{'' if good else '   NOT REACHED'}", flush=True)
+    print(beside_torchviz())
     load = ", ".join(f"{x:.1f}" for x in os.getloadavg())
     print(f"{os.cpu_count()} cores, load {load} over 1, 5 and 15 minutes")
     return missed

@@ -83,32 +83,56 @@ def read(text):
     return float(text.replace(MINUS, "-"))
 
 
+SEEN = """() => {
+    const root = document.querySelector("#walk").shadowRoot;
+    const all = (within, css) => [...within.querySelectorAll(css)], text = (each) => each.textContent;
+    const [x, y] = all(root, ".lit-head").at(-1).getAttribute("d").slice(1).split(/[,L]/).map(Number);
+    const far = (node) => { const b = node.querySelector(".body").getBBox();
+        return Math.hypot(Math.max(b.x - x, 0, x - b.x - b.width), Math.max(b.y - y, 0, y - b.y - b.height)); };
+    const nodes = all(root, ".drawing .node").map((node) => [node, Number(node.id.slice(1))]);
+    return {
+        said: text(root.querySelector(".said")),
+        held: nodes.map(([node, i]) => [i, node.querySelector(".gradient")?.textContent]).filter(([, told]) => told),
+        far: nodes.map(([node, i]) => [i, far(node)]),
+        signs: all(root, ".numbers .sign").map(text),
+        summed: all(root, ".summed").map(text),
+        equations: all(root, ".numbers > .cards").map((row) => [all(row, ".scalar").map(text), all(row,
+            ".sign").map(text)]),
+        pictures: all(root, ".card").flatMap((card) => all(card, ".picture").map((picture) => [
+            all(card, "figcaption *").map((word) => text(word).trim()),
+            all(picture, "path").flatMap((p) => [...p.getAttribute("d").matchAll(/M([^,]+),([^hv]+)h/g)].map((m) => [
+                p.getAttribute("class")[0], Number(m[1]), Number(m[2])])),
+        ])),
+    };
+}"""
+"""What a reader sees of a step."""
+
+
 def check(shown, trace, leaves):
     """Step the walk on the page, and hold every sentence, equation and picture to the engine's numbers."""
     held, drawn = {}, {}
     for k, step in enumerate(trace.steps):
         shown.keyboard.press("ArrowRight")
+        seen = shown.evaluate(SEEN)
         if k == 0 or step.walk != trace.steps[k - 1].walk:
             drawn = begun(trace, step.walk, drawn)
         back = trace.walks[step.walk].direction == "backward"
-        check_sentence(shown, trace, step, "gradient" if back else "tangent")
+        check_sentence(seen["said"], trace, step, "gradient" if back else "tangent")
         drawn[step.target] = gradient_text(step.after, "grad" if back else "tangent")
-        check_graph(shown, drawn, step)
-        check_sum(shown, step)
-        for equation in shown.locator(".numbers > .cards").all():
-            check_equation(equation)
-        for word in ("upstream", "contribution", "after", "before"):
-            cells = shown.locator(".card", has=shown.locator(f"figcaption :text-is('{word}')")).locator(".picture")
-            for j in range(cells.count()):
-                check_cells(cells.nth(j), np.asarray(getattr(step, word)))
+        check_graph(seen, drawn, step)
+        check_sum(seen, step)
+        for numbers, signs in seen["equations"]:
+            check_equation(numbers, signs)
+        for words, cells in seen["pictures"]:
+            for word in {"upstream", "contribution", "after", "before"}.intersection(words):
+                check_cells(cells, np.asarray(getattr(step, word)))
         if back:
             held[trace.nodes[step.target].name] = step.after
     check_leaves(shown, trace, leaves, held)
 
 
-def check_sentence(shown, trace, step, word):
+def check_sentence(said, trace, step, word):
     """Who receives, whether it is the first to arrive, and what is held then."""
-    said = shown.locator(".said").text_content()
     assert f" to {trace.nodes[step.target].name}" in said
     first = f"the first {word} to arrive there" in said
     assert first == (step.before is None), said
@@ -151,32 +175,19 @@ def gradient_text(value, word):
     return f"|{word}| {digits.number(float(f'{np.linalg.norm(array):.4g}'))}"
 
 
-def check_graph(shown, drawn, step):
+def check_graph(seen, drawn, step):
     """Every node holds what is told, nothing else is held, and the arrow points at the one that receives."""
-    told = shown.evaluate("""() => {
-        const root = document.querySelector("#walk").shadowRoot;
-        const texts = [...root.querySelectorAll(".drawing .node .gradient")].filter((text) => text.textContent)
-            .map((text) => [Number(text.closest(".node").id.slice(1)), text.textContent]);
-        const [x, y] = [...root.querySelectorAll(".lit-head")].at(-1).getAttribute("d").slice(1).split(/[,L]/)
-            .map(Number);
-        const far = (i) => { const b = root.querySelector(`#n${i} .body`).getBBox();
-            return Math.hypot(Math.max(b.x - x, 0, x - b.x - b.width), Math.max(b.y - y, 0, y - b.y - b.height)); };
-        return [texts, Object.fromEntries([...root.querySelectorAll(".drawing .node")].map((node) =>
-            [node.id.slice(1), far(Number(node.id.slice(1)))]))];
-    }""")
-    texts, far = told[0], {int(i): distance for i, distance in told[1].items()}
-    held = {node: text.rsplit(" ", 1) for node, text in texts}
+    held = {node: text.rsplit(" ", 1) for node, text in seen["held"]}
     expected = {node: text.rsplit(" ", 1) for node, text in drawn.items()}
     assert {node: word for node, (word, _) in held.items()} == {node: word for node, (word, _) in expected.items()}
     for node, (_, number) in held.items():
         assert read(number) == pytest.approx(read(expected[node][1]), rel=6e-4), (node, number)
+    far = dict(seen["far"])
     assert far[step.target] == min(far.values())
 
 
-def check_equation(row):
+def check_equation(numbers, signs):
     """Numbers with signs between them: `=` holds as printed, `≈` to three digits."""
-    numbers = row.locator(".scalar").all_text_contents()
-    signs = row.locator(".sign").all_text_contents()
     if len(numbers) != 3 or signs not in (["×", "="], ["×", "≈"], ["+", "="], ["+", "≈"]):
         return
     a, b, result = map(read, (text.replace("True", "1").replace("False", "0") for text in numbers))
@@ -184,11 +195,8 @@ def check_equation(row):
     assert value == pytest.approx(result, rel=1e-12 if signs[1] == "=" else 2e-3), (numbers, signs)
 
 
-def check_cells(drawn, array):
+def check_cells(cells, array):
     """A cell for each entry, in its place, blue, red or blank as the entry is positive, negative or zero."""
-    cells = drawn.evaluate("""svg => [...svg.querySelectorAll("path")].flatMap((p) =>
-        [...p.getAttribute("d").matchAll(/M([^,]+),([^hv]+)h/g)].map((m) =>
-            [p.getAttribute("class")[0], Number(m[1]), Number(m[2])]))""")
     minus = sum(kind == "m" for kind, *_ in cells)
     cells = sorted((y, x, kind) for kind, x, y in cells if kind != "m")
     assert len(cells) == array.size
@@ -198,13 +206,12 @@ def check_cells(drawn, array):
         assert kinds == "".join("n" if x < 0 else "p" if x > 0 else "h" for x in array.ravel())
 
 
-def check_sum(shown, step):
+def check_sum(seen, step):
     """The axes that broadcasting had repeated are named, and no others."""
-    named = [sign for sign in shown.locator(".numbers .sign").all_text_contents() if "∑" in sign]
+    named = [sign for sign in seen["signs"] if "∑" in sign]
     axes = [tuple(map(int, re.findall(r"\d+", sign))) for sign in named]
     assert axes == ([tuple(step.summed_axes)] if step.summed_axes else []), named
-    told = shown.locator(".summed").all_text_contents()
-    assert [tuple(map(int, re.findall(r"\d+", text.partition(", so")[0]))) for text in told] == axes
+    assert [tuple(map(int, re.findall(r"\d+", text.partition(", so")[0]))) for text in seen["summed"]] == axes
 
 
 def check_first_odd(shown, trace, _):

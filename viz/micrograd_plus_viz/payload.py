@@ -13,7 +13,7 @@ from typing import Any
 from . import cells, formula, layout, picture, source, walks, words
 from .dot import last_and_broadest
 from .groups import grouped
-from .picture import Placing, near
+from .picture import Placing
 from .source import Trace
 
 NODE = ("kind", "op", "summary", "params", "value", "site", "requires_grad")
@@ -149,9 +149,9 @@ def _placing(placing: Placing) -> dict[str, Any]:
     return {
         "width": round(placing.width, 1),
         "height": round(placing.height, 1),
-        "boxes": [[float(near(x)) for x in box] for box in placing.boxes],
+        "boxes": [[round(x, 1) for x in box] for box in placing.boxes],
         "curves": placing.curves,
-        "heads": [[float(near(x)) for x in head] for head in placing.heads],
+        "heads": [[round(x, 1) for x in head] for head in placing.heads],
     }
 
 
