@@ -37,7 +37,7 @@ DRAWN = {"01_first_walk.ipynb": 7, "02_train_a_network.ipynb": 1}
 """How many of them are small enough for a picture where no script may run; the others have a sentence there."""
 PLOTS = {"01_first_walk.ipynb": 0, "02_train_a_network.ipynb": 7}
 """How many pictures of numbers."""
-PATIENCE = 30_000
+PATIENCE = 90_000
 """Milliseconds that a notebook may take to open on a machine that does other things besides."""
 
 PLACES = {
@@ -110,8 +110,8 @@ def free_port() -> int:
 
 
 def wait_for(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait up to a minute until the server answers; where it does not, fail with what it wrote."""
-    for _ in range(300):
+    """Wait up to two minutes until the server answers; where it does not, fail with what it wrote."""
+    for _ in range(600):
         if server.poll() is not None:
             break
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from functools import lru_cache
 
 from . import dot, graphviz_run, layers
 from .picture import Box, Placing, near
@@ -22,7 +23,13 @@ def placed(trace: Trace) -> Placing:
     """The places of a trace's nodes and edges. GraphvizMissingError where there is no Graphviz to ask."""
     if len(trace["nodes"]) > MOST_NODES or layers.spans(trace) > MOST_SPANS:
         return layers.place(trace)
-    return read(graphviz_run.svg(dot.source(trace)))
+    return _laid(dot.source(trace))
+
+
+@lru_cache(maxsize=64)
+def _laid(source: str) -> Placing:
+    """The places of a graph; of one that is drawn again they are known."""
+    return read(graphviz_run.svg(source))
 
 
 def read(svg: str) -> Placing:
