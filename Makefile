@@ -7,7 +7,7 @@ PYTHON ?= python3.11 python3.12 python3.13 python3.14 python3
 PYTEST = PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: .venv/.lab ## open JupyterLab on the first notebook (more options: LAB_ARGS="--no-browser --port 9000")
 	.venv/bin/python -m micrograd_plus lab $(LAB_ARGS)
@@ -27,6 +27,10 @@ trials: .venv/.parity ## random programs beside PyTorch, hostile files, long tra
 
 bench: .venv/.bench ## measure against the peers and by hand (more options: BENCH_ARGS="--only W3 --quick")
 	PYTHONPATH=tests .venv/bin/python -m benchmarks $(BENCH_ARGS)
+
+bench-player: .venv/.bench .venv/.test ## measure the player in a browser, beside torchviz
+	.venv/bin/python tests/install_browser.py
+	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 .venv/bin/python -m benchmarks.player
 
 bench-grade: .venv/.test ## measure the grader, beside nbgrader (more options: BENCH_ARGS="--quick --without nbgrader")
 	PYTHONPATH=tests .venv/bin/python -m benchmarks.grading $(BENCH_ARGS)
@@ -62,7 +66,7 @@ clean: ## remove .venv and everything made by the targets above
 	rm -rf .venv site build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help lab test quick parity trials bench bench-grade lint test-cuda bench-cuda reference pictures docs clean
+.PHONY: help lab test quick parity trials bench bench-player bench-grade lint test-cuda bench-cuda reference pictures docs clean
 .DEFAULT_GOAL := help
 
 # One stamp for each extra: it is installed again when pyproject.toml is newer.

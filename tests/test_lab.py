@@ -309,3 +309,23 @@ def test_with_a_modifier_held_a_key_is_the_notebooks_even_in_a_player(ran):
         ran.page.wait_for_function(f"() => {active} === {before + 1}")
         expect(ran.page.locator(".jp-InputPrompt", has_text="[*]")).to_have_count(0, timeout=PATIENCE)
     test_letters_typed_into_a_player_are_no_commands_to_the_notebook(ran)
+
+
+EXPLORED = """import micrograd_plus as mg
+import micrograd_plus_viz as viz
+viz.explore(lambda a, b: mg.tanh(a * b) + a, a=(-2.0, 2.0), b=3.0)"""
+WRITE = """(source) => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource(source)"""
+
+
+def test_a_slider_of_explore_moves_the_walk_by_mouse_and_by_key(ran):
+    ran.command("notebook:insert-cell-below")
+    ran.page.evaluate(WRITE, EXPLORED)
+    ran.command("notebook:run-cell")
+    box = ran.page.locator(".jp-OutputArea-output", has=ran.page.locator(".widget-slider")).last
+    slider, drawn = box.locator(".noUi-handle"), box.locator(".player .drawing")
+    expect(drawn).to_contain_text("tanh", timeout=PATIENCE)
+    track = box.locator(".noUi-base")
+    for move in (lambda: slider.press("ArrowRight"), lambda: track.click(position={"x": 9, "y": 2})):
+        before = drawn.text_content()
+        move()
+        expect(drawn).not_to_have_text(before, timeout=PATIENCE)

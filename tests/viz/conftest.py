@@ -3,7 +3,7 @@
 import pytest
 
 import micrograd_plus_viz as viz
-from browser import chromium, page  # noqa: F401 - fixtures
+from browser import chromium, page, used_up  # noqa: F401 - fixtures
 
 
 @pytest.fixture
@@ -15,6 +15,7 @@ def opened(page, tmp_path):  # noqa: F811 - pytest hands the fixture in by its n
     def open_trace(trace, clock=None, **options):
         if clock is not None:
             page.clock.install(time=clock)
+            used_up.append(page)
         path = viz.save(trace, tmp_path / "walk.html", **options)
         page.goto(path.as_uri())
         expect(page.locator(".player")).to_be_visible()

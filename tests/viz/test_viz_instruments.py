@@ -67,6 +67,21 @@ def test_a_slider_records_the_program_anew_and_the_step_stays():
     assert box.walk.index == 2
 
 
+def test_where_the_program_fails_for_a_slider_s_number_the_record_ends_with_the_error_and_goes_on_after_it():
+    def program(a):
+        if a.item() > 1:
+            raise ValueError("a is too large")
+        return a * a
+
+    box = viz.explore(program, a=(-2.0, 2.0))
+    box.sliders["a"].value = 1.5
+    assert inside(box.walk)["error"]["text"] == "a is too large"
+    box.sliders["a"].value = 0.5
+    assert inside(box.walk)["error"] is None
+    with pytest.raises(TypeError, match="unexpected keyword argument 'b'"):
+        viz.explore(program, b=1.0)
+
+
 @pytest.mark.browser
 def test_a_player_whose_walk_is_replaced_stays_at_its_step(page):
     from micrograd_plus_viz.player import player_source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from .live import widget
@@ -23,7 +24,7 @@ def explore(program: Callable[..., Any], **inputs: Any) -> Any:
     walk = widget(recorded(program, {name: slider.value for name, slider in sliders.items()}))
 
     def move(_: Any) -> None:
-        trace = recorded(program, {name: slider.value for name, slider in sliders.items()})
+        trace = recorded(program, {name: slider.value for name, slider in sliders.items()}, failing=True)
         walk.payload = packed(payload(*shown(trace)))[0]
 
     for slider in sliders.values():
@@ -33,11 +34,12 @@ def explore(program: Callable[..., Any], **inputs: Any) -> Any:
     return box
 
 
-def recorded(program: Callable[..., Any], values: dict[str, float]) -> Any:
-    """The record of a program run with these numbers, and of the walk back from what it gives."""
+def recorded(program: Callable[..., Any], values: dict[str, float], failing: bool = False) -> Any:
+    """The record of a program run with these numbers, and of the walk back from what it gives; one that is known to run
+    may be `failing` here: its record ends with the error, and says so."""
     import micrograd_plus as mg
 
-    with mg.record() as trace:
+    with suppress(Exception if failing else ()), mg.record() as trace:
         leaves = {name: mg.tensor(float(value), requires_grad=True) for name, value in values.items()}
         for name, leaf in leaves.items():
             leaf.label = name
