@@ -323,8 +323,8 @@ def explained_call(function: Callable[..., Any], error: Exception, args: Any, op
 
     parameters = inspect.signature(function).parameters
     named = dict(zip(parameters, args, strict=False)) | options
-    first = next(iter(parameters.values()))
-    if first.default is first.empty and named.get(first.name, 0) is None:
+    first = next(iter(parameters.values()), None)
+    if first is not None and first.default is first.empty and named.get(first.name, 0) is None:
         return wants_tensor(f"{function.__name__}: {first.name}", None)
     given = ", ".join(f"{name}={described(value)}" for name, value in named.items())
     said = str(error).rstrip(".") or type(error).__name__
