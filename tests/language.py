@@ -25,10 +25,10 @@ _PEOPLE = (
 )
 MARKERS = {
     "has not": r"\b(has|have|had) not\b(?! been)",
-    "who as a subject": rf"\bwhoever\b|(?<!\w)(?<!-)\bwho\b(?<!\b[Ww]ho's)",
+    "who as a subject": r"\bwhoever\b|(?<!\w)(?<!-)\bwho\b(?<!\b[Ww]ho's)",
     "somebody, nobody, anybody": r"\b(some|no|any)body\b",
     "is told, is handed": r"\b(is|are|was|were|be|been|being) (also |not |then |never |only )?"
-                          r"(said|asked|handed|met|sent|put|taken|kept|held)\b",
+    r"(said|asked|handed|met|sent|put|taken|kept|held)\b",
     "told": r"\btold\b",
     "in the place of": r"\bin the place of\b",
     "stands, lies": r"(?<!under)(?<!with)\b(stand|stands|stood|lie|lies|lain)\b(?!-| for\b)",
@@ -193,31 +193,30 @@ def share_of_marked(sentences: Iterable[Sentence]) -> tuple[int, int]:
 
 # Names ----------------------------------------------------------------------------------------------------------------
 
-IRREGULAR = set(
-    "told given found kept made drawn shown sent taken seen written spoken met held said done gone left known grown"
-    " begun bound brought built caught chosen cut dealt fed felt forgotten frozen got gotten hidden hit hung laid led"
-    " lent lost meant paid proven read rebuilt ridden risen run set sewn shaken shot shut sold spent split spread stood"
-    " stolen struck sung sunk sworn swept thought thrown torn understood undone unwritten worn won wound anew apart"
-    " whole elsewhere together alone otherwise broken beheld withheld".split()
-) - {"read", "run", "set", "split", "cut", "hit", "shut", "spread", "left", "bound", "put", "got", "wound", "found"} | {
-    "found", "bound",
-}  # verbs that look the same in the present are actions
-ACTIVE = set(
-    "embed feed need proceed seed exceed bleed breed speed shed wed red bed speed reed weed shred feed succeed indeed"
-    " searchsorted hundred unlinked".split()
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+IRREGULAR = _words(
+    "told given found kept made drawn shown sent taken seen written spoken met held said done gone known grown begun"
+    " bound brought built caught chosen dealt fed felt forgotten frozen gotten hidden hung laid led lent lost meant"
+    " paid proven rebuilt ridden risen sewn shaken sold spent stood stolen struck sung sunk sworn swept thought thrown"
+    " torn understood undone unwritten worn anew apart whole elsewhere together alone otherwise broken withheld"
 )
-NOUNS = set(
-    "string embedding padding pooling heading binding ring king thing spring sibling ceiling morning drawing meaning"
-    " setting warning reading building ping sling timing scaling rounding pickling ordering ending bring sing cling"
-    " swing wing during string substring nothing anything something everything being swing missing padding"
-    " checkpointing training grading recording binning encoding decoding underlying spelling saving".split()
+"""Participles that do not end in -ed, and adverbs. Verbs that look the same in the present (`set`, `split`) act."""
+ACTIVE = _words("embed feed need proceed seed exceed bleed shed wed red bed speed reed weed shred succeed indeed"
+                " searchsorted hundred")  # fmt: skip
+NOUNS = _words(
+    "string embedding padding pooling heading binding ring king thing spring sibling ceiling drawing meaning setting"
+    " warning building ping sling timing scaling rounding ordering ending bring sing cling swing wing during substring"
+    " nothing anything something everything checkpointing training grading recording binning encoding decoding spelling"
 )
-_LINKS = set(
-    "by to from in of out at on with as for once again together apart off up down over under into inside outside"
-    " before after between along about back forward away through without within beside here there first last only"
-    " anew alone".split()
+_LINKS = _words(
+    "by to from in of out at on with as for once again together apart off up down over under into inside outside before"
+    " after between along about back forward away through without within beside here there first last only anew alone"
 )
-_PREDICATES = set("is are was has have had can may must should will would does do did needs wants be been no".split())
+_PREDICATES = _words("is are was has have had can may must should will would does do did needs wants be been no")
 
 
 def is_participle(word: str) -> bool:
