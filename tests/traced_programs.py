@@ -13,7 +13,7 @@ import numpy as np
 import micrograd_plus as mg
 from micrograd_plus import nn
 from micrograd_plus.engine import Value
-from micrograd_plus.nn import functional as F  # noqa: N812
+from micrograd_plus.nn import functional
 
 
 def leaf(values):
@@ -58,7 +58,7 @@ def functions_of_several_operations():
     x = leaf([[0.5, 1.5], [2.0, 1.0]])
     total = x.sum() * 0.0
     for _ in range(2):
-        total = total + F.nll_loss(mg.log_softmax(x), mg.tensor([0, 1]))
+        total = total + functional.nll_loss(mg.log_softmax(x), mg.tensor([0, 1]))
     total.backward()
 
 
