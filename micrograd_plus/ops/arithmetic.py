@@ -7,7 +7,7 @@ from math import inf
 
 from ..core.composite import composite
 from ..core.define import elementwise, linear, mask, real_only, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .comparisons import less, logical_and, not_equal
 
 
@@ -141,7 +141,7 @@ def _divide(xp, a, b):
 
 
 @wraps_op(_divide)
-@names_itself
+@prefixes_errors
 def divide(a, b, *, rounding_mode=None):
     """Division: the quotient of two.
 

@@ -2,7 +2,7 @@
 
 from ..backends import devices
 from ..core.define import linear, namespace_function, nondifferentiable, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .complexes import real
 
 
@@ -13,7 +13,7 @@ def _astype(xp, x, *, dtype):
 
 
 @wraps_op(_astype, namespace=True)
-@names_itself
+@prefixes_errors
 def astype(x, dtype):
     """Conversion to another dtype.
 
@@ -40,7 +40,7 @@ def astype(x, dtype):
 
 
 @namespace_function
-@names_itself
+@prefixes_errors
 def cast(x, dtype):
     """Conversion to another dtype that takes the real part where complex numbers become real.
 

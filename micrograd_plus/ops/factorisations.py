@@ -12,7 +12,7 @@ from math import nan
 
 from ..backends.shapes import shape
 from ..core.define import elementwise, linear, nondifferentiable, op, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .shape import concatenate, getitem, mH, tril, triu
 
 # Parts ----------------------
@@ -176,7 +176,7 @@ def _(xp, upstream, out):
 
 
 @wraps_op(_cholesky)
-@names_itself
+@prefixes_errors
 def cholesky(a, *, upper=False):
     """Cholesky factorisation: the lower triangle L with L @ Lᵀ = a.
 
@@ -216,7 +216,7 @@ def _(xp, upstream, values, vectors, a_shape):
 
 
 @wraps_op(_eigh)
-@names_itself
+@prefixes_errors
 def eigh(a, UPLO=None):
     """Eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns.
 
@@ -246,7 +246,7 @@ def eigh(a, UPLO=None):
     return _eigh(a if UPLO is None else _from_triangle(a, UPLO == "L"))
 
 
-@names_itself
+@prefixes_errors
 def eigvalsh(a, UPLO=None):
     """Eigenvalues of a symmetric matrix in ascending order.
 
@@ -317,7 +317,7 @@ def _(xp, upstream, values, vectors, a_shape):
 
 
 @wraps_op(_eig)
-@names_itself
+@prefixes_errors
 def eig(a):
     """Eigenvalues of a square matrix, and eigenvectors as columns.
 
@@ -341,7 +341,7 @@ def eig(a):
     return _eig(a)
 
 
-@names_itself
+@prefixes_errors
 def eigvals(a):
     """Eigenvalues of a square matrix.
 
@@ -385,7 +385,7 @@ def _(xp, upstream, q, r):
 
 
 @wraps_op(_qr)
-@names_itself
+@prefixes_errors
 def qr(a, mode="reduced"):
     """QR factorisation: orthonormal columns q and an upper triangle r with q @ r = a.
 
@@ -453,7 +453,7 @@ def _turned_together(xp, turn_u, turn_v, s, n):
 
 
 @wraps_op(_svd)
-@names_itself
+@prefixes_errors
 def svd(a, full_matrices=False, compute_uv=True):
     """Singular value decomposition: u, s, vh with u * s @ vh = a.
 
@@ -484,7 +484,7 @@ def svd(a, full_matrices=False, compute_uv=True):
     return _svd(a) if compute_uv else _svd(a)[1]
 
 
-@names_itself
+@prefixes_errors
 def svdvals(a):
     """Singular values of a matrix, in descending order.
 

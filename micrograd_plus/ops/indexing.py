@@ -2,7 +2,7 @@
 
 from ..backends.shapes import corner, ndim, shape
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import maximum, where
 from .casts import stop_gradient
 from .comparisons import equal, isfinite, logical_or, not_equal
@@ -180,7 +180,7 @@ def _scatter(xp, x, index, src, *, axis=-1):
 
 
 @wraps_op(_scatter)
-@names_itself
+@prefixes_errors
 def scatter(x, axis, index, src):
     """An array with entries of another written at their indices along an axis.
 
@@ -225,7 +225,7 @@ def cleared(xp, x, index, *, axis=-1):
     return xp.cleared(x, index, axis=axis)
 
 
-@names_itself
+@prefixes_errors
 def scatter_reduce(x, axis, index, src, reduce, include_self=True):
     """Entries of another array gathered at their indices along an axis: summed, multiplied, averaged, or the extreme.
 

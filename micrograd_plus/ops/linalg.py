@@ -9,7 +9,7 @@ from math import inf
 
 from ..backends.shapes import ndim, shape
 from ..core.define import linear, op, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from . import reductions
 from .arithmetic import absolute
 from .factorisations import svdvals
@@ -33,7 +33,7 @@ def _(xp, upstream, a, out):
 
 
 @wraps_op(_solve, namespace=True)
-@names_itself
+@prefixes_errors
 def solve(a, b):
     """Linear equations: the x that fulfils a @ x = b.
 
@@ -54,7 +54,7 @@ def solve(a, b):
     return squeeze(_solve(a, expand_dims(b, 1)), axis=-1) if ndim(b) == 1 else _solve(a, b)
 
 
-@names_itself
+@prefixes_errors
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
     """Linear equations with a triangle: the x that fulfils a @ x = b, where only one triangle of a counts.
 
@@ -89,7 +89,7 @@ def _identity(n):
     return diag([1.0] * n) if n else reshape([], (0, 0))
 
 
-@names_itself
+@prefixes_errors
 def solve_banded(l_and_u, ab, b):
     """Linear equations with a band: the x that fulfils a @ x = b, where a is 0 but on a few diagonals.
 
@@ -436,7 +436,7 @@ def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
     return xp.spread(upstream, x_shape, axis, keepdims) * share * xp.sign(x)
 
 
-@names_itself
+@prefixes_errors
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     """Norm of a vector: its size, in one of several senses.
 
@@ -473,7 +473,7 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     return reduce(absolute(x if ord else sign(x)), axis=axis, keepdims=keepdims)
 
 
-@names_itself
+@prefixes_errors
 def matrix_norm(x, *, keepdims=False, ord="fro"):
     """Norm of a matrix: its size, in one of several senses.
 
@@ -508,7 +508,7 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
     return expand_axes(out, shape=shape(x), axis=(-2, -1)) if keepdims else out
 
 
-@names_itself
+@prefixes_errors
 def norm(x, ord=None, axis=None, keepdims=False):
     """Norm of a vector or a matrix: NumPy's norm.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..backends.shapes import is_sequence, ndim, shape
 from ..core.define import linear, multilinear, op, variadic, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import multiply
 from .shape import expand_dims, reshape, squeeze
 
@@ -136,7 +136,7 @@ def _(upstream):
     return upstream
 
 
-@names_itself
+@prefixes_errors
 def outer(a, b):
     """Outer product: every entry of a times every entry of b, as a matrix.
 
@@ -156,7 +156,7 @@ def outer(a, b):
     return reshape(a, (-1, 1)) * reshape(b, (1, -1))
 
 
-@names_itself
+@prefixes_errors
 def dot(a, b):
     """Dot product of vectors, matrix product of matrices: NumPy's dot.
 
@@ -181,7 +181,7 @@ def dot(a, b):
     return tensordot(a, b, axes=((-1,), (-2,)))
 
 
-@names_itself
+@prefixes_errors
 def inner(a, b):
     """Inner product: the sum of products over the last axis of both.
 
@@ -203,7 +203,7 @@ def inner(a, b):
     return tensordot(a, b, axes=((-1,), (-1,)))
 
 
-@names_itself
+@prefixes_errors
 def tensordot(a, b, axes: Any = 2):
     """Tensor contraction: the sum of products over several axes of both.
 
@@ -263,7 +263,7 @@ def _einsum(xp, parts, *, subscripts):
 
 
 @wraps_op(_einsum, namespace=True)
-@names_itself
+@prefixes_errors
 def einsum(subscripts, *operands):
     """Einstein summation: products of entries, summed over each letter the result does not name.
 

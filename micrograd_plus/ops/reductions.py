@@ -4,7 +4,7 @@
 """
 
 from ..core.define import linear, nondifferentiable, op, real_only
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 
 
 @linear(x=lambda xp, upstream, x_shape, axis, keepdims: xp.spread(upstream, x_shape, axis, keepdims))
@@ -290,7 +290,7 @@ def _(xp, upstream, x, out, x_shape, axis, ddof, keepdims):
     return xp.spread(share, x_shape, axis, keepdims) * distance
 
 
-@names_itself
+@prefixes_errors
 def std_mean(x, axis=None, ddof=0, keepdims=False):
     """Standard deviation and mean, as a pair.
 
@@ -312,7 +312,7 @@ def std_mean(x, axis=None, ddof=0, keepdims=False):
     return std(x, axis=axis, ddof=ddof, keepdims=keepdims), mean(x, axis=axis, keepdims=keepdims)
 
 
-@names_itself
+@prefixes_errors
 def var_mean(x, axis=None, ddof=0, keepdims=False):
     """Variance and mean, as a pair.
 

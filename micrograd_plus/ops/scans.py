@@ -3,7 +3,7 @@
 from ..backends.shapes import ndim, shape
 from ..core.composite import composite
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import negative
 
 
@@ -155,7 +155,7 @@ def _(xp, upstream, indices, x_shape, axis):
     return xp.put_along_axis_add(upstream[0], indices, shape=x_shape, axis=axis)
 
 
-@names_itself
+@prefixes_errors
 def cummax(x, axis=-1):
     """Cumulative maximum: the largest entry so far along an axis.
 
@@ -176,7 +176,7 @@ def cummax(x, axis=-1):
     return cummax_with_indices(x, axis)[0]
 
 
-@names_itself
+@prefixes_errors
 def cummin(x, axis=-1):
     """Cumulative minimum: the smallest entry so far along an axis.
 
@@ -326,7 +326,7 @@ def _quantile(xp, x, *, q, axis=None, method="linear", keepdims=False):
 
 
 @wraps_op(_quantile, namespace=True)
-@names_itself
+@prefixes_errors
 def quantile(x, q, axis=None, method="linear", keepdims=False):
     """Quantile: the value below which a share q of the entries lies.
 

@@ -10,7 +10,7 @@ points are constants unless an operation says that it learns them.
 
 from ...core.composite import composite
 from ...core.define import elementwise, nondifferentiable, op, real_only, wraps_op
-from ...core.errors import names_itself
+from ...core.messages import prefixes_errors
 from ..casts import astype
 from ..convolution import conv2d
 from ..shape import reshape
@@ -50,7 +50,7 @@ def _quantize(xp, x, scale, zero_point, *, low=-128, high=127):
 
 
 @wraps_op(_quantize, namespace=True)
-@names_itself
+@prefixes_errors
 def quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None):
     """Quantisation: the nearest whole number of steps, from low to high, still as floats.
 
@@ -89,7 +89,7 @@ def _dequantize(xp, q, scale, zero_point):
 
 
 @wraps_op(_dequantize, namespace=True)
-@names_itself
+@prefixes_errors
 def dequantize(q, scale, zero_point=0, *, axis=None):
     """Dequantisation: what whole numbers stand for, (q - zero_point) * scale.
 
@@ -129,7 +129,7 @@ def _(xp, x, scale, zero_point, low, high, estimator):
 
 
 @wraps_op(_fake_quantize, namespace=True)
-@names_itself
+@prefixes_errors
 def fake_quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None, estimator="clipped"):
     """Fake quantisation: rounded as it would be stored, and brought back.
 
@@ -182,7 +182,7 @@ def _(xp, x, step, low, high, grad_factor):
 
 
 @wraps_op(_fake_quantize_lsq, namespace=True)
-@names_itself
+@prefixes_errors
 def fake_quantize_lsq(x, step, *, low=-128, high=127, axis=None, grad_factor=1.0):
     """Fake quantisation with a step that is learned (LSQ).
 
@@ -241,7 +241,7 @@ def _(xp, upstream, a, b, a_scale, b_scale, a_zero_point, b_zero_point, low, hig
 
 
 @wraps_op(_quantized_matmul, namespace=True)
-@names_itself
+@prefixes_errors
 def quantized_matmul(a, b, a_scale, b_scale, a_zero_point=0, b_zero_point=0, *, low=-128, high=127):
     """Matrix product of two matrices that are rounded first, and multiplied as whole numbers.
 
@@ -313,7 +313,7 @@ _quantized_conv2d.rule("bias")(_to_bias)
 
 
 @wraps_op(_quantized_conv2d, namespace=True)
-@names_itself
+@prefixes_errors
 def quantized_conv2d(
     x, weight, x_scale, weight_scale, x_zero_point=0, bias=None, *,
     stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, low=-128, high=127,

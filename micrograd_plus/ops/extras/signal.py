@@ -3,7 +3,7 @@
 from ...backends.shapes import shape
 from ...core.composite import composite
 from ...core.define import linear, nondifferentiable
-from ...core.errors import names_itself
+from ...core.messages import prefixes_errors
 from ..casts import ones_beside
 from ..shape import pad
 
@@ -140,7 +140,7 @@ def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflec
     return xp.mT(xp.rfft(seen, axis=-1, norm=norm) if onesided else xp.fft(seen, axis=-1, norm=norm))
 
 
-@names_itself
+@prefixes_errors
 def stft(
     x, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
     onesided=True,
