@@ -20,17 +20,18 @@ from .operation import Op
 from .rule import KINDS, mask, real_only
 
 __all__ = [
-    "Op", "elementwise", "linear", "mask", "multilinear", "namespace_function", "nondifferentiable", "op", "operations",
-    "real_only", "register", "variadic", "wraps_op",
+    "Op", "elementwise", "is_public", "linear", "mask", "multilinear", "namespace_function", "nondifferentiable", "op",
+    "operations", "real_only", "register", "variadic", "wraps_op",
 ]  # fmt: skip
 
 operations: dict[str, Op] = {}
 """Every operation by its name, in order of definition."""
 
 
-def register(op: Op) -> Callable[..., Any]:
-    """Make an operation a function of every namespace, and return its public function."""
+def register(op: Op, *, public: bool = True) -> Callable[..., Any]:
+    """Make an operation a function of every namespace, and return the function that users call."""
     op.call = public_function(op)
+    op.call.public = public
     setattr(tensors, op.name, op.call)
     if op.forward.__code__.co_names != (op.name,):  # a forward that only says its own name would call itself
         devices.define(op.name, output_alone(op.forward) if op.residuals else op.forward)
@@ -44,7 +45,7 @@ def output_alone(forward: FunctionType) -> Callable[..., Any]:
 
 
 def _kind(kind: str) -> Callable[..., Any]:
-    def with_rules(*forgotten: Any, **rules: FunctionType) -> Callable[[FunctionType], Callable[..., Any]]:
+    def with_rules(*forgotten: Any, public: bool = True, **rules: FunctionType) -> Callable[[FunctionType], Callable[..., Any]]:
         if forgotten:
             raise TypeError(f"@{kind} takes rules by the names of the inputs: @{kind}(x=lambda ...), then the function")
 
@@ -52,7 +53,7 @@ def _kind(kind: str) -> Callable[..., Any]:
             made = Op(forward, kind)
             for name, function in rules.items():
                 made.add_rule((name,), function)
-            return register(made)
+            return register(made, public=public)
 
         return define
 
@@ -62,6 +63,7 @@ def _kind(kind: str) -> Callable[..., Any]:
         f"`@mg.{kind}(x=rule)` stands above `def NAME(xp, x): ...`; a rule's parameters say what it reads.\n\n"
         f"Args:\n"
         f"    forgotten: nothing; what has no name is refused.\n"
+        f"    public: whether users call it; False for a step that only rules need.\n"
         f"    rules: one for each input that can have a gradient, by its name.\n"
         f"Returns: a decorator, which returns the public function.\n"
         f"Raises: TypeError where a rule reads what the kind forbids, or names no input.\n"
@@ -82,12 +84,13 @@ multilinear = _kind("multilinear")
 variadic = _kind("variadic")
 
 
-def nondifferentiable(forward: FunctionType) -> Callable[..., Any]:
+def nondifferentiable(forward: FunctionType | None = None, *, public: bool = True) -> Any:
     """A decorator for an operation whose result carries no graph: a comparison, an index, a draw.
 
     Args:
         forward: the function forward(xp, inputs, *, parameters).
-    Returns: the public function.
+        public: whether users call it; False for a step that only rules need.
+    Returns: the public function; without `forward`, a decorator.
     Raises: TypeError where `forward` is no function.
     Example:
         >>> @mg.nondifferentiable
@@ -98,7 +101,11 @@ def nondifferentiable(forward: FunctionType) -> Callable[..., Any]:
 
     See: `torch.autograd.Function` with `mark_non_differentiable`.
     """
-    return register(Op(forward, "non-differentiable"))
+
+    def define(forward: FunctionType) -> Callable[..., Any]:
+        return register(Op(forward, "non-differentiable"), public=public)
+
+    return define if forward is None else define(forward)
 
 
 def op(
@@ -108,6 +115,7 @@ def op(
     residuals: tuple[str, ...] = (),
     constants: tuple[str, ...] = (),
     keeps: tuple[str, ...] = (),
+    public: bool = True,
 ) -> Any:
     """A decorator for an operation of the general kind, whose rules say what upstream becomes.
 
@@ -119,6 +127,7 @@ def op(
         residuals: names of what the forward returns after its output, for the rules to read.
         constants: those residuals (a mask, an index) that have no gradient of their own.
         keeps: what `residuals` was called before.
+        public: whether users call it; False for a step that only rules need.
     Returns: the public function; without `forward`, a decorator.
     Raises: TypeError where `forward` is no function.
     Example:
@@ -137,9 +146,15 @@ def op(
         warn("mg.op: keeps= is now residuals=", DeprecationWarning, stacklevel=2)
 
     def define(forward: FunctionType) -> Callable[..., Any]:
-        return register(Op(forward, "general", outputs=outputs, residuals=residuals or keeps, constants=constants))
+        made = Op(forward, "general", outputs=outputs, residuals=residuals or keeps, constants=constants)
+        return register(made, public=public)
 
     return define if forward is None else define(forward)
+
+
+def is_public(function: Any) -> bool:
+    """Return whether users call a function of operations; False for a step that only rules need."""
+    return getattr(function, "public", True)
 
 
 def wraps_op(call: Any, *, namespace: bool = False) -> Callable[[Any], Any]:
@@ -147,6 +162,7 @@ def wraps_op(call: Any, *, namespace: bool = False) -> Callable[[Any], Any]:
 
     def define(function: Any) -> Any:
         function.op, function.rule, function.source = call.op, call.rule, call.source
+        function.public = call.public
         if namespace:
             setattr(tensors, call.op.name, function)
         return knows_its_words(function) if "axis" in function.__code__.co_varnames else function
@@ -154,7 +170,10 @@ def wraps_op(call: Any, *, namespace: bool = False) -> Callable[[Any], Any]:
     return define
 
 
-def namespace_function(function: FunctionType) -> FunctionType:
+def namespace_function(function: Any = None, *, public: bool = True) -> Any:
     """A decorator for a function made of operations, which rules on tensors may call."""
+    if function is None:
+        return lambda function: namespace_function(function, public=public)
     setattr(tensors, function.__name__, function)
+    function.public = public
     return function

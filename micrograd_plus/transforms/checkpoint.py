@@ -226,7 +226,7 @@ class Program:
             received = walk_between(starts, xp, ends=ends, since=start)
         self._refuse_strangers(received.keys() - set(ends), start)
         return [
-            received[node] if node in received else xp.zeros_beside(part, tuple(part.shape), part.dtype)
+            received[node] if node in received else xp.new_zeros(part, tuple(part.shape), part.dtype)
             for node, part in zip(ends, parts, strict=True)
         ]
 

@@ -333,7 +333,7 @@ def _push_elementwise(
             continue
         local = rule(named)
         if is_complex(tangent) and not is_complex(out):
-            local = local if hasattr(local, "dtype") else xp.numbers_beside(tangent, local)
+            local = local if hasattr(local, "dtype") else xp.new_array(tangent, local)
             moved.append(xp.real(xp.conj(local) * tangent))
         else:
             moved.append(tangent * local)
