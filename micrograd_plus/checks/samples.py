@@ -491,7 +491,7 @@ def _samples_of_linear_algebra() -> None:
 
 def _samples_of_factorisations() -> None:
     factors = ops.factorisations
-    sample(factors.independent, apart(2, 3, 3))
+    sample(factors.check_independent, apart(2, 3, 3))
     sample(factors.eig, apart(2, 3, 3))
     sample(factors.eig, [[0.3, 2.0], [-1.1, 0.7]])
     sample(factors.eig, apart(3, 3, entries=spectrum))

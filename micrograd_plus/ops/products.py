@@ -88,12 +88,12 @@ def sum_outer(xp, a, b):
         >>> mg.ops.sum_outer([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]]).tolist()
         [[31.0], [42.0]]
 
-    See: mg.ops.linear_layer, numpy.outer.
+    See: mg.linear_layer, numpy.outer.
     """
     return xp.sum_outer(a, b)
 
 
-@op(public=False)
+@op
 def linear_layer(xp, x, weight, bias=None):
     """Linear (fully connected, dense) layer: x @ weightᵀ + bias.
 
@@ -108,7 +108,7 @@ def linear_layer(xp, x, weight, bias=None):
     Raises: ValueError where x and weight differ in their last length, weight is no matrix, or bias does not broadcast
         to the result.
     Example:
-        >>> mg.ops.linear_layer([1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]], [0.5, 0.5]).tolist()
+        >>> mg.linear_layer([1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]], [0.5, 0.5]).tolist()
         [11.5, 17.5]
 
     See: torch.nn.functional.linear; CS231n notes, "Neural Networks Part 1".
