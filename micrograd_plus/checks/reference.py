@@ -17,7 +17,7 @@ from typing import Any
 from .. import ops
 from ..backends import devices
 from ..core.codegen import may_be_written_out
-from ..core.define import Op, is_public, operations
+from ..core.define import Op, operations
 from ..tensor import Tensor, tensor
 from ..tracing import Rule, record
 from . import promises as check
@@ -46,7 +46,7 @@ def by_subject() -> dict[str, list[Op]]:
     subjects: dict[str, list[Op]] = {heading: [] for heading in ops.SUBJECTS}
     headings = {module.__name__: heading for heading, module in ops.SUBJECTS.items()}
     for op in operations.values():
-        if op.forward.__module__ in headings and is_public(op.call):
+        if op.forward.__module__ in headings and ops.is_public(op.call):
             subjects[headings[op.forward.__module__]].append(op)
     return subjects
 
@@ -55,12 +55,12 @@ def derived_functions(heading: str) -> list[Any]:
     """The public functions of a subject that are made of operations, and have no rule of their own."""
     module = ops.SUBJECTS[heading]
     public = [f for name, f in vars(module).items() if inspect.isfunction(f) and not name.startswith("_")]
-    return [f for f in public if f.__module__ == module.__name__ and not hasattr(f, "op") and is_public(f)]
+    return [f for f in public if f.__module__ == module.__name__ and not hasattr(f, "op") and ops.is_public(f)]
 
 
 def home(function: Any) -> tuple[str, Any]:
     """Return where users find a function of operations: the name that leads there, and the module."""
-    if not is_public(function):
+    if not ops.is_public(function):
         return "mg.ops", ops
     apart = ((f"mg.{name}", module) for module, name in ops.APART.items() if module.__name__ == function.__module__)
     return next(apart, ("mg", ops))

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -20,8 +21,8 @@ from .operation import Op
 from .rule import KINDS, mask, real_only
 
 __all__ = [
-    "Op", "elementwise", "is_public", "linear", "mask", "multilinear", "namespace_function", "nondifferentiable", "op",
-    "operations", "real_only", "register", "variadic", "wraps_op",
+    "Op", "elementwise", "linear", "mask", "multilinear", "namespace_function", "nondifferentiable", "op", "operations",
+    "real_only", "register", "variadic", "wraps_op",
 ]  # fmt: skip
 
 operations: dict[str, Op] = {}
@@ -45,9 +46,7 @@ def output_alone(forward: FunctionType) -> Callable[..., Any]:
 
 
 def _kind(kind: str) -> Callable[..., Any]:
-    def with_rules(
-        *, public: bool = True, **rules: FunctionType
-    ) -> Callable[[FunctionType], Callable[..., Any]]:
+    def with_rules(*, public: bool = True, **rules: FunctionType) -> Callable[..., Any]:
         def define(forward: FunctionType) -> Callable[..., Any]:
             made = Op(forward, kind)
             for name, function in rules.items():
@@ -99,11 +98,9 @@ def nondifferentiable(forward: FunctionType | None = None, *, public: bool = Tru
 
     See: `torch.autograd.Function` with `mark_non_differentiable`.
     """
-
-    def define(forward: FunctionType) -> Callable[..., Any]:
-        return register(Op(forward, "non-differentiable"), public=public)
-
-    return define if forward is None else define(forward)
+    if forward is None:
+        return partial(nondifferentiable, public=public)
+    return register(Op(forward, "non-differentiable"), public=public)
 
 
 def op(
@@ -145,11 +142,6 @@ def op(
     return define if forward is None else define(forward)
 
 
-def is_public(function: Any) -> bool:
-    """Return whether users call a function of operations; False for a step that only rules need."""
-    return getattr(function, "public", True)
-
-
 def wraps_op(call: Any, *, namespace: bool = False) -> Callable[[Any], Any]:
     """A decorator for the function in front of an operation; with `namespace` rules on tensors call it, too."""
 
@@ -163,10 +155,7 @@ def wraps_op(call: Any, *, namespace: bool = False) -> Callable[[Any], Any]:
     return define
 
 
-def namespace_function(function: Any = None, *, public: bool = True) -> Any:
+def namespace_function(function: FunctionType) -> FunctionType:
     """A decorator for a function made of operations, which rules on tensors may call."""
-    if function is None:
-        return lambda function: namespace_function(function, public=public)
     setattr(tensors, function.__name__, function)
-    function.public = public
     return function

@@ -7,7 +7,6 @@ found here as well: `mg.ops.unpad`.
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
 
-from ..core.define import is_public
 from . import (
     activations,
     arithmetic,
@@ -85,6 +84,11 @@ def _functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]:
     for name, value in vars(subject).items():
         if isinstance(value, FunctionType) and value.__module__ == subject.__name__ and not name.startswith("_"):
             yield name, value
+
+
+def is_public(function: FunctionType) -> bool:
+    """Return whether users call a function of operations; False for a step that only rules need."""
+    return getattr(function, "public", True)
 
 
 for _subject in SUBJECTS.values():

@@ -15,6 +15,8 @@ SUBJECTS: dict[str, ModuleType]
 APART: dict[ModuleType, str]
 __all__: list[str]
 
+def is_public(function: Any) -> bool: """Return whether users call a function of operations."""
+
 # Arithmetic
 def abs(x: Any) -> Tensor: """Absolute value: the distance from 0."""
 def negative(x: Any) -> Tensor: """Negation: the number with the other sign."""

@@ -39,7 +39,7 @@ def astype(x, dtype):
     return _astype(stop_gradient(x) if ends else x, dtype=wanted)
 
 
-@namespace_function(public=False)
+@namespace_function
 @names_itself
 def cast(x, dtype):
     """Conversion to another dtype that takes the real part where complex numbers become real.
@@ -59,6 +59,9 @@ def cast(x, dtype):
     See: numpy.ndarray.astype.
     """
     return astype(real(x) if x.dtype.kind == "c" and dtype.kind != "c" else x, dtype)
+
+
+cast.public = False
 
 
 @nondifferentiable

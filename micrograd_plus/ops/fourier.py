@@ -29,7 +29,7 @@ def cut_or_pad(xp, x, *, length, axis=-1):
     Raises: ValueError for a negative length; TypeError for one that is not whole; IndexError for an axis that x has
         not.
     Example:
-        >>> mg.ops.cut_or_pad([1.0, 2.0, 3.0], 2).tolist(), mg.fft.cut_or_pad([1.0, 2.0, 3.0], 5).tolist()
+        >>> mg.ops.cut_or_pad([1.0, 2.0, 3.0], 2).tolist(), mg.ops.cut_or_pad([1.0, 2.0, 3.0], 5).tolist()
         ([1.0, 2.0], [1.0, 2.0, 3.0, 0.0, 0.0])
 
     See: numpy.fft.fft, whose argument n does so.
