@@ -11,7 +11,7 @@ from micrograd_plus import exercises
 from micrograd_plus.grading.inside import frames
 from micrograd_plus.grading.sandbox import Ran, ended
 
-FIRST = exercises.listed()
+FIRST = exercises.list_exercises()
 
 
 def same(a, b):
