@@ -27,10 +27,6 @@ from .tensor import Tensor, tensor
 
 __version__ = "0.1.0"
 
-_path = __path__  # noqa: F405 - Python gives every package one
-_path.append(f"{_path[0]}/deprecated")  # modules under the names they had before; each says the new one
-_import_module(f"{__name__}.ops").__path__.append(f"{_path[0]}/deprecated/ops")
-
 _WHEN_ASKED_FOR = {
     "Trace": "tracing:Trace", "check_op": "checks.promises:check", "checks": "checks",
     "checkpoint": "transforms:checkpoint", "checkpoint_sequential": "transforms:checkpoint_sequential",
@@ -74,10 +70,7 @@ __all__ = [  # noqa: PLE0604 - operations, and modules by their keys: all of the
 def __getattr__(name: str) -> Any:
     if name not in _WHEN_ASKED_FOR:
         from .core.errors import no_such
-        from .deprecated import RENAMED, renamed
 
-        if name in RENAMED:
-            return renamed(name)
         raise no_such(__name__, name, __all__)
     module_name, _, inside = _WHEN_ASKED_FOR[name].partition(":")
     module = _import_module(f".{module_name}", __name__)

@@ -409,7 +409,7 @@ def test_a_quantised_rule_that_lets_pass_what_was_cut_off_is_caught_beyond_the_b
 
 def test_every_edge_has_a_draw():
     names = ("masked_softmax.x", "det.a", "hardtanh.x", "take.x", "sin.x", "fmin.b", "quantized_conv2d.weight")
-    drawn = {case.about for each in [*ALL, *map(exercises.named, names)] for case in each.cases(0)}
+    drawn = {case.about for each in [*ALL, *map(exercises.get_exercise, names)] for case in each.cases(0)}
     assert EDGES.keys() <= drawn
 
 

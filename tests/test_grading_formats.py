@@ -18,10 +18,11 @@ from graded import RIGHT, SECRET, SIGN, assignment
 from micrograd_plus import exercises
 from micrograd_plus.__main__ import main
 from micrograd_plus.exercises import student_key
-from micrograd_plus.grading import formats, levels, marking, submissions
+from micrograd_plus.grading import formats, mark, submissions
 from micrograd_plus.grading.assignment import load
 from micrograd_plus.grading.formats import gradescope, junit, otter, table
-from micrograd_plus.grading.sandbox import Sandbox
+from micrograd_plus.grading.sandbox import isolation
+from micrograd_plus.grading.sandbox.boxes import Sandbox
 
 SCHEMAS = Path(__file__).parent / "data" / "schools"
 NASTY = "<script>x</script> ]]> \x1b[31m \u202e \x00 =cmd|'/c calc'!A1 & \"quoted\", a;b\nnew line \ud800"
@@ -40,9 +41,9 @@ def marks(tmp_path_factory):
     """A right one, a wrong one, one that cannot be read, and one whose every text is nasty."""
     made = load(assignment(tmp_path_factory.mktemp("formats")))
     with Sandbox() as sandbox:
-        right, wrong = (marking.marked(given(name, source), made, sandbox)
+        right, wrong = (mark.marked(given(name, source), made, sandbox)
                         for name, source in (("ada", RIGHT), ("bob", SIGN)))  # fmt: skip
-        unread = marking.marked(submissions.Submission("eve", problem="there is no file"), made, sandbox)
+        unread = mark.marked(submissions.Submission("eve", problem="there is no file"), made, sandbox)
     nasty = json.loads(json.dumps(wrong)) | {"student": "=1+1", "problem": NASTY, "remarks": [NASTY]}
     for each in nasty["exercises"]:
         each.update(reason=NASTY, title=NASTY)
@@ -277,7 +278,7 @@ def test_otter_from_assign_to_marks(released):
     assert points["exp_x"] == 1
 
     with Sandbox() as sandbox:
-        marks = marking.marked(submissions.read(released / "work.ipynb"), made, sandbox)
+        marks = mark.marked(submissions.read(released / "work.ipynb"), made, sandbox)
     assert marks["score"] == 11, "the marks that count are those of `grade`"
     rows = list(csv.DictReader(io.StringIO(otter.scores([marks]))))
     assert rows[0] == {
@@ -298,4 +299,4 @@ def test_nothing_that_is_handed_out_holds_an_answer(released, canary):
 
 
 def test_every_level_has_its_promise():
-    assert set(levels.PROMISES) == set(levels.LEVELS)
+    assert set(isolation.PROMISES) == set(isolation.LEVELS)

@@ -44,7 +44,6 @@ PACKAGES = {
     "exercises": USERS | {"checks", "engine", "tracing", "transforms"},
     "grading": {"exercises", "tracing"},
     "examples": {"__init__", "engine", "nn"},           # programs as a reader would write them
-    "deprecated": set(),
 }
 OPEN = {"__init__", "__main__"}                         # they publish, or command, what the others do
 MOST_AT_THE_ROOT, MOST_FLOORS = 26, 8

@@ -25,21 +25,6 @@ def wide_program(size):
     return [x, *ws], loss
 
 
-def walked(leaves, loss, **options):
-    for each in leaves:
-        each.grad = None
-    loss.backward(**options)
-    return [each.grad.numpy().tobytes() for each in leaves]
-
-
-def test_a_walk_may_still_be_asked_for_on_several_threads_and_says_that_it_is_on_one():
-    leaves, loss = wide_program(5)
-    with pytest.warns(DeprecationWarning, match=r"workers=\.\.\.\) has no effect: walks run on one thread"):
-        loss().backward(workers=4)
-    found = [leaf.grad.numpy().tobytes() for leaf in leaves]
-    assert found == walked(leaves, loss())
-
-
 # Walks at the same time -------------------------------------------------------------------------------------
 
 

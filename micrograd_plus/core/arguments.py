@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .errors import described, no_argument
+from .errors import described
 
 
 def wants_function(name: str, f: Any) -> None:
@@ -34,12 +34,6 @@ def wants_tuple(name: str, values: Any) -> None:
     if not isinstance(values, (tuple, list)):
         got = type(values).__name__
         raise TypeError(f"{name} is a tuple with an entry for each argument of f, such as (x,); got {got}")
-
-
-def wants_known_words(name: str, words: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Refuse keywords that a transform has not."""
-    for word in words:
-        raise TypeError(no_argument(name, word, known))
 
 
 def argument_numbers(argnums: Any) -> tuple[int, ...]:

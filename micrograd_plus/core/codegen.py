@@ -15,14 +15,13 @@ call 60 ns of the 1000 that a small operation takes.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from functools import wraps
 from types import FunctionType
 from typing import Any
 
 from ..backends import arrays
-from .errors import explained, refuse_unknown_words
+from .errors import explained
 from .modes import gradients_wanted, recording, unfused
 from .operation import Op, fitted, make_node, outputs_of
 from .recorders import notify, notify_failure
@@ -44,20 +43,6 @@ def public_function(op: Op) -> FunctionType:
     call.__qualname__ = op.name
     shown = Source(op)
     vars(call).update(op=op, rule=op.rule, source=shown, __wrapped__=shown)
-    return call
-
-
-def knows_its_words(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator for a function that goes along an axis: who says `dim` is told the word."""
-
-    @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        try:
-            return function(*args, **options)
-        except TypeError:
-            refuse_unknown_words(function, options)
-            raise
-
     return call
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
-from warnings import warn
 
 from ..backends import devices, tensors
-from .codegen import knows_its_words, public_function
+from .codegen import public_function
+from .errors import suggests_keywords
 from .operation import Op
 from .rule import KINDS, mask, real_only
 
@@ -44,10 +44,7 @@ def output_alone(forward: FunctionType) -> Callable[..., Any]:
 
 
 def _kind(kind: str) -> Callable[..., Any]:
-    def with_rules(*forgotten: Any, **rules: FunctionType) -> Callable[[FunctionType], Callable[..., Any]]:
-        if forgotten:
-            raise TypeError(f"@{kind} takes rules by the names of the inputs: @{kind}(x=lambda ...), then the function")
-
+    def with_rules(**rules: FunctionType) -> Callable[[FunctionType], Callable[..., Any]]:
         def define(forward: FunctionType) -> Callable[..., Any]:
             made = Op(forward, kind)
             for name, function in rules.items():
@@ -61,7 +58,6 @@ def _kind(kind: str) -> Callable[..., Any]:
         f"A decorator that makes a {kind} operation of its forward: {KINDS[kind]}.\n\n"
         f"`@mg.{kind}(x=rule)` stands above `def NAME(xp, x): ...`; a rule's parameters say what it reads.\n\n"
         f"Args:\n"
-        f"    forgotten: nothing; what has no name is refused.\n"
         f"    rules: one for each input that can have a gradient, by its name.\n"
         f"Returns: a decorator, which returns the public function.\n"
         f"Raises: TypeError where a rule reads what the kind forbids, or names no input.\n"
@@ -107,7 +103,6 @@ def op(
     outputs: tuple[str, ...] = (),
     residuals: tuple[str, ...] = (),
     constants: tuple[str, ...] = (),
-    keeps: tuple[str, ...] = (),
 ) -> Any:
     """A decorator for an operation of the general kind, whose rules say what upstream becomes.
 
@@ -118,7 +113,6 @@ def op(
         outputs: names of several results, which the forward returns as a tuple.
         residuals: names of what the forward returns after its output, for the rules to read.
         constants: those residuals (a mask, an index) that have no gradient of their own.
-        keeps: what `residuals` was called before.
     Returns: the public function; without `forward`, a decorator.
     Raises: TypeError where `forward` is no function.
     Example:
@@ -133,11 +127,8 @@ def op(
 
     See: `custom_vjp` of JAX, whose residuals these are.
     """
-    if keeps:
-        warn("mg.op: keeps= is now residuals=", DeprecationWarning, stacklevel=2)
-
     def define(forward: FunctionType) -> Callable[..., Any]:
-        return register(Op(forward, "general", outputs=outputs, residuals=residuals or keeps, constants=constants))
+        return register(Op(forward, "general", outputs=outputs, residuals=residuals, constants=constants))
 
     return define if forward is None else define(forward)
 
@@ -149,7 +140,7 @@ def wraps_op(call: Any, *, namespace: bool = False) -> Callable[[Any], Any]:
         function.op, function.rule, function.source = call.op, call.rule, call.source
         if namespace:
             setattr(tensors, call.op.name, function)
-        return knows_its_words(function) if "axis" in function.__code__.co_varnames else function
+        return suggests_keywords(function) if "axis" in function.__code__.co_varnames else function
 
     return define
 

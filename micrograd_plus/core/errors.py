@@ -306,6 +306,23 @@ def names_itself(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def suggests_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function so that an unknown keyword raises a TypeError with a suggestion, such as `axis=` for `dim=`.
+
+    The keywords are checked only after a call has failed with a TypeError.
+    """
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except TypeError:
+            refuse_unknown_words(function, options)
+            raise
+
+    return call
+
+
 def refuse_unknown_words(function: Any, options: dict[str, Any]) -> None:
     """An error for a keyword that a function has not."""
     code = function.__code__

@@ -26,7 +26,7 @@ from typing import Any
 
 from .. import exercises as catalogue
 from ..exercises.student_key import derive_key, walk_number
-from .levels import LEVELS
+from .sandbox.isolation import LEVELS
 
 SHORTEST_SECRET = 16
 KNOWN = {"title", "exercises", "secret", "isolation", "files", "points", "id"}

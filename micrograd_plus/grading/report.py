@@ -16,8 +16,8 @@ from urllib.parse import quote
 from ..exercises.reply import opening_step
 from .assignment import Assignment
 from .formats import table
-from .levels import PROMISES
-from .sentences import plain
+from .reasons import plain
+from .sandbox.isolation import PROMISES
 from .store import Store, write_whole
 
 CATALOGUE = re.compile(r"M\d+")

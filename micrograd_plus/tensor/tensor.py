@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from _thread import RLock
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
@@ -22,7 +21,7 @@ from ..core.hooks import Handle, add_hook, hooked, hooks_of
 from ..core.modes import gradients_wanted
 from ..core.ownership import expose, is_plain, replace, snapshot, writable
 from ..core.pytrees import leaves, mapped
-from ..core.recorders import refused
+from ..core.recorders import walk_rejected
 from ..core.variable import Leaf, Node, Variable
 from .result_array import ResultArray
 from .values import Count, cast, dtype_named, numbers, plain_index, refuse_other_device
@@ -313,9 +312,7 @@ class Tensor(Variable):
 
     # The walk ---------------------------------------------
 
-    def backward(
-        self, gradient: Any = None, *, retain_graph: bool = True, create_graph: bool = False, workers: int = 1
-    ) -> None:
+    def backward(self, gradient: Any = None, *, retain_graph: bool = True, create_graph: bool = False) -> None:
         """Walk back from here, and add to every leaf's `.grad` what it receives.
 
         For L = this tensor times `gradient`, summed, each leaf x receives ∂L/∂x (of complex leaves, ∂L/∂re + i ∂L/∂im).
@@ -325,7 +322,6 @@ class Tensor(Variable):
                 starts with 1.
             retain_graph: whether what the rules saved is kept, for a second walk; default True. With False it is freed.
             create_graph: whether gradients have a graph, to be differentiated again; default False.
-            workers: has no effect.
         Returns: None.
         Raises: RuntimeError where there is no graph, where a tensor of several entries is given no gradient, and for a
             second walk through what was freed. ValueError for a gradient of another shape, TypeError for a complex one
@@ -338,9 +334,6 @@ class Tensor(Variable):
 
         See: torch.Tensor.backward, where retain_graph is False by default.
         """
-        if workers != 1:
-            said = "backward(workers=...) has no effect: walks run on one thread"
-            warnings.warn(said, DeprecationWarning, stacklevel=2)
         upstream = upstream_of(self, gradient, create_graph)
         accumulate(
             backward.gradients(self, upstream, create_graph=create_graph, retain_graph=retain_graph), create_graph
@@ -926,7 +919,7 @@ def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
     try:
         return _upstream_of(tensor, gradient, create_graph)
     except (RuntimeError, TypeError, ValueError):
-        refused(tensor)
+        walk_rejected(tensor)
         raise
 
 

@@ -8,7 +8,6 @@ from math import isfinite
 from typing import Any, TypeGuard, cast
 
 from ..core.files import FileError, bytes_of, count_of, refuse_surrogates, shortened
-from .older import converted
 from .sites import Site
 from .trace import FORMAT, VERSION, Failure, Formula, Group, Held, Rule, Step, Trace, TraceNode, Walk
 from .values import Stored, np
@@ -20,8 +19,6 @@ MOST_DIGITS = 20
 DEEPEST = 8
 DTYPES = {str(np.dtype(code)) for code in f"?{np.typecodes['AllInteger']}{np.typecodes['AllFloat']}"}
 NOT_FINITE = ("nan", "inf", "-inf")
-VERSIONS = (1, VERSION)
-"""The versions that can be read; what is read of an older one is converted."""
 
 
 class TraceError(FileError):
@@ -31,7 +28,7 @@ class TraceError(FileError):
 def load_trace(source: Any, *, check: bool = True) -> Trace:
     """The trace in a JSON file (a path), in text, or in plain data.
 
-    Nothing is evaluated or unpickled. A record of version 1 is converted.
+    Nothing is evaluated or unpickled.
 
     Args:
         source: a path, the text, or the data.
@@ -150,11 +147,8 @@ def _trace(data: Any, where: str, depth: int, check: bool) -> Trace:
     if head.get("format") != FORMAT:
         raise TraceError(f"{where} is not a trace: its format is {shortened(head.get('format'))}, not {FORMAT!r}")
     version = head.get("version")
-    if type(version) is not int or version not in VERSIONS:
-        readable = " and ".join(map(str, VERSIONS))
-        raise TraceError(f"{where} has version {shortened(version)}; this program reads versions {readable}")
-    if version != VERSION or "walk" in head:
-        data = _present(data, where)
+    if type(version) is not int or version != VERSION:
+        raise TraceError(f"{where} has version {shortened(version)}; this program reads version {VERSION}")
     caught = data.get("caught", [])  # files of before tell of none
     data = {name: each for name, each in data.items() if name not in ("caught", "not_finite")}
     _fields(data, where, ("format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas",
@@ -168,15 +162,6 @@ def _trace(data: Any, where: str, depth: int, check: bool) -> Trace:
     if check:
         _check_sums(trace, where)
     return trace
-
-
-def _present(data: Any, where: str) -> Any:
-    """An older record in the present layout."""
-    _fields(data, where, ("format", "version", "walk", "nodes", "steps", "rules", "gradients", "values"))
-    try:
-        return converted(data)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise TraceError(f"{where} is not what a record of version {data['version']} looks like: {error!r}") from error
 
 
 class _Reader:

@@ -20,26 +20,26 @@ from ..core.arguments import (
     value_and_aux,
     wants_arguments,
     wants_function,
-    wants_known_words,
 )
 from ..core.backward import gradients, program
 from ..core.blocks import transforming
+from ..core.errors import suggests_keywords
 from ..core.modes import gradients_wanted
 from ..core.ownership import snapshot
 from ..core.pytrees import leaves, leaves_beside, mapped, mapped_by_name, rebuilt
-from ..core.recorders import refused
+from ..core.recorders import walk_rejected
 from ..core.values import is_complex
 from ..core.variable import Leaf, Node
 from ..tensor import Tensor, in_dtype, upstream_of
 
 
+@suggests_keywords
 def grad(
     f: Callable[..., Any],
     argnums: int | tuple[int, ...] = 0,
     *,
     has_aux: bool = False,
     missing: str = "zeros",
-    **others: Any,
 ) -> Callable[..., Any]:
     """The function that gives the gradient of `f`, in reverse mode.
 
@@ -51,7 +51,6 @@ def grad(
         argnums: the number of the argument to differentiate by, or a tuple of numbers; default 0, the first.
         has_aux: whether `f` returns a pair (value, anything else); default False.
         missing: what to give for an argument on which the value does not depend: "zeros" (default), or "error".
-        **others: none; autograd's `argnum=` is told its name.
     Returns: a function of the same arguments as `f`. It returns the gradient, in the form of the argument, or a tuple
         of gradients where `argnums` is a tuple; with `has_aux`, a pair of that and what `f` returned besides. It has no
         graph, unless somebody outside wants its gradient: inside another transform, or where `f` reads a tensor that
@@ -71,7 +70,6 @@ def grad(
     See: jax.grad; torch.func.grad.
     """
     wants_function("grad", f)
-    wants_known_words("grad", others, ("argnums", "has_aux", "missing"))
     both = value_and_grad(f, argnums, has_aux=has_aux, missing=missing)
 
     @wraps(f)
@@ -82,13 +80,13 @@ def grad(
     return gradient
 
 
+@suggests_keywords
 def value_and_grad(
     f: Callable[..., Any],
     argnums: int | tuple[int, ...] = 0,
     *,
     has_aux: bool = False,
     missing: str = "zeros",
-    **others: Any,
 ) -> Callable[..., Any]:
     """The function that gives the value of `f` and its gradient, in one run.
 
@@ -99,7 +97,6 @@ def value_and_grad(
         argnums: the number of the argument to differentiate by, or a tuple of numbers; default 0, the first.
         has_aux: whether `f` returns a pair (value, anything else); default False.
         missing: what to give for an argument on which the value does not depend: "zeros" (default), or "error".
-        **others: none; autograd's `argnum=` is told its name.
     Returns: a function of the same arguments as `f`, which returns the pair (value, gradient). The gradient has the
         form of the argument, and is a tuple where `argnums` is one; with `has_aux` the value is the pair that `f`
         returned. Neither has a graph, unless somebody outside wants its gradient: inside another transform, or where
@@ -113,7 +110,6 @@ def value_and_grad(
     See: jax.value_and_grad; torch.func.grad_and_value.
     """
     wants_function("value_and_grad", f)
-    wants_known_words("value_and_grad", others, ("argnums", "has_aux", "missing"))
     chosen = argument_numbers(argnums)
     if missing not in ("zeros", "error"):
         raise ValueError(f"missing is 'zeros' or 'error', got {missing!r}")
@@ -133,7 +129,7 @@ def value_and_grad(
             try:
                 _one_number(f, value)
             except (TypeError, ValueError):
-                refused(value)
+                walk_rejected(value)
                 raise
             differentiable = block.nested or have_nodes(args) or (block.wanted and lead_elsewhere(value, flat))
             received = received_by(value, None, flat, differentiable=differentiable)
@@ -186,7 +182,8 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     return (out if block.nested or have_nodes(primals) else without_graph(out, flat)), vjp_function
 
 
-def jacobian(f: Callable[..., Any], argnums: int = 0, **others: Any) -> Callable[..., Any]:
+@suggests_keywords
+def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """The function that gives the Jacobian of `f`: all its first derivatives.
 
     jacobian(f)(x)[i, j] = ∂f(x)_i / ∂x_j, with i over the axes of the result and j over those of the argument. It takes
@@ -198,7 +195,6 @@ def jacobian(f: Callable[..., Any], argnums: int = 0, **others: Any) -> Callable
         f: a function of tensors, numbers, arrays, or lists, tuples and dictionaries of them, that returns real tensors;
             so may be what it returns.
         argnums: the number of the argument to differentiate by; default 0, the first.
-        **others: none; autograd's `argnum=` is told its name.
     Returns: a function of the same arguments as `f`, which returns the Jacobian: one tensor, or each part of the result
         in the form of the argument, `jacobian(f)(p)["out"]["weight"]`.
     Raises: TypeError where `f` cannot be called or `argnums` is no whole number. As it is called: TypeError for an
@@ -212,7 +208,6 @@ def jacobian(f: Callable[..., Any], argnums: int = 0, **others: Any) -> Callable
     See: jax.jacrev; torch.func.jacrev.
     """
     wants_function("jacobian", f)
-    wants_known_words("jacobian", others, ("argnums",))
     if not hasattr(argnums, "__index__"):
         raise TypeError(f"jacobian: argnums is the number of one argument, got {argnums!r}")
 
@@ -252,7 +247,8 @@ def _rows(out: Tensor, inputs: list[Any], differentiable: bool) -> list[Any]:
     return [ops.stack(column).reshape((*out.shape, *x.shape)) for column, x in zip(columns, inputs, strict=True)]
 
 
-def hessian(f: Callable[..., Any], argnums: int = 0, **others: Any) -> Callable[..., Any]:
+@suggests_keywords
+def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """The function that gives the Hessian of `f`: all second derivatives, as the Jacobian of the gradient.
 
     hessian(f)(x)[i, j] = ∂²f(x) / ∂x_i ∂x_j. It takes as many backward passes as x has entries; times one vector,
@@ -263,7 +259,6 @@ def hessian(f: Callable[..., Any], argnums: int = 0, **others: Any) -> Callable[
         f: a function of tensors, numbers, arrays, or lists, tuples and dictionaries of them, that returns one number as
             a tensor.
         argnums: the number of the argument to differentiate by; default 0, the first.
-        **others: none; autograd's `argnum=` is told its name.
     Returns: a function of the same arguments as `f`, which returns the Hessian: one tensor, or of a dictionary a
         dictionary of dictionaries, `hessian(f)(p)["a"]["b"]`.
     Raises: what `grad` and `jacobian` raise, where they do.
@@ -274,7 +269,6 @@ def hessian(f: Callable[..., Any], argnums: int = 0, **others: Any) -> Callable[
     See: jax.hessian; torch.func.hessian.
     """
     wants_function("hessian", f)
-    wants_known_words("hessian", others, ("argnums",))
     return jacobian(grad(f, argnums), argnums)
 
 

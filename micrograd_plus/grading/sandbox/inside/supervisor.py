@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import kernel
+from . import linux
 
 BOX = "/box"
 INSIDE = 0
@@ -33,10 +33,10 @@ INSIDE = 0
 def guard(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
     """Keep a box until the grader lets go of `watch`; whoever holds its other end then knows that all is cleared
     away."""
-    kernel.control(kernel.SUBREAPER, 1)
+    linux.control(linux.SUBREAPER, 1)
     as_all_find_it(box)
     if box["level"] == "user":
-        kernel.drop_bound()
+        linux.drop_bound()
         attend(box, watch, student)
         return
     into_namespaces(box)
@@ -55,7 +55,7 @@ def as_all_find_it(box: dict[str, Any]) -> None:
     for number in range(1, signal.NSIG):
         with contextlib.suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_IGN if number in (signal.SIGINT, signal.SIGPIPE) else signal.SIG_DFL)
-    kernel.prepare_filter()
+    linux.prepare_filter()
 
 
 def attend(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
@@ -130,7 +130,7 @@ def furnish(job: dict[str, Any]) -> None:
         size = f"size={job['disk']},nr_inodes={job['inodes']},mode=0700"
         if job["uid"] is not None:
             size += f",uid={job['uid']},gid={job['uid']}"
-        kernel.mount("box", BOX, "tmpfs", kernel.NO_SUID | kernel.NO_DEV, size)
+        linux.mount("box", BOX, "tmpfs", linux.NO_SUID | linux.NO_DEV, size)
         return
     box = folder_of(job)
     shutil.rmtree(box, ignore_errors=True)
@@ -145,7 +145,7 @@ def clear(job: dict[str, Any]) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
         bury(wait=True)
-        kernel.unmount(BOX)
+        linux.unmount(BOX)
         return
     if lives(job["uid"]):
         end_all_of(job["uid"])
@@ -162,10 +162,10 @@ def folder_of(job: dict[str, Any]) -> Path:
 def into_namespaces(job: dict[str, Any]) -> None:
     """Leave every namespace; without root's rights into a user namespace first, in which one user id is known."""
     if job["uid"] is not None:
-        kernel.unshare(kernel.EVERY_NAMESPACE)
+        linux.unshare(linux.EVERY_NAMESPACE)
         return
     user, group = os.geteuid(), os.getegid()
-    kernel.unshare(kernel.EVERY_NAMESPACE | kernel.NEW_USER)
+    linux.unshare(linux.EVERY_NAMESPACE | linux.NEW_USER)
     Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
     Path("/proc/self/uid_map").write_text(f"{INSIDE} {user} 1", encoding="ascii")
     Path("/proc/self/gid_map").write_text(f"{INSIDE} {group} 1", encoding="ascii")
@@ -173,20 +173,20 @@ def into_namespaces(job: dict[str, Any]) -> None:
 
 def first_of_namespace(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
     """The first process of the namespace: it has the jail as its root, and runs what comes in."""
-    kernel.control(kernel.SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    kernel.control(kernel.SET_DUMPABLE, 0)
+    linux.control(linux.SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    linux.control(linux.SET_DUMPABLE, 0)
     os.setsid()
     enter(box["jail"])
-    kernel.drop_bound()
+    linux.drop_bound()
     attend(box, watch, student)
 
 
 def enter(root: str) -> None:
     """Make the jail the root; it cannot be written."""
-    kernel.mount("none", "/", None, kernel.RECURSIVE | kernel.PRIVATE)
-    kernel.mount(root, root, None, kernel.BIND)
-    kernel.mount("none", root, None, kernel.REMOUNT | kernel.BIND | kernel.READ_ONLY | kernel.NO_SUID | kernel.NO_DEV)
-    kernel.pivot(root)
+    linux.mount("none", "/", None, linux.RECURSIVE | linux.PRIVATE)
+    linux.mount(root, root, None, linux.BIND)
+    linux.mount("none", root, None, linux.REMOUNT | linux.BIND | linux.READ_ONLY | linux.NO_SUID | linux.NO_DEV)
+    linux.pivot(root)
     socket.sethostname("box")
 
 
@@ -205,12 +205,12 @@ def as_student(job: dict[str, Any], files: dict[str, int], student: Callable[[],
         os.setgroups([])
         os.setresgid(job["uid"], job["uid"], job["uid"])
         os.setresuid(job["uid"], job["uid"], job["uid"])
-    kernel.drop_rights()
-    kernel.control(kernel.SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    kernel.control(kernel.SET_DUMPABLE, 1)
+    linux.drop_rights()
+    linux.control(linux.SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    linux.control(linux.SET_DUMPABLE, 1)
     os.umask(0o077)
     held(files)
-    kernel.filter_calls()
+    linux.filter_calls()
     student()
 
 
@@ -289,7 +289,7 @@ def remove_shared(kind: str, remove: str, user: int) -> None:
             row = dict(zip(names, line.split(), strict=False))
             if int(row["uid"]) == user:
                 number = int(row["semid" if kind == "sem" else f"{kind}id"])
-                getattr(kernel.libc, remove)(number, 0, ctypes.c_long(0))
+                getattr(linux.libc, remove)(number, 0, ctypes.c_long(0))
 
 
 # The server ---------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .sentences import Unreadable, say
+from .reasons import Unreadable, say
 
 MARKED = re.compile(r"(?:answer|check)\(\s*[\"']([^\"']{1,80})[\"']")
 DEFINED = re.compile(r"^(?:def|class)\s+(\w+)|^(\w+)\s*=", re.MULTILINE)

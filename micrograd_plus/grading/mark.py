@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from ..exercises.reply import walk_with_answer
-from . import scan
+from . import tampering
 from .assignment import Assignment
-from .levels import at_least
-from .sandbox import Job, Limits, Ran, Sandbox, SandboxError
-from .sentences import plain, say
+from .cells import Unit, chosen, needed, owners, same_as_starter, statements, unit
+from .reasons import plain, say
+from .sandbox.boxes import Job, Limits, Ran, Sandbox, SandboxError
+from .sandbox.isolation import at_least
 from .submissions import Cell, Submission
-from .units import Unit, chosen, needed, owners, same_as_starter, statements, unit
 
 SCHEMA = "micrograd_plus/marks/1"
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
@@ -225,7 +225,7 @@ class Work:
     def tampering(self) -> list[dict[str, Any]]:
         """What a teacher may want to look at."""
         pairs = zip(self.cells, self.units, strict=True)
-        return scan.scanned([(cell.where, cell.line, each.tree) for cell, each in pairs if each.tree is not None])
+        return tampering.scanned([(cell.where, cell.line, each.tree) for cell, each in pairs if each.tree is not None])
 
 
 def apart(cell: Cell, answers: set[str]) -> list[tuple[Cell, Unit]]:

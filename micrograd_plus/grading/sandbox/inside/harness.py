@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from . import standins
-from .frames import Reader, frame, frames, text_of, written
+from . import stubs
+from .wire import Reader, frame, frames, text_of, written
 
 MUCH = 1 << 15
 """How many bytes of outcomes are held back at most."""
@@ -33,7 +33,7 @@ def run(values: int, feed: int, carry_out: Any) -> None:
     say = speaker(values)
     try:
         begin(job)
-        found = standins.install()
+        found = stubs.install()
         place = loaded(job["units"], job["name"], job["future"], say)
         answer, problem = chosen(job, found, place)
         if problem:
@@ -85,7 +85,7 @@ def loaded(units: list[Any], name: str, future: int, say: Any) -> dict[str, Any]
     module = types.ModuleType(name)
     sys.modules[name] = sys.modules["__main__"] = module
     place = module.__dict__
-    place.update(standins.names())
+    place.update(stubs.names())
     for number, (where, source, before) in enumerate(units):
         say((b"U", number.to_bytes(4, "little")))
         source = "\n" * before + source  # so that lines are those of the file
@@ -135,7 +135,7 @@ def chosen(job: dict[str, Any], found: dict[str, Any], place: dict[str, Any]) ->
         if exercise in found:
             return found[exercise], None
     for name in job["functions"]:
-        if name in place and not isinstance(place[name], standins.Inert):
+        if name in place and not isinstance(place[name], stubs.Inert):
             return place[name], None
     mine = [name for name, value in list(place.items()) if type(name) is str and callable(value)]
     return None, {"given": [str(each)[:80] for each in found][:50], "names": [name[:80] for name in mine][:100]}

@@ -55,7 +55,7 @@ def main(folder: str, student: str, number: int) -> None:
     """Serve boxes to the grader that holds the other end of a socket."""
     import_all(folder)
     from .harness import run
-    from .warden import serve
+    from .supervisor import serve
 
     carry_out = carrying(student)
     gc.collect()

@@ -7,7 +7,7 @@ import sys
 import warnings
 from functools import cache
 
-from .inside import kernel
+from .inside import linux
 
 LEVELS = ("none", "user", "full")
 """From the weakest to the strongest."""
@@ -47,20 +47,20 @@ def works(level: str) -> bool:
     """Whether a level can be had: found out by trying, since what a kernel allows depends on who asks and where."""
     if level == "none":
         return True
-    if not kernel.machine_is_known() or not hasattr(os, "pidfd_open"):
+    if not linux.machine_is_known() or not hasattr(os, "pidfd_open"):
         return False
     return forked(tries_namespaces if level == "full" else tries_another_user)
 
 
 def tries_namespaces() -> None:
     """New namespaces of every kind; without root's rights in a user namespace, and a mount in them."""
-    from .inside.warden import into_namespaces
+    from .inside.supervisor import into_namespaces
 
     into_namespaces({"uid": 1 if is_root() else None})
     if os.fork() == 0:
         try:
-            kernel.mount("none", "/", None, kernel.RECURSIVE | kernel.PRIVATE)
-            kernel.mount("box", "/dev/shm", "tmpfs", 0)  # noqa: S108 - in this namespace alone, to see whether it works
+            linux.mount("none", "/", None, linux.RECURSIVE | linux.PRIVATE)
+            linux.mount("box", "/dev/shm", "tmpfs", 0)  # noqa: S108 - in this namespace alone, to see whether it works
             os._exit(0)
         finally:
             os._exit(1)

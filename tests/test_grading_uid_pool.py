@@ -10,21 +10,21 @@ import pytest
 
 from graded import a_class, assignment
 from micrograd_plus.__main__ import main
-from micrograd_plus.grading import jail as jails, levels, slots
-from micrograd_plus.grading.sandbox import Job, Limits, Sandbox
+from micrograd_plus.grading.sandbox import chroot, isolation, uid_pool
+from micrograd_plus.grading.sandbox.boxes import Job, Limits, Sandbox
 from micrograd_plus.grading.store import BusyError, Store, held
 
 pytest.importorskip("fcntl")
 
 ENDLESS = """
-from micrograd_plus.grading.sandbox import Job, Limits, Sandbox
+from micrograd_plus.grading.sandbox.boxes import Job, Limits, Sandbox
 sandbox = Sandbox({level!r})
 sandbox._open()
 print(sandbox.slot, flush=True)
 sandbox.run(Job([("<your cell>", "open('left', 'w').write('x')\\nwhile True: pass", 0)], ["a.x"], ["a_x"], [],
                 Limits(cpu=60, wall=60)))
 """
-pytestmark = pytest.mark.skipif(not levels.is_root() or not levels.works("user"), reason="slots are root's")
+pytestmark = pytest.mark.skipif(not isolation.is_root() or not isolation.works("user"), reason="slots are root's")
 
 
 def endless(level: str) -> tuple[subprocess.Popen, int]:
@@ -36,7 +36,7 @@ def endless(level: str) -> tuple[subprocess.Popen, int]:
 
 def box(slot: int) -> Path:
     """The folder of a slot at the level *user*."""
-    return jails.jail() / "boxes" / str(slots.FIRST_USER + slot)
+    return chroot.jail() / "boxes" / str(uid_pool.FIRST_USER + slot)
 
 
 def until(what) -> bool:
@@ -49,14 +49,14 @@ def until(what) -> bool:
 
 def works(sandbox: Sandbox) -> bool:
     """Whether a box answers."""
-    request = {"driver": "call", "arguments": {}, "words": [], "answers": ["the answer"]}
+    request = {"driver": "call", "arguments": {}, "functions": [], "answers": ["the answer"]}
     ran = sandbox.run(Job([("<your cell>", "def a_x(): return 7.0", 0)], ["a.x"], ["a_x"], [request], Limits()))
     return ran.end == "done" and float(ran.outcomes[0]["values"]["the answer"]) == 7
 
 
 @pytest.mark.parametrize("level", ["user", "full"])
 def test_the_slot_of_a_grader_that_lives_is_not_taken_and_that_of_a_killed_one_is_free_once_its_boxes_have_ended(level):
-    if not levels.works(level):
+    if not isolation.works(level):
         pytest.skip(f"this machine has no isolation of level {level!r}")
     first, taken = endless(level)
     try:
@@ -67,7 +67,7 @@ def test_the_slot_of_a_grader_that_lives_is_not_taken_and_that_of_a_killed_one_i
             assert other.slot != taken
             first.send_signal(signal.SIGKILL)
             first.wait()
-            assert until(lambda: slots.FIRST_USER + taken not in slots.users_with_processes())
+            assert until(lambda: uid_pool.FIRST_USER + taken not in uid_pool.users_with_processes())
             assert works(other), "the end of one grader's boxes is not the end of another's"
     finally:
         first.kill()
@@ -78,45 +78,45 @@ def test_the_slot_of_a_grader_that_lives_is_not_taken_and_that_of_a_killed_one_i
 
 
 def test_what_was_left_in_the_folder_of_boxes_is_cleared_away_unless_somebody_holds_it():
-    place = slots.folder()
-    ours, theirs = slots.MOST_SLOTS - 1, slots.MOST_SLOTS - 2
+    place = uid_pool.folder()
+    ours, theirs = uid_pool.MOST_SLOTS - 1, uid_pool.MOST_SLOTS - 2
     for each in (ours, theirs):
         box(each).mkdir(exist_ok=True)
         (box(each) / "left").write_text("by somebody who was killed", encoding="utf-8")
-    held = slots.locked(place / str(theirs))
+    held = uid_pool.locked(place / str(theirs))
     assert held is not None
     with held:
-        slots.swept(jails.jail())
+        uid_pool.swept(chroot.jail())
         assert not box(ours).exists()
         assert (box(theirs) / "left").exists()
-    slots.swept(jails.jail())
+    uid_pool.swept(chroot.jail())
     assert not box(theirs).exists()
 
 
 def test_locks_are_the_machines_wherever_the_copy_of_python_lies(tmp_path, monkeypatch):
-    first, lock = slots.free_slot()
+    first, lock = uid_pool.free_slot()
     with lock:
         monkeypatch.setenv("MICROGRAD_PLUS_CACHE", str(tmp_path))
-        second, other = slots.free_slot()
+        second, other = uid_pool.free_slot()
         other.close()
     assert first != second
 
 
 def test_where_root_has_no_such_folder_the_locks_lie_in_the_cache(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    monkeypatch.setattr(slots, "OF_THE_MACHINE", tmp_path / "file")
+    monkeypatch.setattr(uid_pool, "OF_THE_MACHINE", tmp_path / "file")
     monkeypatch.setenv("MICROGRAD_PLUS_CACHE", str(tmp_path))
-    number, lock = slots.free_slot()
+    number, lock = uid_pool.free_slot()
     lock.close()
     assert (tmp_path / "micrograd_plus" / "slots" / str(number)).exists()
 
 
 def test_a_copy_of_python_that_was_half_made_is_cleared_away(tmp_path, monkeypatch):
     monkeypatch.setenv("MICROGRAD_PLUS_CACHE", str(tmp_path))
-    left = jails.cache() / f"{jails.HALF_BUILT}abc"
+    left = chroot.cache() / f"{chroot.HALF_BUILT}abc"
     (left / "lib").mkdir(parents=True)
-    monkeypatch.setattr(jails, "build", lambda place, sources: place.mkdir())
-    assert jails.jail().is_dir()
+    monkeypatch.setattr(chroot, "build", lambda place, sources: place.mkdir())
+    assert chroot.jail().is_dir()
     assert not left.exists()
 
 

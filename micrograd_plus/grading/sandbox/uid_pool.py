@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from .jail import cache
+from .chroot import cache
 
 FIRST_USER, MOST_SLOTS = 64100, 400
 """The user ids that students have on this machine: one for each slot."""

@@ -27,13 +27,13 @@ from typing import Any
 
 import numpy as np
 
-from .inside import frames
-from .jail import jail
-from .levels import LevelError, best, is_root, works
-from .slots import FIRST_USER, SlotError, free_slot, swept
+from .chroot import jail
+from .inside import wire
+from .isolation import LevelError, best, is_root, works
+from .uid_pool import FIRST_USER, SlotError, free_slot, swept
 
 HERE = Path(__file__).parent
-CARRYING = HERE.parent / "exercises" / "sandboxed"
+CARRYING = HERE.parent.parent / "exercises" / "sandboxed"
 PRINTED = 16 * 1024
 """How much of what is printed is kept."""
 TOLD = ("cpu", "wall", "memory", "processes", "files", "disk", "inodes")
@@ -87,11 +87,11 @@ class Job:
             "units": [list(each) for each in self.units], "ids": list(self.ids), "functions": list(self.functions),
             "dice": self.dice, "name": self.name, "future": self.future, "most_bytes": self.limits.values // 4,
         }  # fmt: skip
-        shared = frames.frame(b"S", frames.written(self.shared(), 1 << 40))
+        shared = wire.frame(b"S", wire.written(self.shared(), 1 << 40))
         names = self.shared().keys()
-        calls = [frames.frame(b"C", frames.written({name: each[name] for name in each.keys() - names}, 1 << 40))
+        calls = [wire.frame(b"C", wire.written({name: each[name] for name in each.keys() - names}, 1 << 40))
                  for each in self.requests]  # fmt: skip
-        return b"".join([frames.frame(b"J", json.dumps(head).encode()), shared, *calls])
+        return b"".join([wire.frame(b"J", json.dumps(head).encode()), shared, *calls])
 
     def shared(self) -> dict[str, Any]:
         """What all requests say alike, such as the words of `xp`; it travels once."""
@@ -422,11 +422,11 @@ def understood(data: bytes, told: dict[str, Any], job: Job) -> Ran:
     """The frames of a run, and how it ended. Frames are believed to be what a student says, and no more."""
     ran, done = Ran(), False
     try:
-        for kind, body in frames.frames(data):
+        for kind, body in wire.frames(data):
             done = done or kind == b"D"
             if kind in MEANINGS:
                 MEANINGS[kind](ran, body, job)
-    except (frames.FrameError, ValueError, UnicodeDecodeError, KeyError, TypeError) as error:
+    except (wire.FrameError, ValueError, UnicodeDecodeError, KeyError, TypeError) as error:
         if "end" not in told and told.get("code") == 0:
             ran.end, ran.detail = "protocol", {"what": str(error)[:200]}
             return ran
@@ -451,9 +451,9 @@ def ended(told: dict[str, Any], done: bool, ran: Ran) -> tuple[str, dict[str, An
     return ("done", {}) if done else ("left", {"code": told.get("code", 0)})
 
 
-def number_and_rest(body: bytes) -> tuple[int, frames.Reader]:
+def number_and_rest(body: bytes) -> tuple[int, wire.Reader]:
     """The number that a frame begins with."""
-    reader = frames.Reader(body)
+    reader = wire.Reader(body)
     return reader.count(), reader
 
 
@@ -476,14 +476,14 @@ def an_outcome(ran: Ran, body: bytes, job: Job) -> None:
     """A call's outcome; the first counts."""
     number, reader = number_and_rest(body)
     if number < len(job.requests) and number not in ran.outcomes:
-        ran.outcomes[number] = frames.read(bytes(reader.data[reader.at :]))
+        ran.outcomes[number] = wire.read(bytes(reader.data[reader.at :]))
 
 
 def a_lack(ran: Ran, body: bytes, job: Job) -> None:
     """No answer was found, or it is nothing to call."""
-    detail = json.loads(frames.Reader(body).text())
+    detail = json.loads(wire.Reader(body).text())
     if type(detail) is not dict:
-        raise frames.FrameError("a lack that is none")
+        raise wire.FrameError("a lack that is none")
     names = detail.get("names", []) if type(detail.get("names")) is list else []
     ran.end, ran.detail = "missing", {"names": [str(each)[:80] for each in names[:100]]}
 
