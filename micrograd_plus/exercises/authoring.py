@@ -10,7 +10,7 @@ from typing import Any
 
 from ..backends import devices
 from .from_functions import Inputs, function_exercise
-from .registry import register
+from .registered import register
 from .sandboxed import carry_out
 from .spec import GROUPS, Exercise, Mistake
 

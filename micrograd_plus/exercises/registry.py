@@ -8,17 +8,8 @@ import difflib
 from functools import lru_cache
 
 from .from_rules import rule_exercise
+from .registered import exercises
 from .spec import GROUPS, Exercise
-
-exercises: dict[str, Exercise] = {}
-"""The registered exercises by id, in the order of their registration."""
-
-
-def register(exercise: Exercise) -> Exercise:
-    """Register an exercise. An exercise with the same id is replaced."""
-    exercises[exercise.id] = exercise
-    return exercise
-
 
 TWICE = ".twice"
 """What ends the name of a rule that is read on numbers that move as well."""

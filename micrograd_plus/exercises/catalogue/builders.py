@@ -16,7 +16,7 @@ from ...tracing import Trace
 from ..from_functions import function_exercise, of_row
 from ..from_rules import rule_exercise
 from ..question import array
-from ..registry import register
+from ..registered import register
 from ..spec import Exercise, Part
 from ..student_key import own_walk_number
 from .planted_walks import ELSEWHERE, Planted, Program, accused_behind, recorded

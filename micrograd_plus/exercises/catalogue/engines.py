@@ -13,7 +13,7 @@ from ...engine import Value
 from ..compare import Wrong
 from ..from_functions import function_exercise
 from ..mutants import hints
-from ..registry import register
+from ..registered import register
 from ..rows import ROWS
 from ..spec import GROUPS, Mistake
 

@@ -8,7 +8,7 @@ from ... import ops
 from ...backends import devices
 from ...checks.samples import positive, real
 from ..from_functions import function_exercise
-from ..registry import register
+from ..registered import register
 from ..spec import GROUPS
 from .builders import by_hand, rules
 
