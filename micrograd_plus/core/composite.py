@@ -24,7 +24,7 @@ from .define import register
 from .modes import recording, unfused
 from .operation import Op, make_node
 from .ownership import snapshot
-from .recorders import notify, recorders, silence
+from .recorders import muted, notify, recorders
 from .rule import Rule
 from .values import any_wants_gradient, variable_of
 from .variable import Node, Variable
@@ -128,7 +128,7 @@ class Composite(Op):
         data = [None if value is None else snapshot(value) for value in flat]
         nodes = [None if value is None else value.node for value in flat]
         seen = [x if n is None else as_seen_from_inside(x) for x, n in zip(flat, nodes, strict=True)]
-        with silence() if recording.open else NOTHING:
+        with muted() if recording.open else NOTHING:
             out = self.read(tensors, seen, bound)
         result = out
         if out.node is not None:

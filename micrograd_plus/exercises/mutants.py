@@ -15,10 +15,10 @@ from typing import Any
 from ..backends import devices
 from ..checks import museum
 from ..core.operation import Op
-from .adapting import adapted, adapted_whole, may_be_undone
-from .exercise import Mistake
 from .rows import LAST, ROWS
-from .student.moving import still
+from .rule_answers import adapted, adapted_whole, may_be_undone
+from .sandboxed.dual import still
+from .spec import Mistake
 
 np = devices.device("cpu").library
 
@@ -114,7 +114,7 @@ def wrong_twice(op: Op, served: tuple[str, ...], rules: Sequence[Any], right: An
     frozen.takes_everything = True
     if found and op.kind == "elementwise":  # the same numbers: such a rule reads one thing that moves
         return found
-    return [*found, Mistake(CUT_OFF.row, CUT_OFF.title, CUT_OFF.hints, frozen)]
+    return [*found, Mistake(CUT_OFF.id, CUT_OFF.title, CUT_OFF.hints, frozen)]
 
 
 def wrong_rules(op: Op, inputs: tuple[str, ...]) -> list[tuple[Mistake, Any]]:

@@ -21,7 +21,7 @@ from ..core.hooks import Handle, add_hook, hooked, hooks_of
 from ..core.modes import gradients_wanted
 from ..core.ownership import expose, is_plain, replace, snapshot, writable
 from ..core.pytrees import leaves, mapped
-from ..core.recorders import refused
+from ..core.recorders import walk_rejected
 from ..core.variable import Leaf, Node, Variable
 from .result_array import ResultArray
 from .values import Count, cast, dtype_named, numbers, plain_index, refuse_other_device
@@ -919,7 +919,7 @@ def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
     try:
         return _upstream_of(tensor, gradient, create_graph)
     except (RuntimeError, TypeError, ValueError):
-        refused(tensor)
+        walk_rejected(tensor)
         raise
 
 

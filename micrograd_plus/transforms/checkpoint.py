@@ -24,7 +24,7 @@ from ..core.modes import Mode, gradients_wanted
 from ..core.operation import Op
 from ..core.ownership import snapshot
 from ..core.pytrees import leaves, mapped
-from ..core.recorders import recorded_by, recorders, silence
+from ..core.recorders import muted, recorded_by, recorders
 from ..core.states import starting_from, states
 from ..core.variable import Leaf, Node, Variable, clock
 from ..formulas import symbols
@@ -218,7 +218,7 @@ class Program:
                 ops.positive(part) if differentiable else _alike(part, wanted)
                 for part, wanted in zip(arguments, self.wanted, strict=True)
             ]
-            with Block(_running, "again"), silence():
+            with Block(_running, "again"), muted():
                 again = [value for value in leaves(self.run(given)) if isinstance(value, Variable)]
             self._refuse_different(results, again)
             ends = [value.node for value in (*given, *self.outside)]

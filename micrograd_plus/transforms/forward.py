@@ -20,7 +20,7 @@ from ..core.modes import recording
 from ..core.operation import Op
 from ..core.ownership import snapshot
 from ..core.pytrees import leaves, leaves_beside, mapped
-from ..core.recorders import OnStep, Recorder, broke_off, pushed_for, recorded_by, silence
+from ..core.recorders import OnStep, Recorder, muted, pushed_for, recorded_by, walk_failed
 from ..core.values import is_complex, namespace_of
 from ..core.variable import Part, clock
 from ..tensor import Tensor, in_dtype, upstream_of
@@ -192,7 +192,7 @@ class OnTensors:
                 self(*at)
         except Exception:
             if self.on_step is not None:
-                broke_off(self.result, node_of(at[0], at[-1] if at[0].outputs else (at[-1],)))
+                walk_failed(self.result, node_of(at[0], at[-1] if at[0].outputs else (at[-1],)))
             raise
 
     def __call__(
@@ -223,7 +223,7 @@ class OnTensors:
             only = [tangent if i == place else None for i, tangent in enumerate(tangents)]
             return OnArrays({}).moved(op, inputs, data, params, results, only)
 
-        with silence():
+        with muted():
             report(application._replace(arriving=tangents), alone, on_step)
 
     def moved(
@@ -300,7 +300,7 @@ class OnArrays(OnTensors):
     ) -> Sequence[Any]:
         """An operation whose rule says what upstream becomes: that is differentiated once, on tensors."""
         as_tensors = [None if tangent is None else Tensor.of(tangent) for tangent in arriving]
-        with silence() if recording.open else NOTHING:
+        with muted() if recording.open else NOTHING:
             moved = super().general(op, inputs, params, results, as_tensors)
         return [None if tangent is None else getattr(tangent, "_data", tangent) for tangent in moved]
 

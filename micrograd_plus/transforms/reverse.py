@@ -27,7 +27,7 @@ from ..core.errors import suggests_keywords
 from ..core.modes import gradients_wanted
 from ..core.ownership import snapshot
 from ..core.pytrees import leaves, leaves_beside, mapped, mapped_by_name, rebuilt
-from ..core.recorders import refused
+from ..core.recorders import walk_rejected
 from ..core.values import is_complex
 from ..core.variable import Leaf, Node
 from ..tensor import Tensor, in_dtype, upstream_of
@@ -129,7 +129,7 @@ def value_and_grad(
             try:
                 _one_number(f, value)
             except (TypeError, ValueError):
-                refused(value)
+                walk_rejected(value)
                 raise
             differentiable = block.nested or have_nodes(args) or (block.wanted and lead_elsewhere(value, flat))
             received = received_by(value, None, flat, differentiable=differentiable)
