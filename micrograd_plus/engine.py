@@ -19,7 +19,7 @@ from .core.codegen import compiled
 from .core.messages import MIXED_GRAPH, annotate_rule_error
 from .core.modes import gradients_wanted, recording
 from .core.operation import Op
-from .core.recorders import broke_off, notify as notify_recorders, recorders, refused
+from .core.recorders import notify as notify_recorders, recorders, walk_failed, walk_rejected
 from .core.rule import Contribution
 from .core.variable import Variable, clock
 from .core.vjp_text import call_of, function_name
@@ -148,7 +148,7 @@ class Value:
         try:
             order = self._order(earlier)
         except RuntimeError:
-            refused(self)
+            walk_rejected(self)
             raise
         begun = [each.begin_walk(self, 1.0, can_replay=False, held=dict(earlier)) for each in recorders()]
         observers = [on_step for on_step in begun if on_step is not None]
@@ -163,7 +163,7 @@ class Value:
                 for value in order:
                     value.made_by.vjp(value)
         except ArithmeticError as error:
-            broke_off(self, value)
+            walk_failed(self, value)
             raise annotate_rule_error(value.op, error) from error
         finally:
             for value, before in earlier:

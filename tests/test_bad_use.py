@@ -152,7 +152,7 @@ FUNCTIONS = [
     (F.cosine_similarity, [drawn(2, 3), drawn(2, 3)], {"dim": 1}),
     (F.gru_cell, [*CELL, drawn(12, 3), drawn(12, 4)], {"b_ih": drawn(12)}),
     (F.rnn_tanh_cell, [*CELL, drawn(4, 3), drawn(4, 4)], {"b_ih": drawn(4)}),
-    (mg.cast, [drawn(2), np.dtype("float32")], {}),
+    (mg.ops.cast, [drawn(2), np.dtype("float32")], {}),
     (mg.cummax, [drawn(2, 3)], {"axis": -1}),
     (mg.outer, [drawn(2), drawn(3)], {}),
     (mg.dot, [drawn(2, 3), drawn(3, 4)], {}),

@@ -138,7 +138,7 @@ def test_cross_entropy_of_single_precision_goes_back_in_single_precision():
 
 
 def test_cross_entropy_over_many_classes_makes_no_table_of_all_pairs():
-    scores = mg.zeros_beside(mg.tensor([0.0]), shape=(2, 10**6)).numpy()
+    scores = mg.ops.new_zeros(mg.tensor([0.0]), shape=(2, 10**6)).numpy()
     received = mg.grad(lambda scores: F.cross_entropy(scores, mg.tensor([5, 7])))(scores).numpy()
     assert received[0, 5] == received[1, 7] == pytest.approx(-0.5, rel=1e-5)
 

@@ -8,9 +8,9 @@ from typing import NoReturn
 
 from ..core.messages import missing_name
 from ..ops.extras.convolving import convolve
-from ..ops.extras.signal import frames, hann_window, log_mel, mel_filters, overlap_add, stft, windowed_spectra
+from ..ops.extras.signal import frames, hann_window, log_mel, mel_filters, overlap_add, stft
 
-__all__ = ["convolve", "frames", "hann_window", "log_mel", "mel_filters", "overlap_add", "stft", "windowed_spectra"]
+__all__ = ["convolve", "frames", "hann_window", "log_mel", "mel_filters", "overlap_add", "stft"]
 
 
 def __dir__() -> list[str]:

@@ -9,8 +9,6 @@ from typing import NoReturn
 
 from ..core.messages import missing_name
 from ..ops.fourier import (
-    count_mirrored,
-    cut_or_pad,
     fft,
     fft2,
     fftfreq,
@@ -30,8 +28,8 @@ from ..ops.fourier import (
 )
 
 __all__ = [
-    "count_mirrored", "cut_or_pad", "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn",
-    "ifftshift", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn", "ifftshift", "irfft", "irfft2", "irfftn",
+    "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
 

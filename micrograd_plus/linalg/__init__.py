@@ -15,27 +15,18 @@ from ..ops.factorisations import (
     eigh,
     eigvals,
     eigvalsh,
-    hermitian_part,
-    independent,
-    known_ratio,
     pinv,
-    pivots,
     qr,
-    reciprocal_beyond,
-    resolution,
     svd,
     svdvals,
 )
 from ..ops.linalg import (
-    block_triangle,
-    cofactors,
     det,
     expm,
     inv,
     matrix_norm,
     matrix_power,
     norm,
-    p_norm,
     slogdet,
     solve,
     solve_banded,
@@ -47,10 +38,9 @@ from ..ops.linalg import (
 )
 
 __all__ = [
-    "block_triangle", "cholesky", "cofactors", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "hermitian_part",
-    "independent", "inv", "known_ratio", "matrix_norm", "matrix_power", "norm", "p_norm", "pinv", "pivots", "qr",
-    "reciprocal_beyond", "resolution", "slogdet", "solve", "solve_banded", "solve_sylvester", "solve_triangular",
-    "sqrtm", "svd", "svdvals", "trace", "vector_norm",
+    "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "inv", "matrix_norm", "matrix_power", "norm",
+    "pinv", "qr", "slogdet", "solve", "solve_banded", "solve_sylvester", "solve_triangular", "sqrtm", "svd", "svdvals",
+    "trace", "vector_norm",
 ]  # fmt: skip
 
 

@@ -102,25 +102,25 @@ def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=
     See: torch.nn.functional.conv2d; the notes on convolutional networks of CS231n.
     """
     columns = xp.unfold(x, xp.image_size(xp.shape(weight)), stride, padding, dilation)
-    product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.grouped(columns, groups=groups))
+    product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.group_columns(columns, groups=groups))
     size = xp.windows_along(xp.shape(x), xp.shape(weight), stride, padding, dilation)
-    out = xp.as_images(product, size=size, images=xp.shape(x)[0])
+    out = xp.ungroup_images(product, size=size, images=xp.shape(x)[0])
     return out if bias is None else out + xp.by_channel(bias, xp.shape(out))
 
 
 @conv2d.rule("x")
 def _(xp, upstream, weight, x_shape, weight_shape, stride, padding, dilation, groups):
     """Each window hands its gradient to the entries it saw, by their weights; entries in several windows add up."""
-    columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.grouped_images(upstream, groups=groups))
-    columns = xp.ungrouped(columns, images=x_shape[0])
+    columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.group_images(upstream, groups=groups))
+    columns = xp.ungroup_columns(columns, images=x_shape[0])
     return xp.fold(columns, xp.image_size(x_shape), xp.image_size(weight_shape), stride, padding, dilation)
 
 
 @conv2d.rule("weight")
 def _(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
     """Each weight collects what it saw, window by window, as strongly as the window was asked to change."""
-    columns = xp.grouped(xp.unfold(x, xp.image_size(weight_shape), stride, padding, dilation), groups=groups)
-    return xp.reshape(xp.matmul(xp.grouped_images(upstream, groups=groups), xp.mT(columns)), weight_shape)
+    columns = xp.group_columns(xp.unfold(x, xp.image_size(weight_shape), stride, padding, dilation), groups=groups)
+    return xp.reshape(xp.matmul(xp.group_images(upstream, groups=groups), xp.mT(columns)), weight_shape)
 
 
 @conv2d.rule("bias")
@@ -129,7 +129,7 @@ def _(xp, upstream):
     return xp.sum(upstream, axis=(0, 2, 3))
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def kernel_rows(xp, x, *, groups=1):
     """The weights of a convolution as matrices, one row for each output channel.
 
@@ -140,7 +140,7 @@ def kernel_rows(xp, x, *, groups=1):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where O is no multiple of groups.
     Example:
-        >>> mg.kernel_rows(np.arange(8.0).reshape(2, 1, 2, 2)).tolist()
+        >>> mg.ops.kernel_rows(np.arange(8.0).reshape(2, 1, 2, 2)).tolist()
         [[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]]]
 
     See: `conv2d`, whose left matrix this is.
@@ -148,8 +148,11 @@ def kernel_rows(xp, x, *, groups=1):
     return xp.kernel_rows(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(xp.ungrouped(upstream, images=x_shape[0]), x_shape))
-def grouped(xp, x, *, groups=1):
+@linear(
+    x=lambda xp, upstream, x_shape: xp.reshape(xp.ungroup_columns(upstream, images=x_shape[0]), x_shape),
+    public=False,
+)
+def group_columns(xp, x, *, groups=1):
     """The columns of all images side by side, apart for each group of channels.
 
     Shapes: x (N, entries, windows) -> (groups, entries / groups, windows * N); the images alternate fastest.
@@ -159,17 +162,17 @@ def grouped(xp, x, *, groups=1):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where the length of a column is no multiple of groups.
     Example:
-        >>> mg.grouped([[[1.0, 2.0]], [[3.0, 4.0]]]).tolist()
+        >>> mg.ops.group_columns([[[1.0, 2.0]], [[3.0, 4.0]]]).tolist()
         [[[1.0, 3.0, 2.0, 4.0]]]
 
-    See: `conv2d`, whose right matrix this is; `ungrouped` is the reverse.
+    See: `conv2d`, whose right matrix this is; `ungroup_columns` is the reverse.
     """
-    return xp.grouped(x, groups)
+    return xp.group_columns(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.grouped(upstream, groups=x_shape[0]))
-def ungrouped(xp, x, *, images):
-    """The columns of each image again, all groups together: the reverse of `grouped`.
+@linear(x=lambda xp, upstream, x_shape: xp.group_columns(upstream, groups=x_shape[0]), public=False)
+def ungroup_columns(xp, x, *, images):
+    """The columns of each image again, all groups together: the reverse of `group_columns`.
 
     Shapes: x (groups, entries / groups, windows * N) -> (N, entries, windows).
     Args:
@@ -178,16 +181,19 @@ def ungrouped(xp, x, *, images):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where the last axis is no multiple of images.
     Example:
-        >>> mg.ungrouped([[[1.0, 3.0, 2.0, 4.0]]], images=2).tolist()
+        >>> mg.ops.ungroup_columns([[[1.0, 3.0, 2.0, 4.0]]], images=2).tolist()
         [[[1.0, 2.0]], [[3.0, 4.0]]]
 
-    See: `grouped`.
+    See: `group_columns`.
     """
-    return xp.ungrouped(x, images)
+    return xp.ungroup_columns(x, images)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.as_images(upstream, size=xp.image_size(x_shape), images=x_shape[0]))
-def grouped_images(xp, x, *, groups=1):
+@linear(
+    x=lambda xp, upstream, x_shape: xp.ungroup_images(upstream, size=xp.image_size(x_shape), images=x_shape[0]),
+    public=False,
+)
+def group_images(xp, x, *, groups=1):
     """The places of all images in a row, apart for each group of channels.
 
     Shapes: x (N, C, H, W) -> (groups, C / groups, H * W * N); the images alternate fastest.
@@ -197,17 +203,17 @@ def grouped_images(xp, x, *, groups=1):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where C is no multiple of groups, or x has not four axes.
     Example:
-        >>> mg.grouped_images([[[[1.0, 2.0]]], [[[3.0, 4.0]]]]).tolist()
+        >>> mg.ops.group_images([[[[1.0, 2.0]]], [[[3.0, 4.0]]]]).tolist()
         [[[1.0, 3.0, 2.0, 4.0]]]
 
-    See: `conv2d`, whose rules need it; `as_images` is the reverse.
+    See: `conv2d`, whose rules need it; `ungroup_images` is the reverse.
     """
-    return xp.grouped_images(x, groups)
+    return xp.group_images(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.grouped_images(upstream, groups=x_shape[0]))
-def as_images(xp, x, *, size, images):
-    """Images again from their places in a row: the reverse of `grouped_images`.
+@linear(x=lambda xp, upstream, x_shape: xp.group_images(upstream, groups=x_shape[0]), public=False)
+def ungroup_images(xp, x, *, size, images):
+    """Images again from their places in a row: the reverse of `group_images`.
 
     Shapes: x (groups, C / groups, H * W * N) -> (N, C, H, W).
     Args:
@@ -217,16 +223,16 @@ def as_images(xp, x, *, size, images):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where the last axis is not H * W * N long.
     Example:
-        >>> mg.as_images([[[1.0, 3.0, 2.0, 4.0]]], size=(1, 2), images=2).tolist()
+        >>> mg.ops.ungroup_images([[[1.0, 3.0, 2.0, 4.0]]], size=(1, 2), images=2).tolist()
         [[[[1.0, 2.0]]], [[[3.0, 4.0]]]]
 
-    See: `grouped_images`.
+    See: `group_images`.
     """
-    return xp.as_images(x, size, images)
+    return xp.ungroup_images(x, size, images)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
-def channels(xp, x):
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
+def as_channels(xp, x):
     """One number for each channel, shaped to be added to images.
 
     Shapes: x (C,) -> (C, 1, 1).
@@ -235,7 +241,7 @@ def channels(xp, x):
     Returns: a tensor of the dtype of x.
     Raises: TypeError where x is not made of numbers.
     Example:
-        >>> mg.channels([1.0, 2.0]).tolist()
+        >>> mg.ops.as_channels([1.0, 2.0]).tolist()
         [[[1.0]], [[2.0]]]
 
     See: `scaled_channels`, which multiplies and adds by channel.
@@ -280,8 +286,8 @@ def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
 @max_pool2d.rule("x")
 def _(xp, upstream, chosen, x_shape, kernel_size, stride, padding, dilation):
     """The gradient goes to the entry that was chosen; one that several windows chose receives from each."""
-    columns = xp.grouped_images(upstream, groups=x_shape[1]) * chosen
-    columns = xp.ungrouped(columns, images=x_shape[0])
+    columns = xp.group_images(upstream, groups=x_shape[1]) * chosen
+    columns = xp.ungroup_columns(columns, images=x_shape[0])
     return xp.fold(columns, xp.image_size(x_shape), kernel_size, stride, padding, dilation)
 
 
@@ -326,7 +332,7 @@ def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=
     return total / xp.window_counts(x, xp.shape(x), kernel_size, stride, padding, count_include_pad)
 
 
-@linear(x=lambda xp, upstream, kernel_size: xp.window_columns(upstream, kernel_size))
+@linear(x=lambda xp, upstream, kernel_size: xp.window_columns(upstream, kernel_size), public=False)
 def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
     """The sum of each window, as images: columns of `unfold` added up.
 
@@ -340,7 +346,7 @@ def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
     Raises: ValueError where the columns are not those of such images.
     Example:
         >>> windows = mg.unfold(np.ones((1, 1, 2, 3)), kernel_size=(2, 2))
-        >>> mg.window_sums(windows, (1, 1, 2, 3), kernel_size=(2, 2), stride=(1, 1), padding=(0, 0)).tolist()
+        >>> mg.ops.window_sums(windows, (1, 1, 2, 3), kernel_size=(2, 2), stride=(1, 1), padding=(0, 0)).tolist()
         [[[[4.0, 4.0]]]]
 
     See: `avg_pool2d`, a part of which this is; `window_columns` is its transpose.
@@ -351,7 +357,8 @@ def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
 @linear(
     x=lambda xp, upstream, x_shape, kernel_size: xp.reshape(
         xp.sum(xp.split_columns(upstream, kernel_size=kernel_size), axis=2), x_shape
-    )
+    ),
+    public=False,
 )
 def window_columns(xp, x, *, kernel_size):
     """Each entry repeated as a column for its whole window: the transpose of `window_sums`.
@@ -363,7 +370,7 @@ def window_columns(xp, x, *, kernel_size):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where x has not four axes.
     Example:
-        >>> mg.window_columns([[[[5.0, 7.0]]]], kernel_size=(1, 2)).tolist()
+        >>> mg.ops.window_columns([[[[5.0, 7.0]]]], kernel_size=(1, 2)).tolist()
         [[[5.0, 7.0], [5.0, 7.0]]]
 
     See: `window_sums`.
@@ -371,7 +378,7 @@ def window_columns(xp, x, *, kernel_size):
     return xp.window_columns(x, kernel_size)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def split_columns(xp, x, *, kernel_size):
     """Columns of windows, the entries of each channel on an axis of their own.
 
@@ -382,7 +389,7 @@ def split_columns(xp, x, *, kernel_size):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where the length of a column is no multiple of kH * kW.
     Example:
-        >>> mg.split_columns([[[1.0], [2.0], [3.0], [4.0]]], kernel_size=(1, 2)).tolist()
+        >>> mg.ops.split_columns([[[1.0], [2.0], [3.0], [4.0]]], kernel_size=(1, 2)).tolist()
         [[[[1.0], [2.0]], [[3.0], [4.0]]]]
 
     See: `unfold`; `window_columns`, whose rule needs it.
@@ -390,7 +397,7 @@ def split_columns(xp, x, *, kernel_size):
     return xp.split_columns(x, kernel_size)
 
 
-@nondifferentiable
+@nondifferentiable(public=False)
 def window_counts(xp, x, *, shape, kernel_size, stride, padding, count_include_pad):
     """How many entries each window of an image takes together; without a gradient.
 
@@ -403,7 +410,7 @@ def window_counts(xp, x, *, shape, kernel_size, stride, padding, count_include_p
     Returns: a tensor of whole numbers (int16).
     Raises: ValueError where a kernel or stride is less than 1 and the windows have to be counted one by one.
     Example:
-        >>> mg.window_counts([0.0], (1, 1, 2, 2), (2, 2), (1, 1), (1, 1), False).tolist()
+        >>> mg.ops.window_counts([0.0], (1, 1, 2, 2), (2, 2), (1, 1), (1, 1), False).tolist()
         [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
 
     See: `avg_pool2d`, which divides by it.

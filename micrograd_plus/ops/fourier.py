@@ -16,7 +16,7 @@ from .shape import roll
 # Lengths --------------------
 
 
-@linear(x=lambda xp, upstream, x_shape, axis: xp.cut_or_pad(upstream, length=x_shape[axis], axis=axis))
+@linear(x=lambda xp, upstream, x_shape, axis: xp.cut_or_pad(upstream, length=x_shape[axis], axis=axis), public=False)
 def cut_or_pad(xp, x, *, length, axis=-1):
     """Cut or padded to a length: the first entries along an axis, zeros where there are no more.
 
@@ -29,7 +29,7 @@ def cut_or_pad(xp, x, *, length, axis=-1):
     Raises: ValueError for a negative length; TypeError for one that is not whole; IndexError for an axis that x has
         not.
     Example:
-        >>> mg.fft.cut_or_pad([1.0, 2.0, 3.0], 2).tolist(), mg.fft.cut_or_pad([1.0, 2.0, 3.0], 5).tolist()
+        >>> mg.ops.cut_or_pad([1.0, 2.0, 3.0], 2).tolist(), mg.ops.cut_or_pad([1.0, 2.0, 3.0], 5).tolist()
         ([1.0, 2.0], [1.0, 2.0, 3.0, 0.0, 0.0])
 
     See: numpy.fft.fft, whose argument n does so.
@@ -37,7 +37,7 @@ def cut_or_pad(xp, x, *, length, axis=-1):
     return xp.cut_or_pad(x, length, axis)
 
 
-@linear(x=lambda xp, upstream, n, axis: xp.count_mirrored(upstream, n=n, axis=axis))
+@linear(x=lambda xp, upstream, n, axis: xp.count_mirrored(upstream, n=n, axis=axis), public=False)
 def count_mirrored(xp, x, *, n, axis=-1):
     """Each frequency counted as often as the spectrum of n real numbers has it.
 
@@ -51,9 +51,9 @@ def count_mirrored(xp, x, *, n, axis=-1):
     Returns: a tensor of x's dtype.
     Raises: IndexError for an axis that x has not.
     Example:
-        >>> mg.fft.count_mirrored([1.0, 1.0, 1.0], n=4).tolist()
+        >>> mg.ops.count_mirrored([1.0, 1.0, 1.0], n=4).tolist()
         [1.0, 2.0, 1.0]
-        >>> mg.fft.count_mirrored([1.0, 1.0, 1.0], n=5).tolist()
+        >>> mg.ops.count_mirrored([1.0, 1.0, 1.0], n=5).tolist()
         [1.0, 2.0, 2.0]
 
     See: mg.fft.rfft.

@@ -228,7 +228,7 @@ def _(xp, upstream, a):
     return xp.expand_dims(upstream, axis=(-2, -1)) * xp.cofactors(a)
 
 
-@op
+@op(public=False)
 def cofactors(xp, a):
     """Cofactor matrix: the gradient of the determinant.
 
@@ -241,7 +241,7 @@ def cofactors(xp, a):
     Returns: a tensor of a's dtype; float64 for whole numbers.
     Raises: ValueError where a is not square, and on the way back where it is singular.
     Example:
-        >>> mg.linalg.cofactors([[1.0, 2.0], [3.0, 4.0]])
+        >>> mg.ops.cofactors([[1.0, 2.0], [3.0, 4.0]])
         tensor([[ 4., -3.],
                 [-2.,  1.]])
 
@@ -290,7 +290,7 @@ def _(xp, upstream, a, sign):
 
 @linear(
     x=lambda xp, upstream, x_shape, offset: xp.put_diagonal(
-        xp.spread(upstream, xp.diagonal_shape(x_shape, offset), -1), x_shape, offset, -2, -1
+        xp.unreduce(upstream, xp.diagonal_shape(x_shape, offset), -1), x_shape, offset, -2, -1
     )
 )
 def _trace(xp, x, *, offset=0):
@@ -323,6 +323,7 @@ trace = _trace
         upstream[..., : a_shape[-1], : a_shape[-1]] + upstream[..., a_shape[-1] :, a_shape[-1] :]
     ),
     b=lambda upstream, b_shape: upstream[..., : b_shape[-1], b_shape[-1] :],
+    public=False,
 )
 def block_triangle(xp, a, b):
     """The larger matrix [[a, b], [0, a]], by which functions of matrices are differentiated.
@@ -337,7 +338,7 @@ def block_triangle(xp, a, b):
     Returns: a tensor of the dtype that holds both.
     Raises: ValueError where b does not have the shape of a.
     Example:
-        >>> mg.linalg.block_triangle([[1.0]], [[5.0]]).tolist()
+        >>> mg.ops.block_triangle([[1.0]], [[5.0]]).tolist()
         [[1.0, 5.0], [0.0, 1.0]]
 
     See: R. Mathias, "A chain rule for matrix functions and applications", 1996.
@@ -405,7 +406,7 @@ def _(xp, upstream, a, a_shape):
 # Norms ----------------------
 
 
-@op
+@op(public=False)
 def p_norm(xp, x, *, ord, axis=None, keepdims=False):
     """p-norm of a vector, for any exponent but 0 and infinity.
 
@@ -420,7 +421,7 @@ def p_norm(xp, x, *, ord, axis=None, keepdims=False):
     Returns: a real tensor of x's precision; float64 for whole numbers.
     Raises: ValueError for an exponent of 0; TypeError for one that is no number; IndexError for an axis that x has not.
     Example:
-        >>> round(mg.linalg.p_norm([3.0, 4.0], 3).item(), 4)
+        >>> round(mg.ops.p_norm([3.0, 4.0], 3).item(), 4)
         4.4979
 
     See: numpy.linalg.norm, torch.linalg.vector_norm.
@@ -431,9 +432,9 @@ def p_norm(xp, x, *, ord, axis=None, keepdims=False):
 @p_norm.rule("x")
 def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
     """An entry receives along its own direction, by its share of the whole."""
-    whole = xp.spread(xp.where(out == 0, 1.0, out), x_shape, axis, keepdims)
+    whole = xp.unreduce(xp.where(out == 0, 1.0, out), x_shape, axis, keepdims)
     share = xp.power(xp.where(x == 0, 1.0, xp.absolute(x) / whole), ord - 1)
-    return xp.spread(upstream, x_shape, axis, keepdims) * share * xp.sign(x)
+    return xp.unreduce(upstream, x_shape, axis, keepdims) * share * xp.sign(x)
 
 
 @prefixes_errors

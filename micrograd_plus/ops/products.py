@@ -45,7 +45,7 @@ def matmul(a, b):
     return squeeze(out, axis=(-2, -1) if row and column else -2 if row else -1)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def _rows(xp, x):
     """All leading axes joined in one: a plain matrix of rows."""
     return xp.rows(x)
@@ -61,7 +61,7 @@ def rows(x):
     Returns: a matrix of the same entries and dtype.
     Raises: IndexError where x is a single number.
     Example:
-        >>> mg.rows(np.zeros((2, 3, 4))).shape
+        >>> mg.ops.rows(np.zeros((2, 3, 4))).shape
         (6, 4)
 
     See: numpy.reshape.
@@ -72,6 +72,7 @@ def rows(x):
 @multilinear(
     a=lambda xp, upstream, b: xp.linear_layer(b, upstream),
     b=lambda xp, upstream, a: xp.matmul(a, upstream),
+    public=False,
 )
 def sum_outer(xp, a, b):
     """Sum of outer products of rows: what the weight of a linear layer receives.
@@ -84,7 +85,7 @@ def sum_outer(xp, a, b):
     Returns: a matrix of the dtype that holds both.
     Raises: ValueError where the leading axes do not hold equally many rows; IndexError for a single number.
     Example:
-        >>> mg.sum_outer([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]]).tolist()
+        >>> mg.ops.sum_outer([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]]).tolist()
         [[31.0], [42.0]]
 
     See: mg.linear_layer, numpy.outer.
@@ -357,8 +358,8 @@ def _stand_ins(xp, upstream, subscripts, term, shape, lengths):
         name = letter
         if letter in own:
             name = next(spare)
-            stand_ins.append((letter + name, xp.eye_beside(upstream, length)))
+            stand_ins.append((letter + name, xp.new_eye(upstream, length)))
         elif letter not in result and not any(each == letter and length in (n, 1) for each, n in lengths):
-            stand_ins.append((letter, xp.ones_beside(upstream, (length,))))
+            stand_ins.append((letter, xp.new_ones(upstream, (length,))))
         own += name
     return own, stand_ins

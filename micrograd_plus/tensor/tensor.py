@@ -19,7 +19,7 @@ from ..core.messages import MissingName, check_function
 from ..core.messages.foreign_names import FOREIGN_NAMES
 from ..core.modes import gradients_wanted
 from ..core.ownership import expose, is_plain, replace, snapshot, writable
-from ..core.recorders import refused
+from ..core.recorders import walk_rejected
 from ..core.variable import Leaf, Node, Variable
 from ..pytrees import leaves, map_leaves
 from .result_array import ResultArray
@@ -918,7 +918,7 @@ def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
     try:
         return _upstream_of(tensor, gradient, create_graph)
     except (RuntimeError, TypeError, ValueError):
-        refused(tensor)
+        walk_rejected(tensor)
         raise
 
 

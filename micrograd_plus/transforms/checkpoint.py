@@ -23,7 +23,7 @@ from ..core.messages import check_count, check_function
 from ..core.modes import Mode, gradients_wanted
 from ..core.operation import Op
 from ..core.ownership import snapshot
-from ..core.recorders import recorded_by, recorders, silence
+from ..core.recorders import muted, recorded_by, recorders
 from ..core.variable import Leaf, Node, Variable, clock
 from ..formulas import symbols
 from ..hidden_states import restore_states, snapshot_states
@@ -219,7 +219,7 @@ class Program:
                 ops.positive(part) if differentiable else _alike(part, wanted)
                 for part, wanted in zip(arguments, self.wanted, strict=True)
             ]
-            with Block(_running, "again"), silence():
+            with Block(_running, "again"), muted():
                 again = [value for value in leaves(self.run(given)) if isinstance(value, Variable)]
             self._refuse_different(results, again)
             ends = [value.node for value in (*given, *self.outside)]
@@ -227,7 +227,7 @@ class Program:
             received = walk_between(starts, xp, ends=ends, since=start)
         self._refuse_strangers(received.keys() - set(ends), start)
         return [
-            received[node] if node in received else xp.zeros_beside(part, tuple(part.shape), part.dtype)
+            received[node] if node in received else xp.new_zeros(part, tuple(part.shape), part.dtype)
             for node, part in zip(ends, parts, strict=True)
         ]
 

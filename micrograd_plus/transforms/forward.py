@@ -19,7 +19,7 @@ from ..core.messages import check_function
 from ..core.modes import recording
 from ..core.operation import Op
 from ..core.ownership import snapshot
-from ..core.recorders import OnStep, Recorder, broke_off, pushed_for, recorded_by, silence
+from ..core.recorders import OnStep, Recorder, muted, pushed_for, recorded_by, walk_failed
 from ..core.values import is_complex, namespace_of
 from ..core.variable import Part, clock
 from ..pytrees import leaves, map_leaves, matching_leaves
@@ -193,7 +193,7 @@ class OnTensors:
                 self(*at)
         except Exception:
             if self.on_step is not None:
-                broke_off(self.result, node_of(at[0], at[-1] if at[0].outputs else (at[-1],)))
+                walk_failed(self.result, node_of(at[0], at[-1] if at[0].outputs else (at[-1],)))
             raise
 
     def __call__(
@@ -224,7 +224,7 @@ class OnTensors:
             only = [tangent if i == place else None for i, tangent in enumerate(tangents)]
             return OnArrays({}).moved(op, inputs, data, params, results, only)
 
-        with silence():
+        with muted():
             report(application._replace(arriving=tangents), alone, on_step)
 
     def moved(
@@ -301,7 +301,7 @@ class OnArrays(OnTensors):
     ) -> Sequence[Any]:
         """An operation whose rule says what upstream becomes: that is differentiated once, on tensors."""
         as_tensors = [None if tangent is None else Tensor.of(tangent) for tangent in arriving]
-        with silence() if recording.open else NOTHING:
+        with muted() if recording.open else NOTHING:
             moved = super().general(op, inputs, params, results, as_tensors)
         return [None if tangent is None else getattr(tangent, "_data", tangent) for tangent in moved]
 
@@ -334,7 +334,7 @@ def _push_elementwise(
             continue
         local = rule(named)
         if is_complex(tangent) and not is_complex(out):
-            local = local if hasattr(local, "dtype") else xp.numbers_beside(tangent, local)
+            local = local if hasattr(local, "dtype") else xp.new_array(tangent, local)
             moved.append(xp.real(xp.conj(local) * tangent))
         else:
             moved.append(tangent * local)

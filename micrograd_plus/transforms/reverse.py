@@ -19,7 +19,7 @@ from ..core.blocks import transforming
 from ..core.messages import check_function, suggests_keywords
 from ..core.modes import gradients_wanted
 from ..core.ownership import snapshot
-from ..core.recorders import refused
+from ..core.recorders import walk_rejected
 from ..core.values import is_complex
 from ..core.variable import Leaf, Node
 from ..pytrees import leaves, map_leaves, map_named_leaves, matching_leaves, replace_leaves
@@ -123,7 +123,7 @@ def value_and_grad(
             try:
                 _one_number(f, value)
             except (TypeError, ValueError):
-                refused(value)
+                walk_rejected(value)
                 raise
             differentiable = block.nested or have_nodes(args) or (block.wanted and lead_elsewhere(value, flat))
             received = received_by(value, None, flat, differentiable=differentiable)

@@ -13,7 +13,7 @@ from ..activations import logsigmoid, sigmoid
 from ..arithmetic import absolute, multiply, positive, reciprocal, where
 from ..comparisons import isnan, logical_and, logical_not
 from ..exponentials import erfc, exp, log
-from ..reductions import logsumexp as _logsumexp, sum as added_up, top
+from ..reductions import finite_max, logsumexp as _logsumexp, sum as added_up
 from ..rounding import sign
 from ..shape import squeeze_axes
 
@@ -814,7 +814,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     a = multiply(a, 1.0) + multiply(1.0 if b is None else b, 0.0)
     b = multiply(1.0 if b is None else b, 1.0)
     counted = where(b == 0, -inf, a)
-    largest = top(counted, axis=axis)
+    largest = finite_max(counted, axis=axis)
     total = added_up(b * exp(where(b == 0, 0.0, a - largest)), axis=axis, keepdims=True)
     size = log(absolute(total) if return_sign else total) + largest
     out = size if keepdims else squeeze_axes(size, axis=axis)
