@@ -64,7 +64,7 @@ class Definition(Signature):
                 known = ", ".join(self.inputs)
                 raise TypeError(f"{self.name} has no input {name!r} to give a rule for; it has {known}")
         if not hasattr(function, "__code__"):
-            raise TypeError(f"the rule {self.name}.{'+'.join(inputs)} is a function of what it reads, got {function!r}")
+            raise TypeError(f"the rule {self.name}.{'+'.join(inputs)} must be a function, got {function!r}")
         rule = self.rule_type(self, inputs, function)
         keep_promise(rule)
         self.rules = [other for other in self.rules if not set(other.inputs) & set(inputs)] + [rule]

@@ -24,7 +24,7 @@ class Signature:
 
     def __init__(self, forward: FunctionType):
         if not hasattr(forward, "__code__"):
-            raise TypeError(f"an operation is made from a function forward(xp, inputs, *, parameters), got {forward!r}")
+            raise TypeError(f"an operation needs a function forward(xp, inputs, *, parameters), got {forward!r}")
         code = forward.__code__
         names = code.co_varnames[1 : code.co_argcount]
         self.name = forward.__name__.strip("_")
