@@ -34,7 +34,6 @@ from . import (
     trigonometry,
     ufuncs,
 )
-from .extras import convolving, quantisation, signal, special, splat
 
 SUBJECTS = {
     "Arithmetic": arithmetic,
@@ -55,9 +54,6 @@ SUBJECTS = {
     "Linear algebra": linalg,
     "Factorisations": factorisations,
     "Fourier transforms": fourier,
-    "Signals": signal,
-    "Convolution of signals": convolving,
-    "Special functions": special,
     "Convolution and pooling": convolution,
     "Windows and sizes": images,
     "Networks": neural,
@@ -65,15 +61,10 @@ SUBJECTS = {
     "Transformers": transformers,
     "Sequences": sequence,
     "Losses": losses,
-    "Quantisation": quantisation,
-    "Splats": splat,
 }
 """The files of operations, under the headings that the reference gives them."""
 
-APART = {
-    linalg: "linalg", factorisations: "linalg", fourier: "fft", convolving: "signal", signal: "signal",
-    special: "special", splat: "splat",
-}  # fmt: skip
+APART = {linalg: "linalg", factorisations: "linalg", fourier: "fft"}
 """Subjects whose names are public in a module of their own, as in NumPy: mg.linalg.solve."""
 
 __all__ = ["abs"]

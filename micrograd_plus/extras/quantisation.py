@@ -8,12 +8,17 @@ points are constants unless an operation says that it learns them.
 `quantize(x, ...).astype("int8")` stores whole numbers, and carries no graph.
 """
 
-from ...core.composite import composite
-from ...core.define import elementwise, nondifferentiable, op, real_only, wraps_op
-from ...core.errors import names_itself
-from ..casts import astype
-from ..convolution import conv2d
-from ..shape import reshape
+from ..core.composite import composite
+from ..core.define import elementwise, nondifferentiable, op, real_only, wraps_op
+from ..core.errors import names_itself
+from ..ops.casts import astype
+from ..ops.convolution import conv2d
+from ..ops.shape import reshape
+
+__all__ = [
+    "dequantize", "dequantize_blocks", "dequantize_grouped_matmul", "dequantize_matmul", "fake_quantize",
+    "fake_quantize_lsq", "quantize", "quantized_conv2d", "quantized_matmul",
+]  # fmt: skip
 
 
 @nondifferentiable(public=False)
@@ -32,7 +37,7 @@ def is_unclipped(xp, x, scale, zero_point, *, low, high):
     Returns: a tensor of True and False.
     Raises: TypeError for complex numbers, ValueError where the shapes do not broadcast.
     Example:
-        >>> mg.ops.is_unclipped([1.0, 20.0], 0.1, 0, low=-128, high=127).tolist()
+        >>> mg.extras.quantisation.is_unclipped([1.0, 20.0], 0.1, 0, low=-128, high=127).tolist()
         [True, False]
 
     See: `fake_quantize`, whose gradient passes where this holds.
