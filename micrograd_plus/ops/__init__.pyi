@@ -31,6 +31,7 @@ def copysign(a: Any, b: Any) -> Tensor: """Copied sign: the size of `a` with the
 def fmod(a: Any, b: Any) -> Tensor: """Remainder of a division, with the sign of the dividend `a`."""
 def remainder(a: Any, b: Any) -> Tensor: """Modulo: the remainder of a division, with the sign of the divisor `b`."""
 def mod(a: Any, b: Any) -> Tensor: """Modulo: the remainder of a division, with the sign of the divisor `b`."""
+def affine(x: Any, scale: Any, shift: Any) -> Tensor: """Affine map: the straight line scale · x + shift."""
 def lerp(start: Any, end: Any, weight: Any) -> Tensor:
     """Linear interpolation: the point between `start` (weight 0) and `end` (weight 1)."""
 def addcmul(x: Any, a: Any, b: Any, value: Any = 1.0) -> Tensor:

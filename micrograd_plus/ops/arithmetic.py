@@ -335,7 +335,7 @@ mod = remainder
 
 
 @composite
-@elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1, public=False)
+@elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1)
 def affine(xp, x, scale, shift):
     """Affine map: the straight line scale · x + shift.
 
@@ -349,7 +349,7 @@ def affine(xp, x, scale, shift):
     Returns: a tensor of the dtype that the three promote to.
     Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers.
     Example:
-        >>> mg.ops.affine([1.0, 2.0], 10.0, 0.5).tolist()
+        >>> mg.affine([1.0, 2.0], 10.0, 0.5).tolist()
         [10.5, 20.5]
 
     See: torch.addcmul(shift, x, scale).
