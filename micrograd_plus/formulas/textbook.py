@@ -16,6 +16,7 @@ from .writing import ATOM, CHOICE, POWER, Piece, Writer
 
 PARAMETERS = {
     "as_images": "x size images", "attention_scale": "query scale", "block_triangle": "a b", "cleared": "x index axis",
+    "conv2d_input": "weight sent", "conv2d_weight": "x sent", "correlate2d": "x weight",
     "count_mirrored": "x n axis", "fits": "x scale zero_point low high", "eye_beside": "x n",
     "fold": "x output_size kernel_size stride padding dilation", "grouped": "x groups", "grouped_images": "x groups",
     "image_size": "shape", "kernel_rows": "x groups", "known_ratio": "x y floor",
@@ -185,6 +186,30 @@ def fold(writer: Writer, expression: Expression) -> Piece:
     return called(writer, "fold", x, told["output_size"], told["kernel_size"], **how)
 
 
+def correlate2d(writer: Writer, expression: Expression) -> Piece:
+    """Write the product of a convolution as `conv2d`."""
+    values = given(expression)
+    settings = {name: values.get(name) for name in ("stride", "padding", "dilation", "groups")}
+    return called(writer, "conv2d", values["x"], values["weight"], **settings)
+
+
+def conv2d_input(writer: Writer, expression: Expression) -> Piece:
+    """Write the gradient of a convolution's images as the transposed convolution."""
+    values = given(expression)
+    settings = {name: values.get(name) for name in ("stride", "padding", "dilation", "groups")}
+    return called(writer, "conv_transpose2d", values["sent"], values["weight"], **settings)
+
+
+def conv2d_weight(writer: Writer, expression: Expression) -> Piece:
+    """Write the gradient of a convolution's weight as a sum of products over the images."""
+    values, marks = given(expression), writer.marks
+    settings = {name: values[name] for name in ("stride", "padding", "dilation") if name in values}
+    columns = Expression("unfold", (values["x"], values["kernel_size"], *settings.values()))
+    product = Operation("matmul", (values["sent"], Expression("mT", (columns,))))
+    below = marks.remark("images, each group apart" if values.get("groups", 1) != 1 else "images")
+    return Piece(marks.called(marks.upright("Σ"), below, writer.piece(product).code), POWER)
+
+
 def unfold(writer: Writer, expression: Expression) -> Piece:
     """Every window as a column."""
     told = given(expression)
@@ -327,6 +352,7 @@ TEXTBOOK: dict[str, Callable[[Writer, Expression], Piece]] = {
     "product_of_others": product_of_others,
     "shift": shift,
     "setitem": setitem, "cleared": cleared, "put_diagonal": put_diagonal, "count_mirrored": count_mirrored,
+    "conv2d_input": conv2d_input, "conv2d_weight": conv2d_weight, "correlate2d": correlate2d,
     "fold": fold, "unfold": unfold, "reshape": reshape, "window_columns": windows, "window_counts": window_counts,
     "attention_scale": attention_scale,
     "hermitian_part": hermitian_part, "block_triangle": block_triangle, "known_ratio": known_ratio, "mH": adjoint,
