@@ -10,8 +10,8 @@ from typing import Any, TypeGuard
 __all__ = [
     "all_but_channels", "as_table", "attention_scale", "border_at_end", "by_channel", "channel_shape", "corner",
     "count_along", "cuts", "diagonal_shape", "fitting_bias", "group_shape", "heads_sharing", "image_size",
-    "inverse_order", "joined_last", "kernel_shape", "last_axes", "ndim", "opposite", "other_norm", "quantile_places", "reduced",
-    "shape", "shaped_like", "size", "size_before_windows", "turned", "windows_along",
+    "inverse_order", "joined_last", "kernel_shape", "last_axes", "ndim", "opposite", "other_norm", "quantile_places",
+    "reduced", "shape", "shaped_like", "size", "size_before_windows", "turned", "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]

@@ -9,14 +9,26 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-import numpy
-from numpy import ndindex
+from numpy import ndarray, ndindex
 
 from .shapes import windows_along
 
 __all__ = [
-    "as_images", "conv2d_input", "conv2d_weight", "correlate2d", "fold", "grouped", "grouped_images", "kernel_rows",
-    "max_pool2d_with_chosen", "split_columns", "unfold", "ungrouped", "window_columns", "window_counts", "window_sums",
+    "conv2d_input",
+    "conv2d_weight",
+    "correlate2d",
+    "fold",
+    "group_columns",
+    "group_images",
+    "kernel_rows",
+    "max_pool2d_with_chosen",
+    "split_columns",
+    "unfold",
+    "ungroup_columns",
+    "ungroup_images",
+    "window_columns",
+    "window_counts",
+    "window_sums",
 ]  # fmt: skip
 
 
@@ -111,24 +123,24 @@ def kernel_rows(np: Any, x: Any, groups: int = 1) -> Any:
     return x.reshape(groups, x.shape[0] // groups, prod(x.shape[1:]))
 
 
-def grouped(np: Any, x: Any, groups: int = 1) -> Any:
+def group_columns(np: Any, x: Any, groups: int = 1) -> Any:
     """The columns of all images side by side, apart for each group: (groups, entries, windows * N)."""
     return x.transpose(1, 2, 0).reshape(groups, x.shape[1] // groups, x.shape[2] * x.shape[0])
 
 
-def ungrouped(np: Any, x: Any, images: int) -> Any:
-    """The reverse of `grouped`: (N, all entries, windows)."""
+def ungroup_columns(np: Any, x: Any, images: int) -> Any:
+    """The reverse of `group_columns`: (N, all entries, windows)."""
     return x.reshape(x.shape[0] * x.shape[1], x.shape[2] // (images or 1), images).transpose(2, 0, 1)
 
 
-def grouped_images(np: Any, x: Any, groups: int = 1) -> Any:
+def group_images(np: Any, x: Any, groups: int = 1) -> Any:
     """The places of all images in a row, apart for each group: (groups, C / groups, H * W * N)."""
     n, channels, high, wide = x.shape
     return _contiguous_images(np, x).reshape(groups, channels // groups, high * wide * n)
 
 
-def as_images(np: Any, x: Any, size: tuple[int, ...], images: int) -> Any:
-    """The reverse of `grouped_images`: (N, C, H, W)."""
+def ungroup_images(np: Any, x: Any, size: tuple[int, ...], images: int) -> Any:
+    """The reverse of `group_images`: (N, C, H, W)."""
     return _images_first(x.reshape(x.shape[0] * x.shape[1], *size, images))
 
 
@@ -153,7 +165,7 @@ def _column_blocks(
     windows = _windows(np, x, kernel, stride, padding, dilation, 0.0)
     channels, kh, kw, high, wide, n = windows.shape
     entries, row = channels // groups * kh * kw, wide * n
-    rows = max(1, BLOCK // max(1, channels * kh * kw * row)) if np is numpy else high
+    rows = max(1, BLOCK // max(1, channels * kh * kw * row)) if type(x) is ndarray else high
     block = np.empty((channels, kh, kw, min(rows, high), wide, n), x.dtype)
     for start in range(0, high, rows):
         stop = min(start + rows, high)
@@ -167,20 +179,22 @@ def correlate2d(np: Any, x: Any, weight: Any, stride: Any, padding: Any, dilatio
     """Return every filter's product with every window: (N, O, H', W')."""
     kernel, filters = weight.shape[2:], kernel_rows(np, weight, groups)
     if x.shape[1] != weight.shape[1] * groups:
-        wanted = f"{weight.shape[1]} channels in each of {groups} groups" if groups > 1 else f"{weight.shape[1]} channels"
-        raise ValueError(f"x has {x.shape[1]} channels, but the filters of weight need {wanted}")
+        raise ValueError(
+            f"x has {x.shape[1]} channels; with groups={groups} and weight {weight.shape} it must have "
+            f"{weight.shape[1] * groups}"
+        )
     size = _counts(x.shape, kernel, stride, padding, dilation)
     out = np.empty((groups, filters.shape[1], prod(size) * x.shape[0]), np.result_type(x, weight))
     for places, columns in _column_blocks(np, x, kernel, stride, padding, dilation, groups):
         np.matmul(filters, columns, out=out[:, :, places])
-    return as_images(np, out, size, x.shape[0])
+    return ungroup_images(np, out, size, x.shape[0])
 
 
 def conv2d_weight(
     np: Any, x: Any, upstream: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, groups: int = 1
 ) -> Any:
     """Return the gradient of a convolution's weight: (O, C / groups, kH, kW)."""
-    arriving = grouped_images(np, upstream, groups)
+    arriving = group_images(np, upstream, groups)
     shape = (groups, arriving.shape[1], x.shape[1] // groups * prod(kernel_size))
     total = np.zeros(shape, np.result_type(x, upstream))
     for places, columns in _column_blocks(np, x, kernel_size, stride, padding, dilation, groups):
@@ -199,8 +213,8 @@ def conv2d_input(
     border = tuple(d * (k - 1) - p for d, k, p in zip(dilation, kernel, padding, strict=True))
     if stride == (1, 1) and min(border) >= 0:
         return correlate2d(np, upstream, _turned(weight, groups), stride, border, dilation, groups)
-    columns = kernel_rows(np, weight, groups).swapaxes(-1, -2) @ grouped_images(np, upstream, groups)
-    return fold(np, ungrouped(np, columns, upstream.shape[0]), size, kernel, stride, padding, dilation)
+    columns = kernel_rows(np, weight, groups).swapaxes(-1, -2) @ group_images(np, upstream, groups)
+    return fold(np, ungroup_columns(np, columns, upstream.shape[0]), size, kernel, stride, padding, dilation)
 
 
 def _turned(weight: Any, groups: int) -> Any:

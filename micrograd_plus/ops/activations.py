@@ -343,7 +343,7 @@ def _(xp, x):
     return share + x * (1 - share) * share
 
 
-@elementwise(x=lambda xp, x: 0.5 * xp.erfc(-x * ROOT_HALF) + x * xp.exp(-0.5 * x * x) / sqrt(2 * pi))
+@elementwise(x=lambda xp, x: 0.5 * xp.erfc(-x * ROOT_HALF) + x * xp.exp(-0.5 * x * x) / sqrt(2 * pi), public=False)
 def gelu_erf(xp, x):
     """Gaussian error linear unit (GELU): x times the share of a bell curve below x.
 
@@ -355,7 +355,7 @@ def gelu_erf(xp, x):
     Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
     Raises: TypeError where x is complex, boolean or not made of numbers.
     Example:
-        >>> mg.gelu_erf([-1.0, 0.0, 2.0])
+        >>> mg.ops.gelu_erf([-1.0, 0.0, 2.0])
         tensor([-0.15865525,  0.        ,  1.95449974])
 
     See: torch.nn.functional.gelu; Hendrycks and Gimpel, Gaussian Error Linear Units (GELUs), 2016.
@@ -363,7 +363,7 @@ def gelu_erf(xp, x):
     return 0.5 * x * xp.erfc(-x * ROOT_HALF)
 
 
-@elementwise()
+@elementwise(public=False)
 @real_only
 def gelu_tanh(xp, x):
     """Gaussian error linear unit (GELU), with its bell curve approximated by a tanh.
@@ -376,7 +376,7 @@ def gelu_tanh(xp, x):
     Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
     Raises: TypeError where x is not made of numbers.
     Example:
-        >>> mg.gelu_tanh([-1.0, 0.0, 2.0])
+        >>> mg.ops.gelu_tanh([-1.0, 0.0, 2.0])
         tensor([-0.15880801,  0.        ,  1.95459769])
 
     See: torch.nn.functional.gelu(approximate="tanh"); Hendrycks and Gimpel, Gaussian Error Linear Units (GELUs), 2016.

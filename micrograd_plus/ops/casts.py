@@ -2,7 +2,7 @@
 
 from ..backends import devices
 from ..core.define import linear, namespace_function, nondifferentiable, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .complexes import real
 
 
@@ -13,7 +13,7 @@ def _astype(xp, x, *, dtype):
 
 
 @wraps_op(_astype, namespace=True)
-@names_itself
+@prefixes_errors
 def astype(x, dtype):
     """Conversion to another dtype.
 
@@ -40,7 +40,7 @@ def astype(x, dtype):
 
 
 @namespace_function
-@names_itself
+@prefixes_errors
 def cast(x, dtype):
     """Conversion to another dtype that takes the real part where complex numbers become real.
 
@@ -53,12 +53,15 @@ def cast(x, dtype):
     Returns: a tensor of the values in that dtype.
     Raises: TypeError where x has no dtype, or dtype is not one of numbers.
     Example:
-        >>> mg.cast(mg.tensor([1 + 2j]), np.dtype(float)).tolist()
+        >>> mg.ops.cast(mg.tensor([1 + 2j]), np.dtype(float)).tolist()
         [1.0]
 
     See: numpy.ndarray.astype.
     """
     return astype(real(x) if x.dtype.kind == "c" and dtype.kind != "c" else x, dtype)
+
+
+cast.public = False
 
 
 @nondifferentiable
@@ -81,8 +84,8 @@ def stop_gradient(xp, x):
     return xp.stop_gradient(x)
 
 
-@nondifferentiable
-def zeros_beside(xp, x, *, shape, dtype=None):
+@nondifferentiable(public=False)
+def new_zeros(xp, x, *, shape, dtype=None):
     """Zeros of a shape, on the device of `x` and of its dtype.
 
     The values of x do not matter, only where and what it is: so an operation makes an array without naming a device.
@@ -96,16 +99,16 @@ def zeros_beside(xp, x, *, shape, dtype=None):
     Raises: ValueError where a length is negative; TypeError where x is not made of numbers, or shape is not whole
         numbers.
     Example:
-        >>> mg.zeros_beside(mg.tensor([1.0]), shape=(2, 3)).tolist()
+        >>> mg.ops.new_zeros(mg.tensor([1.0]), shape=(2, 3)).tolist()
         [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
 
     See: numpy.zeros_like with shape; torch.Tensor.new_zeros.
     """
-    return xp.zeros_beside(x, shape, dtype)
+    return xp.new_zeros(x, shape, dtype)
 
 
-@nondifferentiable
-def ones_beside(xp, x, *, shape):
+@nondifferentiable(public=False)
+def new_ones(xp, x, *, shape):
     """Ones of a shape, on the device of `x` and of its dtype.
 
     Shapes: x any -> shape.
@@ -116,16 +119,16 @@ def ones_beside(xp, x, *, shape):
     Raises: ValueError where a length is negative; TypeError where x is not made of numbers, or shape is not whole
         numbers.
     Example:
-        >>> mg.ones_beside(mg.tensor([5.0]), shape=(2, 3)).tolist()
+        >>> mg.ops.new_ones(mg.tensor([5.0]), shape=(2, 3)).tolist()
         [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
 
     See: numpy.ones_like with shape; torch.Tensor.new_ones.
     """
-    return xp.ones_beside(x, shape)
+    return xp.new_ones(x, shape)
 
 
-@nondifferentiable
-def eye_beside(xp, x, *, n):
+@nondifferentiable(public=False)
+def new_eye(xp, x, *, n):
     """Identity matrix, on the device of `x` and of its dtype.
 
     Ones on the diagonal, zeros beside it.
@@ -137,9 +140,9 @@ def eye_beside(xp, x, *, n):
     Returns: a tensor, without a graph.
     Raises: ValueError where n is negative; TypeError where x is not made of numbers, or n is not whole.
     Example:
-        >>> mg.eye_beside(mg.tensor([5.0]), n=2).tolist()
+        >>> mg.ops.new_eye(mg.tensor([5.0]), n=2).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
 
     See: numpy.eye; torch.eye.
     """
-    return xp.eye_beside(x, n)
+    return xp.new_eye(x, n)

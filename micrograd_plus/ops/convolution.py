@@ -129,7 +129,7 @@ def _(xp, upstream):
 # convolutions again. Arrays are multiplied in blocks (`backends/windows.py`); the steps below are what that computes.
 
 
-@op
+@op(public=False)
 def correlate2d(xp, x, weight, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
     """The product of every filter with every window: `conv2d` without a bias.
 
@@ -148,9 +148,9 @@ def correlate2d(xp, x, weight, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1)
     See: scipy.signal.correlate2d; `conv2d`.
     """
     columns = xp.unfold(x, xp.image_size(xp.shape(weight)), stride, padding, dilation)
-    product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.grouped(columns, groups=groups))
+    product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.group_columns(columns, groups=groups))
     size = xp.windows_along(xp.shape(x), xp.shape(weight), stride, padding, dilation)
-    return xp.as_images(product, size=size, images=xp.shape(x)[0])
+    return xp.ungroup_images(product, size=size, images=xp.shape(x)[0])
 
 
 @correlate2d.rule("x")
@@ -165,7 +165,7 @@ def _(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
                             dilation=dilation, groups=groups)  # fmt: skip
 
 
-@op
+@op(public=False)
 def conv2d_input(xp, weight, sent, *, size, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
     """The gradient of a convolution with respect to its images.
 
@@ -184,8 +184,8 @@ def conv2d_input(xp, weight, sent, *, size, stride=(1, 1), padding=(0, 0), dilat
 
     See: torch.nn.grad.conv2d_input; `conv2d`.
     """
-    columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.grouped_images(sent, groups=groups))
-    columns = xp.ungrouped(columns, images=xp.shape(sent)[0])
+    columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.group_images(sent, groups=groups))
+    columns = xp.ungroup_columns(columns, images=xp.shape(sent)[0])
     return xp.fold(columns, size, xp.image_size(xp.shape(weight)), stride, padding, dilation)
 
 
@@ -200,7 +200,7 @@ def _(xp, upstream, weight, stride, padding, dilation, groups):
     return xp.correlate2d(upstream, weight, stride=stride, padding=padding, dilation=dilation, groups=groups)
 
 
-@op
+@op(public=False)
 def conv2d_weight(xp, x, sent, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
     """The gradient of a convolution with respect to its weight.
 
@@ -219,9 +219,9 @@ def conv2d_weight(xp, x, sent, *, kernel_size, stride=(1, 1), padding=(0, 0), di
 
     See: torch.nn.grad.conv2d_weight; `conv2d`.
     """
-    columns = xp.grouped(xp.unfold(x, kernel_size, stride, padding, dilation), groups=groups)
+    columns = xp.group_columns(xp.unfold(x, kernel_size, stride, padding, dilation), groups=groups)
     return xp.reshape(
-        xp.matmul(xp.grouped_images(sent, groups=groups), xp.mT(columns)),
+        xp.matmul(xp.group_images(sent, groups=groups), xp.mT(columns)),
         xp.kernel_shape(xp.shape(x), xp.shape(sent), kernel_size, groups),
     )
 
@@ -237,7 +237,7 @@ def _(xp, upstream, x, stride, padding, dilation, groups):
     return xp.correlate2d(x, upstream, stride=stride, padding=padding, dilation=dilation, groups=groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def kernel_rows(xp, x, *, groups=1):
     """The weights of a convolution as matrices, one row for each output channel.
 
@@ -248,7 +248,7 @@ def kernel_rows(xp, x, *, groups=1):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where O is no multiple of groups.
     Example:
-        >>> mg.kernel_rows(np.arange(8.0).reshape(2, 1, 2, 2)).tolist()
+        >>> mg.ops.kernel_rows(np.arange(8.0).reshape(2, 1, 2, 2)).tolist()
         [[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]]]
 
     See: `conv2d`, whose left matrix this is.
@@ -256,8 +256,11 @@ def kernel_rows(xp, x, *, groups=1):
     return xp.kernel_rows(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(xp.ungrouped(upstream, images=x_shape[0]), x_shape))
-def grouped(xp, x, *, groups=1):
+@linear(
+    x=lambda xp, upstream, x_shape: xp.reshape(xp.ungroup_columns(upstream, images=x_shape[0]), x_shape),
+    public=False,
+)
+def group_columns(xp, x, *, groups=1):
     """The columns of all images side by side, apart for each group of channels.
 
     Shapes: x (N, entries, windows) -> (groups, entries / groups, windows * N); the images alternate fastest.
@@ -267,17 +270,17 @@ def grouped(xp, x, *, groups=1):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where the length of a column is no multiple of groups.
     Example:
-        >>> mg.grouped([[[1.0, 2.0]], [[3.0, 4.0]]]).tolist()
+        >>> mg.ops.group_columns([[[1.0, 2.0]], [[3.0, 4.0]]]).tolist()
         [[[1.0, 3.0, 2.0, 4.0]]]
 
-    See: `conv2d`, whose right matrix this is; `ungrouped` is the reverse.
+    See: `conv2d`, whose right matrix this is; `ungroup_columns` is the reverse.
     """
-    return xp.grouped(x, groups)
+    return xp.group_columns(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.grouped(upstream, groups=x_shape[0]))
-def ungrouped(xp, x, *, images):
-    """The columns of each image again, all groups together: the reverse of `grouped`.
+@linear(x=lambda xp, upstream, x_shape: xp.group_columns(upstream, groups=x_shape[0]), public=False)
+def ungroup_columns(xp, x, *, images):
+    """The columns of each image again, all groups together: the reverse of `group_columns`.
 
     Shapes: x (groups, entries / groups, windows * N) -> (N, entries, windows).
     Args:
@@ -286,16 +289,19 @@ def ungrouped(xp, x, *, images):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where the last axis is no multiple of images.
     Example:
-        >>> mg.ungrouped([[[1.0, 3.0, 2.0, 4.0]]], images=2).tolist()
+        >>> mg.ops.ungroup_columns([[[1.0, 3.0, 2.0, 4.0]]], images=2).tolist()
         [[[1.0, 2.0]], [[3.0, 4.0]]]
 
-    See: `grouped`.
+    See: `group_columns`.
     """
-    return xp.ungrouped(x, images)
+    return xp.ungroup_columns(x, images)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.as_images(upstream, size=xp.image_size(x_shape), images=x_shape[0]))
-def grouped_images(xp, x, *, groups=1):
+@linear(
+    x=lambda xp, upstream, x_shape: xp.ungroup_images(upstream, size=xp.image_size(x_shape), images=x_shape[0]),
+    public=False,
+)
+def group_images(xp, x, *, groups=1):
     """The places of all images in a row, apart for each group of channels.
 
     Shapes: x (N, C, H, W) -> (groups, C / groups, H * W * N); the images alternate fastest.
@@ -305,17 +311,17 @@ def grouped_images(xp, x, *, groups=1):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where C is no multiple of groups, or x has not four axes.
     Example:
-        >>> mg.grouped_images([[[[1.0, 2.0]]], [[[3.0, 4.0]]]]).tolist()
+        >>> mg.ops.group_images([[[[1.0, 2.0]]], [[[3.0, 4.0]]]]).tolist()
         [[[1.0, 3.0, 2.0, 4.0]]]
 
-    See: `conv2d`, whose rules need it; `as_images` is the reverse.
+    See: `conv2d`, whose rules need it; `ungroup_images` is the reverse.
     """
-    return xp.grouped_images(x, groups)
+    return xp.group_images(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.grouped_images(upstream, groups=x_shape[0]))
-def as_images(xp, x, *, size, images):
-    """Images again from their places in a row: the reverse of `grouped_images`.
+@linear(x=lambda xp, upstream, x_shape: xp.group_images(upstream, groups=x_shape[0]), public=False)
+def ungroup_images(xp, x, *, size, images):
+    """Images again from their places in a row: the reverse of `group_images`.
 
     Shapes: x (groups, C / groups, H * W * N) -> (N, C, H, W).
     Args:
@@ -325,16 +331,16 @@ def as_images(xp, x, *, size, images):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where the last axis is not H * W * N long.
     Example:
-        >>> mg.as_images([[[1.0, 3.0, 2.0, 4.0]]], size=(1, 2), images=2).tolist()
+        >>> mg.ops.ungroup_images([[[1.0, 3.0, 2.0, 4.0]]], size=(1, 2), images=2).tolist()
         [[[[1.0, 2.0]]], [[[3.0, 4.0]]]]
 
-    See: `grouped_images`.
+    See: `group_images`.
     """
-    return xp.as_images(x, size, images)
+    return xp.ungroup_images(x, size, images)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
-def channels(xp, x):
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
+def as_channels(xp, x):
     """One number for each channel, shaped to be added to images.
 
     Shapes: x (C,) -> (C, 1, 1).
@@ -343,7 +349,7 @@ def channels(xp, x):
     Returns: a tensor of the dtype of x.
     Raises: TypeError where x is not made of numbers.
     Example:
-        >>> mg.channels([1.0, 2.0]).tolist()
+        >>> mg.ops.as_channels([1.0, 2.0]).tolist()
         [[[1.0]], [[2.0]]]
 
     See: `scaled_channels`, which multiplies and adds by channel.
@@ -388,8 +394,8 @@ def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
 @max_pool2d.rule("x")
 def _(xp, upstream, chosen, x_shape, kernel_size, stride, padding, dilation):
     """The gradient goes to the entry that was chosen; one that several windows chose receives from each."""
-    columns = xp.grouped_images(upstream, groups=x_shape[1]) * chosen
-    columns = xp.ungrouped(columns, images=x_shape[0])
+    columns = xp.group_images(upstream, groups=x_shape[1]) * chosen
+    columns = xp.ungroup_columns(columns, images=x_shape[0])
     return xp.fold(columns, xp.image_size(x_shape), kernel_size, stride, padding, dilation)
 
 
@@ -434,7 +440,7 @@ def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=
     return total / xp.window_counts(x, xp.shape(x), kernel_size, stride, padding, count_include_pad)
 
 
-@linear(x=lambda xp, upstream, kernel_size: xp.window_columns(upstream, kernel_size))
+@linear(x=lambda xp, upstream, kernel_size: xp.window_columns(upstream, kernel_size), public=False)
 def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
     """The sum of each window, as images: columns of `unfold` added up.
 
@@ -448,7 +454,7 @@ def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
     Raises: ValueError where the columns are not those of such images.
     Example:
         >>> windows = mg.unfold(np.ones((1, 1, 2, 3)), kernel_size=(2, 2))
-        >>> mg.window_sums(windows, (1, 1, 2, 3), kernel_size=(2, 2), stride=(1, 1), padding=(0, 0)).tolist()
+        >>> mg.ops.window_sums(windows, (1, 1, 2, 3), kernel_size=(2, 2), stride=(1, 1), padding=(0, 0)).tolist()
         [[[[4.0, 4.0]]]]
 
     See: `avg_pool2d`, a part of which this is; `window_columns` is its transpose.
@@ -459,7 +465,8 @@ def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
 @linear(
     x=lambda xp, upstream, x_shape, kernel_size: xp.reshape(
         xp.sum(xp.split_columns(upstream, kernel_size=kernel_size), axis=2), x_shape
-    )
+    ),
+    public=False,
 )
 def window_columns(xp, x, *, kernel_size):
     """Each entry repeated as a column for its whole window: the transpose of `window_sums`.
@@ -471,7 +478,7 @@ def window_columns(xp, x, *, kernel_size):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where x has not four axes.
     Example:
-        >>> mg.window_columns([[[[5.0, 7.0]]]], kernel_size=(1, 2)).tolist()
+        >>> mg.ops.window_columns([[[[5.0, 7.0]]]], kernel_size=(1, 2)).tolist()
         [[[5.0, 7.0], [5.0, 7.0]]]
 
     See: `window_sums`.
@@ -479,7 +486,7 @@ def window_columns(xp, x, *, kernel_size):
     return xp.window_columns(x, kernel_size)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def split_columns(xp, x, *, kernel_size):
     """Columns of windows, the entries of each channel on an axis of their own.
 
@@ -490,7 +497,7 @@ def split_columns(xp, x, *, kernel_size):
     Returns: a tensor of the dtype of x.
     Raises: ValueError where the length of a column is no multiple of kH * kW.
     Example:
-        >>> mg.split_columns([[[1.0], [2.0], [3.0], [4.0]]], kernel_size=(1, 2)).tolist()
+        >>> mg.ops.split_columns([[[1.0], [2.0], [3.0], [4.0]]], kernel_size=(1, 2)).tolist()
         [[[[1.0], [2.0]], [[3.0], [4.0]]]]
 
     See: `unfold`; `window_columns`, whose rule needs it.
@@ -498,7 +505,7 @@ def split_columns(xp, x, *, kernel_size):
     return xp.split_columns(x, kernel_size)
 
 
-@nondifferentiable
+@nondifferentiable(public=False)
 def window_counts(xp, x, *, shape, kernel_size, stride, padding, count_include_pad):
     """How many entries each window of an image takes together; without a gradient.
 
@@ -511,7 +518,7 @@ def window_counts(xp, x, *, shape, kernel_size, stride, padding, count_include_p
     Returns: a tensor of whole numbers (int16).
     Raises: ValueError where a kernel or stride is less than 1 and the windows have to be counted one by one.
     Example:
-        >>> mg.window_counts([0.0], (1, 1, 2, 2), (2, 2), (1, 1), (1, 1), False).tolist()
+        >>> mg.ops.window_counts([0.0], (1, 1, 2, 2), (2, 2), (1, 1), (1, 1), False).tolist()
         [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
 
     See: `avg_pool2d`, which divides by it.

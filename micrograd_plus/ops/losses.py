@@ -74,7 +74,7 @@ def _(xp, upstream, log_weights):
     return -xp.expand_dims(upstream, -1) * log_weights
 
 
-@op(residuals=("weights",))
+@op(residuals=("weights",), public=False)
 def mean_class_cross_entropy(xp, logits, classes):
     """Cross-entropy of softmax and target classes, averaged over the rows, in nats.
 
@@ -90,7 +90,7 @@ def mean_class_cross_entropy(xp, logits, classes):
     Raises: IndexError for a class that there is not, or that is no whole number. ValueError where the shapes do not fit
         one another, TypeError for complex numbers.
     Example:
-        >>> mg.mean_class_cross_entropy([[0.0, 0.0], [0.0, np.log(3.0)]], [0, 1]).round(4).item()
+        >>> mg.ops.mean_class_cross_entropy([[0.0, 0.0], [0.0, np.log(3.0)]], [0, 1]).round(4).item()
         0.4904
 
     See: torch.nn.functional.cross_entropy; the notes on linear classification of CS231n.

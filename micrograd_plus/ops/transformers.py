@@ -152,6 +152,7 @@ def grouped_matmul(xp, x, weights, experts):
 @multilinear(
     a=lambda xp, upstream, b, experts: xp.grouped_matmul(b, xp.mT(upstream), experts),
     b=lambda xp, upstream, a, experts: xp.grouped_matmul(a, upstream, experts),
+    public=False,
 )
 def expert_products(xp, a, b, experts, *, count):
     """For each expert, aᵀ @ b of its own rows: the gradient of the matrices of `grouped_matmul`.
@@ -166,7 +167,7 @@ def expert_products(xp, a, b, experts, *, count):
     Returns: a tensor of the common dtype of a and b.
     Raises: IndexError for an expert of count or more, or where the rows differ in number.
     Example:
-        >>> mg.expert_products([[1.0], [2.0], [3.0]], [[1.0], [1.0], [1.0]], [0, 0, 1], count=2).tolist()
+        >>> mg.ops.expert_products([[1.0], [2.0], [3.0]], [[1.0], [1.0], [1.0]], [0, 0, 1], count=2).tolist()
         [[[3.0]], [[3.0]]]
 
     See: `grouped_matmul`.
@@ -177,7 +178,7 @@ def expert_products(xp, a, b, experts, *, count):
 # Attention ------------------
 
 
-@op
+@op(public=False)
 def masked_softmax(xp, x, *, axis=-1):
     """Softmax in which a row of nothing but minus infinity weighs nothing: 0 everywhere.
 
@@ -190,12 +191,12 @@ def masked_softmax(xp, x, *, axis=-1):
     Returns: a tensor of the shape and dtype of x; of whole numbers, float64.
     Raises: IndexError where there is no such axis.
     Example:
-        >>> mg.masked_softmax([[0.0, 0.0, -np.inf], [-np.inf, -np.inf, -np.inf]]).tolist()
+        >>> mg.ops.masked_softmax([[0.0, 0.0, -np.inf], [-np.inf, -np.inf, -np.inf]]).tolist()
         [[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
 
     See: `softmax`, where such a row is not a number.
     """
-    e = xp.exp(x - xp.top(x, axis=axis))
+    e = xp.exp(x - xp.finite_max(x, axis=axis))
     total = xp.sum(e, axis=axis, keepdims=True)
     return e / xp.where(total == 0, 1.0, total)
 
@@ -206,7 +207,7 @@ def _(xp, upstream, out, axis):
     return out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True))
 
 
-@nondifferentiable
+@nondifferentiable(public=False)
 def attention_mask(xp, query, key, allowed=None, *, causal=False, window=None):
     """The mask of attention: 0 where a query may look, minus infinity elsewhere.
 
@@ -225,7 +226,7 @@ def attention_mask(xp, query, key, allowed=None, *, causal=False, window=None):
         allowed does not broadcast.
     Example:
         >>> x = np.ones((3, 1))
-        >>> mg.attention_mask(x, x, causal=True, window=2).tolist()
+        >>> mg.ops.attention_mask(x, x, causal=True, window=2).tolist()
         [[0.0, -inf, -inf], [0.0, 0.0, -inf], [-inf, 0.0, 0.0]]
 
     See: torch.nn.functional.scaled_dot_product_attention, whose attn_mask this is; Beltagy, Peters and Cohan,
