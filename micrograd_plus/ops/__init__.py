@@ -29,6 +29,7 @@ from . import (
     trigonometry,
     ufuncs,
 )
+from .documentation import complete
 from .extras import convolving, quantisation, signal, special, splat
 
 SUBJECTS = {
@@ -73,11 +74,13 @@ APART = {
 
 __all__ = ["abs"]
 
-for _subject in [each for each in SUBJECTS.values() if each not in APART]:
+for _subject in SUBJECTS.values():
     for _name, _value in vars(_subject).items():
         if isinstance(_value, FunctionType) and _value.__module__ == _subject.__name__ and not _name.startswith("_"):
-            globals()[_name] = _value
-            __all__.append(_name)
+            complete(_value)
+            if _subject not in APART:
+                globals()[_name] = _value
+                __all__.append(_name)
 
 abs = arithmetic.absolute
 trace = linalg.trace
