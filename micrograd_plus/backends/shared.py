@@ -75,7 +75,7 @@ def mean_square(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> An
     return xp.mean(x * x, axis, keepdims)
 
 
-def top(xp: Any, x: Any, axis: Any = -1) -> Any:
+def finite_max(xp: Any, x: Any, axis: Any = -1) -> Any:
     """The largest entry, its axes kept with length 1; of no entries, and in the place of infinity, 0."""
     if not x.size:
         return xp.zeros(reduced(x.shape, axis, length_one=True), x.dtype)
@@ -157,7 +157,7 @@ def astype(x: Any, dtype: Any) -> Any:
 # Undoing broadcasting -------------------------------------
 
 
-def spread(xp: Any, x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
+def unreduce(xp: Any, x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
     """The results of a reduction repeated along the axes it took away."""
     return xp.broadcast_to(x if keepdims or axis is None else x.reshape(reduced(shape, axis, length_one=True)), shape)
 
@@ -346,30 +346,30 @@ def pad(xp: Any, x: Any, pad_width: Any, mode: str = "constant", constant_values
 # Arrays beside others -------------------------------------
 
 
-def zeros_beside(xp: Any, x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
+def new_zeros(xp: Any, x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
     """Zeros where `x` lives."""
     return xp.zeros(shape, dtype or x.dtype)
 
 
-def ones_beside(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+def new_ones(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     """Ones where `x` lives."""
     return xp.ones(shape, x.dtype)
 
 
-def numbers_beside(xp: Any, x: Any, numbers: Any) -> Any:
+def new_array(xp: Any, x: Any, numbers: Any) -> Any:
     """Plain numbers as an array where `x` lives."""
     return xp.asarray(numbers, floating(x))
 
 
-def eye_beside(xp: Any, x: Any, n: int) -> Any:
+def new_eye(xp: Any, x: Any, n: int) -> Any:
     """The identity matrix where `x` lives."""
     return xp.eye(n, dtype=x.dtype)
 
 
 ASK_THE_LIBRARY = (
-    sum, mean, mean_square, top, quantile, einsum, where, spread, unbroadcast, row_of_ones, fit, fit_product,
-    expand_dims, unstack, split, tril, triu, argmax, argmin, repeat, roll, take, pad, zeros_beside, ones_beside,
-    numbers_beside, eye_beside,
+    sum, mean, mean_square, finite_max, quantile, einsum, where, unreduce, unbroadcast, row_of_ones, fit, fit_product,
+    expand_dims, unstack, split, tril, triu, argmax, argmin, repeat, roll, take, pad, new_zeros, new_ones,
+    new_array, new_eye,
 )  # fmt: skip
 
 ASK_ARRAYS_ONLY = (

@@ -13,8 +13,18 @@ from numpy import ndindex
 from .shapes import windows_along
 
 __all__ = [
-    "as_images", "fold", "grouped", "grouped_images", "kernel_rows", "max_pool2d_with_chosen", "split_columns",
-    "unfold", "ungrouped", "window_columns", "window_counts", "window_sums",
+    "fold",
+    "group_columns",
+    "group_images",
+    "kernel_rows",
+    "max_pool2d_with_chosen",
+    "split_columns",
+    "unfold",
+    "ungroup_columns",
+    "ungroup_images",
+    "window_columns",
+    "window_counts",
+    "window_sums",
 ]  # fmt: skip
 
 
@@ -87,24 +97,24 @@ def kernel_rows(np: Any, x: Any, groups: int = 1) -> Any:
     return x.reshape(groups, x.shape[0] // groups, prod(x.shape[1:]))
 
 
-def grouped(np: Any, x: Any, groups: int = 1) -> Any:
+def group_columns(np: Any, x: Any, groups: int = 1) -> Any:
     """The columns of all images side by side, apart for each group: (groups, entries, windows * N)."""
     return x.transpose(1, 2, 0).reshape(groups, x.shape[1] // groups, x.shape[2] * x.shape[0])
 
 
-def ungrouped(np: Any, x: Any, images: int) -> Any:
-    """The reverse of `grouped`: (N, all entries, windows)."""
+def ungroup_columns(np: Any, x: Any, images: int) -> Any:
+    """The reverse of `group_columns`: (N, all entries, windows)."""
     return x.reshape(x.shape[0] * x.shape[1], x.shape[2] // (images or 1), images).transpose(2, 0, 1)
 
 
-def grouped_images(np: Any, x: Any, groups: int = 1) -> Any:
+def group_images(np: Any, x: Any, groups: int = 1) -> Any:
     """The places of all images in a row, apart for each group: (groups, C / groups, H * W * N)."""
     n, channels, high, wide = x.shape
     return _images_last(x).reshape(groups, channels // groups, high * wide * n)
 
 
-def as_images(np: Any, x: Any, size: tuple[int, ...], images: int) -> Any:
-    """The reverse of `grouped_images`: (N, C, H, W)."""
+def ungroup_images(np: Any, x: Any, size: tuple[int, ...], images: int) -> Any:
+    """The reverse of `group_images`: (N, C, H, W)."""
     return _images_first(x.reshape(x.shape[0] * x.shape[1], *size, images))
 
 

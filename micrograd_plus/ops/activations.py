@@ -220,25 +220,25 @@ def _(xp, x):
     return share + x * (1 - share) * share
 
 
-@elementwise(x=lambda xp, x: 0.5 * xp.erfc(-x * ROOT_HALF) + x * xp.exp(-0.5 * x * x) / sqrt(2 * pi))
+@elementwise(x=lambda xp, x: 0.5 * xp.erfc(-x * ROOT_HALF) + x * xp.exp(-0.5 * x * x) / sqrt(2 * pi), public=False)
 def gelu_erf(xp, x):
     """Gaussian error linear unit (GELU): x times the share of a bell curve below x.
 
     gelu(x) = x · Φ(x) = x · erfc(-x / √2) / 2, where Φ is the distribution function of a standard normal.
     Raises: TypeError if x is complex, boolean or not numeric.
-    >>> mg.gelu_erf([-1.0, 0.0, 2.0])
+    >>> mg.ops.gelu_erf([-1.0, 0.0, 2.0])
     tensor([-0.15865525,  0.        ,  1.95449974])
     See: torch.nn.functional.gelu; Hendrycks and Gimpel, Gaussian Error Linear Units (GELUs), 2016."""
     return 0.5 * x * xp.erfc(-x * ROOT_HALF)
 
 
-@elementwise()
+@elementwise(public=False)
 @real_only
 def gelu_tanh(xp, x):
     """Gaussian error linear unit (GELU), with its bell curve approximated by a tanh.
 
     gelu(x) ≈ x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))).
-    >>> mg.gelu_tanh([-1.0, 0.0, 2.0])
+    >>> mg.ops.gelu_tanh([-1.0, 0.0, 2.0])
     tensor([-0.15880801,  0.        ,  1.95459769])
     See: torch.nn.functional.gelu(approximate="tanh"); Hendrycks and Gimpel, Gaussian Error Linear Units (GELUs), 2016.
     """

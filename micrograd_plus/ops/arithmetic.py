@@ -7,7 +7,7 @@ from math import inf
 
 from ..core.composite import composite
 from ..core.define import elementwise, linear, mask, real_only, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .comparisons import less, logical_and, not_equal
 
 
@@ -97,7 +97,7 @@ def _divide(xp, a, b):
 
 
 @wraps_op(_divide)
-@names_itself
+@prefixes_errors
 def divide(a, b, *, rounding_mode=None):
     """Division: the quotient of two.
 
@@ -235,7 +235,7 @@ mod = remainder
 
 
 @composite
-@elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1)
+@elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1, public=False)
 def affine(xp, x, scale, shift):
     """Affine map: the straight line scale · x + shift.
 
@@ -244,7 +244,7 @@ def affine(xp, x, scale, shift):
         scale: the slope of the line.
         shift: its height at x = 0.
     Returns: a tensor of the dtype that the three promote to.
-    >>> mg.affine([1.0, 2.0], 10.0, 0.5).tolist()
+    >>> mg.ops.affine([1.0, 2.0], 10.0, 0.5).tolist()
     [10.5, 20.5]
     See: torch.addcmul(shift, x, scale)."""
     return scale * x + shift

@@ -2,7 +2,7 @@
 
 from ..backends import devices
 from ..core.define import linear, namespace_function, nondifferentiable, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .complexes import real
 
 
@@ -13,7 +13,7 @@ def _astype(xp, x, *, dtype):
 
 
 @wraps_op(_astype, namespace=True)
-@names_itself
+@prefixes_errors
 def astype(x, dtype):
     """Conversion to another dtype.
 
@@ -34,7 +34,7 @@ def astype(x, dtype):
 
 
 @namespace_function
-@names_itself
+@prefixes_errors
 def cast(x, dtype):
     """Conversion to another dtype that takes the real part where complex numbers become real.
 
@@ -45,10 +45,13 @@ def cast(x, dtype):
         dtype: a NumPy dtype of numbers, such as np.dtype("float32").
     Returns: a tensor of the values in that dtype.
     Raises: TypeError if x has no dtype, or dtype is not one of numbers.
-    >>> mg.cast(mg.tensor([1 + 2j]), np.dtype(float)).tolist()
+    >>> mg.ops.cast(mg.tensor([1 + 2j]), np.dtype(float)).tolist()
     [1.0]
     See: numpy.ndarray.astype."""
     return astype(real(x) if x.dtype.kind == "c" and dtype.kind != "c" else x, dtype)
+
+
+cast.public = False
 
 
 @nondifferentiable
@@ -63,8 +66,8 @@ def stop_gradient(xp, x):
     return xp.stop_gradient(x)
 
 
-@nondifferentiable
-def zeros_beside(xp, x, *, shape, dtype=None):
+@nondifferentiable(public=False)
+def new_zeros(xp, x, *, shape, dtype=None):
     """Zeros of a shape, on the device of `x` and of its dtype.
 
     The values of x do not matter, only where and what it is: so an operation makes an array without naming a device.
@@ -75,14 +78,14 @@ def zeros_beside(xp, x, *, shape, dtype=None):
         dtype: its dtype; None, the default, for that of x.
     Returns: a tensor, without a graph.
     Raises: ValueError if a length is negative; TypeError if x is not numeric, or shape is not integers.
-    >>> mg.zeros_beside(mg.tensor([1.0]), shape=(2, 3)).tolist()
+    >>> mg.ops.new_zeros(mg.tensor([1.0]), shape=(2, 3)).tolist()
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     See: numpy.zeros_like with shape; torch.Tensor.new_zeros."""
-    return xp.zeros_beside(x, shape, dtype)
+    return xp.new_zeros(x, shape, dtype)
 
 
-@nondifferentiable
-def ones_beside(xp, x, *, shape):
+@nondifferentiable(public=False)
+def new_ones(xp, x, *, shape):
     """Ones of a shape, on the device of `x` and of its dtype.
 
     Shapes: x any -> shape.
@@ -91,14 +94,14 @@ def ones_beside(xp, x, *, shape):
         shape: the shape of the result, a length or a tuple of them.
     Returns: a tensor, without a graph.
     Raises: ValueError if a length is negative; TypeError if x is not numeric, or shape is not integers.
-    >>> mg.ones_beside(mg.tensor([5.0]), shape=(2, 3)).tolist()
+    >>> mg.ops.new_ones(mg.tensor([5.0]), shape=(2, 3)).tolist()
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     See: numpy.ones_like with shape; torch.Tensor.new_ones."""
-    return xp.ones_beside(x, shape)
+    return xp.new_ones(x, shape)
 
 
-@nondifferentiable
-def eye_beside(xp, x, *, n):
+@nondifferentiable(public=False)
+def new_eye(xp, x, *, n):
     """Identity matrix, on the device of `x` and of its dtype.
 
     Ones on the diagonal, zeros beside it.
@@ -108,7 +111,7 @@ def eye_beside(xp, x, *, n):
         n: the number of rows and columns, an integer.
     Returns: a tensor, without a graph.
     Raises: ValueError if n is negative; TypeError if x is not numeric, or n is not an integer.
-    >>> mg.eye_beside(mg.tensor([5.0]), n=2).tolist()
+    >>> mg.ops.new_eye(mg.tensor([5.0]), n=2).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     See: numpy.eye; torch.eye."""
-    return xp.eye_beside(x, n)
+    return xp.new_eye(x, n)

@@ -86,25 +86,25 @@ def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=
     [[[[0.0, -4.0, 0.0]]]]
     See: torch.nn.functional.conv2d; the notes on convolutional networks of CS231n."""
     columns = xp.unfold(x, xp.image_size(xp.shape(weight)), stride, padding, dilation)
-    product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.grouped(columns, groups=groups))
+    product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.group_columns(columns, groups=groups))
     size = xp.windows_along(xp.shape(x), xp.shape(weight), stride, padding, dilation)
-    out = xp.as_images(product, size=size, images=xp.shape(x)[0])
+    out = xp.ungroup_images(product, size=size, images=xp.shape(x)[0])
     return out if bias is None else out + xp.by_channel(bias, xp.shape(out))
 
 
 @conv2d.rule("x")
 def _(xp, upstream, weight, x_shape, weight_shape, stride, padding, dilation, groups):
     """Each window hands its gradient to the entries it saw, by their weights; entries in several windows add up."""
-    columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.grouped_images(upstream, groups=groups))
-    columns = xp.ungrouped(columns, images=x_shape[0])
+    columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.group_images(upstream, groups=groups))
+    columns = xp.ungroup_columns(columns, images=x_shape[0])
     return xp.fold(columns, xp.image_size(x_shape), xp.image_size(weight_shape), stride, padding, dilation)
 
 
 @conv2d.rule("weight")
 def _(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
     """Each weight collects what it saw, window by window, as strongly as the window was asked to change."""
-    columns = xp.grouped(xp.unfold(x, xp.image_size(weight_shape), stride, padding, dilation), groups=groups)
-    return xp.reshape(xp.matmul(xp.grouped_images(upstream, groups=groups), xp.mT(columns)), weight_shape)
+    columns = xp.group_columns(xp.unfold(x, xp.image_size(weight_shape), stride, padding, dilation), groups=groups)
+    return xp.reshape(xp.matmul(xp.group_images(upstream, groups=groups), xp.mT(columns)), weight_shape)
 
 
 @conv2d.rule("bias")
@@ -113,7 +113,7 @@ def _(xp, upstream):
     return xp.sum(upstream, axis=(0, 2, 3))
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def kernel_rows(xp, x, *, groups=1):
     """The weights of a convolution as matrices, one row for each output channel.
 
@@ -122,14 +122,17 @@ def kernel_rows(xp, x, *, groups=1):
         x: the weight of a convolution.
         groups: into the number of groups the output channels fall; default 1.
     Raises: ValueError if O is no multiple of groups.
-    >>> mg.kernel_rows(np.arange(8.0).reshape(2, 1, 2, 2)).tolist()
+    >>> mg.ops.kernel_rows(np.arange(8.0).reshape(2, 1, 2, 2)).tolist()
     [[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]]]
     See: `conv2d`, whose left matrix this is."""
     return xp.kernel_rows(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(xp.ungrouped(upstream, images=x_shape[0]), x_shape))
-def grouped(xp, x, *, groups=1):
+@linear(
+    x=lambda xp, upstream, x_shape: xp.reshape(xp.ungroup_columns(upstream, images=x_shape[0]), x_shape),
+    public=False,
+)
+def group_columns(xp, x, *, groups=1):
     """The columns of all images side by side, apart for each group of channels.
 
     Shapes: x (N, entries, windows) -> (groups, entries / groups, windows * N); the images alternate fastest.
@@ -137,29 +140,32 @@ def grouped(xp, x, *, groups=1):
         x: columns, as `unfold` makes them.
         groups: into the number of groups the entries of a column fall; default 1.
     Raises: ValueError if the length of a column is no multiple of groups.
-    >>> mg.grouped([[[1.0, 2.0]], [[3.0, 4.0]]]).tolist()
+    >>> mg.ops.group_columns([[[1.0, 2.0]], [[3.0, 4.0]]]).tolist()
     [[[1.0, 3.0, 2.0, 4.0]]]
-    See: `conv2d`, whose right matrix this is; `ungrouped` is the reverse."""
-    return xp.grouped(x, groups)
+    See: `conv2d`, whose right matrix this is; `ungroup_columns` is the reverse."""
+    return xp.group_columns(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.grouped(upstream, groups=x_shape[0]))
-def ungrouped(xp, x, *, images):
-    """The columns of each image again, all groups together: the reverse of `grouped`.
+@linear(x=lambda xp, upstream, x_shape: xp.group_columns(upstream, groups=x_shape[0]), public=False)
+def ungroup_columns(xp, x, *, images):
+    """The columns of each image again, all groups together: the reverse of `group_columns`.
 
     Shapes: x (groups, entries / groups, windows * N) -> (N, entries, windows).
     Args:
         x: columns of all images side by side, apart for each group.
         images: the number of images they are of, N.
     Raises: ValueError if the last axis is no multiple of images.
-    >>> mg.ungrouped([[[1.0, 3.0, 2.0, 4.0]]], images=2).tolist()
+    >>> mg.ops.ungroup_columns([[[1.0, 3.0, 2.0, 4.0]]], images=2).tolist()
     [[[1.0, 2.0]], [[3.0, 4.0]]]
-    See: `grouped`."""
-    return xp.ungrouped(x, images)
+    See: `group_columns`."""
+    return xp.ungroup_columns(x, images)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.as_images(upstream, size=xp.image_size(x_shape), images=x_shape[0]))
-def grouped_images(xp, x, *, groups=1):
+@linear(
+    x=lambda xp, upstream, x_shape: xp.ungroup_images(upstream, size=xp.image_size(x_shape), images=x_shape[0]),
+    public=False,
+)
+def group_images(xp, x, *, groups=1):
     """The places of all images in a row, apart for each group of channels.
 
     Shapes: x (N, C, H, W) -> (groups, C / groups, H * W * N); the images alternate fastest.
@@ -167,15 +173,15 @@ def grouped_images(xp, x, *, groups=1):
         x: images.
         groups: into the number of groups the channels fall; default 1.
     Raises: ValueError if C is no multiple of groups, or x has not four axes.
-    >>> mg.grouped_images([[[[1.0, 2.0]]], [[[3.0, 4.0]]]]).tolist()
+    >>> mg.ops.group_images([[[[1.0, 2.0]]], [[[3.0, 4.0]]]]).tolist()
     [[[1.0, 3.0, 2.0, 4.0]]]
-    See: `conv2d`, whose rules need it; `as_images` is the reverse."""
-    return xp.grouped_images(x, groups)
+    See: `conv2d`, whose rules need it; `ungroup_images` is the reverse."""
+    return xp.group_images(x, groups)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.grouped_images(upstream, groups=x_shape[0]))
-def as_images(xp, x, *, size, images):
-    """Images again from their places in a row: the reverse of `grouped_images`.
+@linear(x=lambda xp, upstream, x_shape: xp.group_images(upstream, groups=x_shape[0]), public=False)
+def ungroup_images(xp, x, *, size, images):
+    """Images again from their places in a row: the reverse of `group_images`.
 
     Shapes: x (groups, C / groups, H * W * N) -> (N, C, H, W).
     Args:
@@ -183,20 +189,20 @@ def as_images(xp, x, *, size, images):
         size: height and width of an image, (H, W).
         images: the number of images they are of, N.
     Raises: ValueError if the last axis is not H * W * N long.
-    >>> mg.as_images([[[1.0, 3.0, 2.0, 4.0]]], size=(1, 2), images=2).tolist()
+    >>> mg.ops.ungroup_images([[[1.0, 3.0, 2.0, 4.0]]], size=(1, 2), images=2).tolist()
     [[[[1.0, 2.0]]], [[[3.0, 4.0]]]]
-    See: `grouped_images`."""
-    return xp.as_images(x, size, images)
+    See: `group_images`."""
+    return xp.ungroup_images(x, size, images)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
-def channels(xp, x):
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
+def as_channels(xp, x):
     """One number for each channel, shaped to be added to images.
 
     Shapes: x (C,) -> (C, 1, 1).
     Args:
         x: numbers, one for each channel.
-    >>> mg.channels([1.0, 2.0]).tolist()
+    >>> mg.ops.as_channels([1.0, 2.0]).tolist()
     [[[1.0]], [[2.0]]]
     See: `scaled_channels`, which multiplies and adds by channel."""
     return xp.reshape(x, (-1, 1, 1))
@@ -234,8 +240,8 @@ def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
 @max_pool2d.rule("x")
 def _(xp, upstream, chosen, x_shape, kernel_size, stride, padding, dilation):
     """The gradient goes to the entry that was chosen; one that several windows chose receives from each."""
-    columns = xp.grouped_images(upstream, groups=x_shape[1]) * chosen
-    columns = xp.ungrouped(columns, images=x_shape[0])
+    columns = xp.group_images(upstream, groups=x_shape[1]) * chosen
+    columns = xp.ungroup_columns(columns, images=x_shape[0])
     return xp.fold(columns, xp.image_size(x_shape), kernel_size, stride, padding, dilation)
 
 
@@ -275,7 +281,7 @@ def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=
     return total / xp.window_counts(x, xp.shape(x), kernel_size, stride, padding, count_include_pad)
 
 
-@linear(x=lambda xp, upstream, kernel_size: xp.window_columns(upstream, kernel_size))
+@linear(x=lambda xp, upstream, kernel_size: xp.window_columns(upstream, kernel_size), public=False)
 def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
     """The sum of each window, as images: columns of `unfold` added up.
 
@@ -287,7 +293,7 @@ def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
         stride, padding: pairs, as `unfold` was given them.
     Raises: ValueError if the columns are not those of such images.
     >>> windows = mg.unfold(np.ones((1, 1, 2, 3)), kernel_size=(2, 2))
-    >>> mg.window_sums(windows, (1, 1, 2, 3), kernel_size=(2, 2), stride=(1, 1), padding=(0, 0)).tolist()
+    >>> mg.ops.window_sums(windows, (1, 1, 2, 3), kernel_size=(2, 2), stride=(1, 1), padding=(0, 0)).tolist()
     [[[[4.0, 4.0]]]]
     See: `avg_pool2d`, a part of which this is; `window_columns` is its transpose."""
     return xp.window_sums(x, x_shape, kernel_size, stride, padding)
@@ -296,7 +302,8 @@ def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
 @linear(
     x=lambda xp, upstream, x_shape, kernel_size: xp.reshape(
         xp.sum(xp.split_columns(upstream, kernel_size=kernel_size), axis=2), x_shape
-    )
+    ),
+    public=False,
 )
 def window_columns(xp, x, *, kernel_size):
     """Each entry repeated as a column for its whole window: the transpose of `window_sums`.
@@ -306,13 +313,13 @@ def window_columns(xp, x, *, kernel_size):
         x: images with one entry for each window.
         kernel_size: height and width of a window, (kH, kW).
     Raises: ValueError if x has not four axes.
-    >>> mg.window_columns([[[[5.0, 7.0]]]], kernel_size=(1, 2)).tolist()
+    >>> mg.ops.window_columns([[[[5.0, 7.0]]]], kernel_size=(1, 2)).tolist()
     [[[5.0, 7.0], [5.0, 7.0]]]
     See: `window_sums`."""
     return xp.window_columns(x, kernel_size)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def split_columns(xp, x, *, kernel_size):
     """Columns of windows, the entries of each channel on an axis of their own.
 
@@ -321,13 +328,13 @@ def split_columns(xp, x, *, kernel_size):
         x: columns, as `unfold` makes them.
         kernel_size: height and width of a window, (kH, kW).
     Raises: ValueError if the length of a column is no multiple of kH * kW.
-    >>> mg.split_columns([[[1.0], [2.0], [3.0], [4.0]]], kernel_size=(1, 2)).tolist()
+    >>> mg.ops.split_columns([[[1.0], [2.0], [3.0], [4.0]]], kernel_size=(1, 2)).tolist()
     [[[[1.0], [2.0]], [[3.0], [4.0]]]]
     See: `unfold`; `window_columns`, whose rule needs it."""
     return xp.split_columns(x, kernel_size)
 
 
-@nondifferentiable
+@nondifferentiable(public=False)
 def window_counts(xp, x, *, shape, kernel_size, stride, padding, count_include_pad):
     """How many entries each window of an image takes together; without a gradient.
 
@@ -339,7 +346,7 @@ def window_counts(xp, x, *, shape, kernel_size, stride, padding, count_include_p
         count_include_pad: whether a border of padding counts as entries.
     Returns: a tensor of integers (int16).
     Raises: ValueError if a kernel or stride is less than 1 and the windows have to be counted one by one.
-    >>> mg.window_counts([0.0], (1, 1, 2, 2), (2, 2), (1, 1), (1, 1), False).tolist()
+    >>> mg.ops.window_counts([0.0], (1, 1, 2, 2), (2, 2), (1, 1), (1, 1), False).tolist()
     [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
     See: `avg_pool2d`, which divides by it."""
     return xp.window_counts(x, shape, kernel_size, stride, padding, count_include_pad)

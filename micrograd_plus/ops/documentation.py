@@ -170,12 +170,13 @@ def raises(facts: Facts, written: str) -> str:
     if written or not facts.inputs:
         return written
     wrong = "complex or not numeric" if facts.is_real else "not numeric"
-    if len(facts.inputs) > 1:
+    first, *others = facts.inputs
+    if others:
         fit = "broadcast" if facts.is_entrywise else "match"
         return f"{_LINE}Raises: ValueError if the shapes do not {fit}; TypeError if an input is {wrong}."
     axis = "IndexError if the axis is out of range; " if "axis" in facts.params else ""
     repeated = "ValueError if one is repeated; " if "keepdims" in facts.params else ""
-    return f"{_LINE}Raises: {axis}{repeated}TypeError if {facts.inputs[0]} is {wrong}."
+    return f"{_LINE}Raises: {axis}{repeated}TypeError if {first} is {wrong}."
 
 
 _DERIVED = (

@@ -12,13 +12,13 @@ from math import nan
 
 from ..backends.shapes import shape
 from ..core.define import elementwise, linear, nondifferentiable, op, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .shape import concatenate, getitem, mH, tril, triu
 
 # Parts ----------------------
 
 
-@linear(x=lambda xp, upstream: xp.hermitian_part(upstream))
+@linear(x=lambda xp, upstream: xp.hermitian_part(upstream), public=False)
 def hermitian_part(xp, x):
     """Hermitian part of a matrix: of a real one, its symmetric part.
 
@@ -28,13 +28,13 @@ def hermitian_part(xp, x):
         x: square matrices.
     Returns: a tensor of the dtype of x; float64 for integers.
     Raises: ValueError if x is not square; IndexError if it has fewer than two axes.
-    >>> mg.linalg.hermitian_part([[1.0, 2.0], [4.0, 3.0]]).tolist()
+    >>> mg.ops.hermitian_part([[1.0, 2.0], [4.0, 3.0]]).tolist()
     [[1.0, 3.0], [3.0, 3.0]]
     See: the section on matrices of docs/conventions.md."""
     return (x + xp.mH(x)) / 2
 
 
-@op
+@op(public=False)
 def pivots(xp, x):
     """One over the pivot of each column, where that stands, and 0 elsewhere.
 
@@ -45,7 +45,7 @@ def pivots(xp, x):
         x: matrices, real or complex. A column of zeros has infinity in its first place.
     Returns: a tensor of the dtype of x.
     Raises: IndexError if x has fewer than two axes.
-    >>> mg.linalg.pivots([[1.0, 8.0], [4.0, 2.0]]).tolist()
+    >>> mg.ops.pivots([[1.0, 8.0], [4.0, 2.0]]).tolist()
     [[0.0, 0.125], [0.25, 0.0]]
     See: mg.linalg.eigh, mg.linalg.svd."""
     return xp.pivots(x)
@@ -64,7 +64,7 @@ def _with_pivots_held(xp, received, vectors, beside=0.0):
     return received - xp.pivots(vectors) * ((whole - xp.conj(whole)) / 2)
 
 
-@nondifferentiable
+@nondifferentiable(public=False)
 def resolution(xp, x, *, shape=None, rtol=None):
     """The size below which an entry counts as 0 beside the largest along the last axis.
 
@@ -77,13 +77,13 @@ def resolution(xp, x, *, shape=None, rtol=None):
         rtol: the relative size, a number; None by default.
     Returns: a real tensor, without a graph.
     Raises: TypeError if rtol is not a number; ValueError if x is a single number.
-    >>> mg.linalg.resolution([1.0, 50.0], rtol=0.1).tolist()
+    >>> mg.ops.resolution([1.0, 50.0], rtol=0.1).tolist()
     [5.0]
     See: numpy.linalg.matrix_rank, which has the same threshold."""
     return xp.resolution(x, shape=shape, rtol=rtol)
 
 
-@elementwise(x=lambda out: -out * out)
+@elementwise(x=lambda out: -out * out, public=False)
 def reciprocal_beyond(xp, x, floor):
     """One over a number whose size is larger than a floor; 0 for the smaller ones.
 
@@ -92,7 +92,7 @@ def reciprocal_beyond(xp, x, floor):
     Args:
         floor: the size that is not enough; it receives no gradient.
     Returns: a tensor of the dtype of x; float64 for integers.
-    >>> mg.linalg.reciprocal_beyond([4.0, 0.1], 1.0).tolist()
+    >>> mg.ops.reciprocal_beyond([4.0, 0.1], 1.0).tolist()
     [0.25, 0.0]
     See: mg.linalg.pinv."""
     beyond = abs(x) > floor
@@ -102,6 +102,7 @@ def reciprocal_beyond(xp, x, floor):
 @elementwise(
     x=lambda xp, y, floor: 1 / xp.where(abs(y) > floor, y, nan),
     y=lambda xp, out, y, floor: -out / xp.where(abs(y) > floor, y, nan),
+    public=False,
 )
 def known_ratio(xp, x, y, floor):
     """The ratio x / y: 0 where x is 0, and nan where rounding hides y.
@@ -111,7 +112,7 @@ def known_ratio(xp, x, y, floor):
     Shapes: x, y and floor broadcast.
     Args:
         floor: up to this size, y is taken to be unknown; it receives no gradient.
-    >>> mg.linalg.known_ratio([1.0, 0.0, 1.0], [2.0, 0.0, 0.0], 0.0).tolist()
+    >>> mg.ops.known_ratio([1.0, 0.0, 1.0], [2.0, 0.0, 0.0], 0.0).tolist()
     [0.5, 0.0, nan]
     See: mg.linalg.eigh, mg.linalg.svd."""
     return xp.where(x == 0, 0.0, x / xp.where(abs(y) > floor, y, nan))
@@ -151,7 +152,7 @@ def _(xp, upstream, out):
 
 
 @wraps_op(_cholesky)
-@names_itself
+@prefixes_errors
 def cholesky(a, *, upper=False):
     """Cholesky factorisation: the lower triangle L with L @ Lᵀ = a.
 
@@ -178,7 +179,7 @@ def _eigh(xp, a):
 def _(xp, upstream, values, vectors, a_shape):
     """A value moves by what a does along its own vector; vectors turn towards each other, faster the nearer their
     values are."""
-    one, floor = xp.eye_beside(values, n=a_shape[-1]), _spread_of_equals(xp, values)
+    one, floor = xp.new_eye(values, n=a_shape[-1]), _spread_of_equals(xp, values)
     gaps = xp.expand_dims(values, axis=-2) - xp.expand_dims(values, axis=-1) + one
     to_vectors = _with_pivots_held(xp, upstream[1], vectors)
     turned = xp.known_ratio(xp.matmul(xp.mH(vectors), to_vectors), gaps, floor) * (1 - one)
@@ -187,7 +188,7 @@ def _(xp, upstream, values, vectors, a_shape):
 
 
 @wraps_op(_eigh)
-@names_itself
+@prefixes_errors
 def eigh(a, UPLO=None):
     """Eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns.
 
@@ -213,7 +214,7 @@ def eigh(a, UPLO=None):
     return _eigh(a if UPLO is None else _from_triangle(a, UPLO == "L"))
 
 
-@names_itself
+@prefixes_errors
 def eigvalsh(a, UPLO=None):
     """Eigenvalues of a symmetric matrix in ascending order.
 
@@ -233,8 +234,8 @@ def eigvalsh(a, UPLO=None):
 # Eigenvectors of any square matrix ----
 
 
-@linear(x=lambda upstream: upstream)
-def independent(xp, x, *, what="the columns depend on each other"):
+@linear(x=lambda upstream: upstream, public=False)
+def check_independent(xp, x, *, what="the columns depend on each other"):
     """A square matrix as it is, where its columns do not depend on each other.
 
     Where they do, a singular value is 0 but for rounding, and a division by the matrix is without meaning.
@@ -245,10 +246,10 @@ def independent(xp, x, *, what="the columns depend on each other"):
     Returns: x.
     Raises: ValueError if a singular value is no larger than what rounding leaves beside the largest; on a device the
         result is nan.
-    >>> mg.linalg.independent([[2.0, 1.0], [0.0, 3.0]]).tolist()
+    >>> mg.ops.check_independent([[2.0, 1.0], [0.0, 3.0]]).tolist()
     [[2.0, 1.0], [0.0, 3.0]]
     See: mg.linalg.qr, mg.linalg.eig."""
-    return xp.independent(x, what)
+    return xp.check_independent(x, what)
 
 
 @op(outputs=("values", "vectors"))
@@ -265,8 +266,8 @@ def _(xp, upstream, values, vectors, a_shape):
     C. Boeddeker, P. Hanebrink, L. Drude, J. Heymann and R. Haeb-Umbach, "On the computation of complex-valued gradients
     with application to statistically optimum beamforming", 2017.
     """
-    vectors = xp.independent(vectors, what="the eigenvectors of a do not span the space: they have no gradient")
-    one, floor = xp.eye_beside(values, n=a_shape[-1]), _spread_of_equals(xp, values)
+    vectors = xp.check_independent(vectors, what="the eigenvectors of a do not span the space: they have no gradient")
+    one, floor = xp.new_eye(values, n=a_shape[-1]), _spread_of_equals(xp, values)
     gaps = xp.conj(xp.expand_dims(values, axis=-2) - xp.expand_dims(values, axis=-1)) + one
     inside = xp.matmul(xp.mH(vectors), _with_pivots_held(xp, upstream[1], vectors))
     stretch = xp.sum(inside * one, axis=-2, keepdims=True)
@@ -276,7 +277,7 @@ def _(xp, upstream, values, vectors, a_shape):
 
 
 @wraps_op(_eig)
-@names_itself
+@prefixes_errors
 def eig(a):
     """Eigenvalues of a square matrix, and eigenvectors as columns.
 
@@ -296,7 +297,7 @@ def eig(a):
     return _eig(a)
 
 
-@names_itself
+@prefixes_errors
 def eigvals(a):
     """Eigenvalues of a square matrix.
 
@@ -330,14 +331,14 @@ def _(xp, upstream, q, r):
     S. F. Walter and L. Lehmann, "Algorithmic differentiation of linear algebra functions with application in optimum
     experimental design", 2010.
     """
-    r = xp.independent(r, what="a is singular or its columns depend on each other: q and r have no gradient")
+    r = xp.check_independent(r, what="a is singular or its columns depend on each other: q and r have no gradient")
     inside = xp.matmul(r, xp.mH(upstream[1])) - xp.matmul(xp.mH(upstream[0]), q)
     mirrored = xp.hermitian_part(xp.tril(inside) + xp.tril(inside, k=-1))
     return xp.mH(xp.solve(r, xp.mH(upstream[0] + xp.matmul(q, mirrored))))
 
 
 @wraps_op(_qr)
-@names_itself
+@prefixes_errors
 def qr(a, mode="reduced"):
     """QR factorisation: orthonormal columns q and an upper triangle r with q @ r = a.
 
@@ -394,14 +395,14 @@ def _turned_together(xp, turn_u, turn_v, s, n):
     As of eigenvectors: the values of [[0, a], [aᵀ, 0]] are s and -s, which are as far apart as differences and sums of
     s. J. Townsend, "Differentiating the singular value decomposition", 2016.
     """
-    row, column, one = xp.expand_dims(s, axis=-2), xp.expand_dims(s, axis=-1), xp.eye_beside(s, n=n)
+    row, column, one = xp.expand_dims(s, axis=-2), xp.expand_dims(s, axis=-1), xp.new_eye(s, n=n)
     together, apart = turn_u + turn_v, turn_u - turn_v
     near = xp.known_ratio(together - xp.mH(together), row - column + one, _spread_of_equals(xp, s)) * (1 - one)
     return (near + xp.known_ratio(apart - xp.mH(apart), row + column, 0.0)) / 2
 
 
 @wraps_op(_svd)
-@names_itself
+@prefixes_errors
 def svd(a, full_matrices=False, compute_uv=True):
     """Singular value decomposition: u, s, vh with u * s @ vh = a.
 
@@ -428,7 +429,7 @@ def svd(a, full_matrices=False, compute_uv=True):
     return _svd(a) if compute_uv else _svd(a)[1]
 
 
-@names_itself
+@prefixes_errors
 def svdvals(a):
     """Singular values of a matrix, in descending order.
 

@@ -9,14 +9,14 @@ conjugates before and after, which makes it the inverse, but for the norm.)
 
 from ..backends.shapes import ndim, shape
 from ..core.define import linear, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .casts import stop_gradient
 from .shape import roll
 
 # Lengths --------------------
 
 
-@linear(x=lambda xp, upstream, x_shape, axis: xp.cut_or_pad(upstream, length=x_shape[axis], axis=axis))
+@linear(x=lambda xp, upstream, x_shape, axis: xp.cut_or_pad(upstream, length=x_shape[axis], axis=axis), public=False)
 def cut_or_pad(xp, x, *, length, axis=-1):
     """Cut or padded to a length: the first entries along an axis, zeros where there are no more.
 
@@ -26,13 +26,13 @@ def cut_or_pad(xp, x, *, length, axis=-1):
         axis: the axis to cut or pad, the last by default.
     Raises: ValueError for a negative length; TypeError for one that is not an integer; IndexError if the axis is out of
         range.
-    >>> mg.fft.cut_or_pad([1.0, 2.0, 3.0], 2).tolist(), mg.fft.cut_or_pad([1.0, 2.0, 3.0], 5).tolist()
+    >>> mg.ops.cut_or_pad([1.0, 2.0, 3.0], 2).tolist(), mg.ops.cut_or_pad([1.0, 2.0, 3.0], 5).tolist()
     ([1.0, 2.0], [1.0, 2.0, 3.0, 0.0, 0.0])
     See: numpy.fft.fft, whose argument n does so."""
     return xp.cut_or_pad(x, length, axis)
 
 
-@linear(x=lambda xp, upstream, n, axis: xp.count_mirrored(upstream, n=n, axis=axis))
+@linear(x=lambda xp, upstream, n, axis: xp.count_mirrored(upstream, n=n, axis=axis), public=False)
 def count_mirrored(xp, x, *, n, axis=-1):
     """Each frequency counted as often as the spectrum of n real numbers has it.
 
@@ -41,9 +41,9 @@ def count_mirrored(xp, x, *, n, axis=-1):
     Args:
         x: half a spectrum, as of `rfft`.
         n: the number of real numbers it belongs to.
-    >>> mg.fft.count_mirrored([1.0, 1.0, 1.0], n=4).tolist()
+    >>> mg.ops.count_mirrored([1.0, 1.0, 1.0], n=4).tolist()
     [1.0, 2.0, 1.0]
-    >>> mg.fft.count_mirrored([1.0, 1.0, 1.0], n=5).tolist()
+    >>> mg.ops.count_mirrored([1.0, 1.0, 1.0], n=5).tolist()
     [1.0, 2.0, 2.0]
     See: mg.fft.rfft."""
     return xp.count_mirrored(x, n, axis)
@@ -64,7 +64,7 @@ def _fft(xp, x, *, axis=-1, norm="backward"):
 
 
 @wraps_op(_fft)
-@names_itself
+@prefixes_errors
 def fft(x, n=None, axis=-1, norm=None):
     """Discrete Fourier transform: how much of each wave there is along an axis.
 
@@ -89,7 +89,7 @@ def _ifft(xp, x, *, axis=-1, norm="backward"):
 
 
 @wraps_op(_ifft)
-@names_itself
+@prefixes_errors
 def ifft(x, n=None, axis=-1, norm=None):
     """Inverse discrete Fourier transform: the signal of which `fft` makes x.
 
@@ -115,7 +115,7 @@ def _fft2(xp, x, *, axes=(-2, -1), norm="backward"):
 
 
 @wraps_op(_fft2)
-@names_itself
+@prefixes_errors
 def fft2(x, s=None, axes=(-2, -1), norm=None):
     """2-D discrete Fourier transform: how much of each plane wave there is in an image.
 
@@ -141,7 +141,7 @@ def _ifft2(xp, x, *, axes=(-2, -1), norm="backward"):
 
 
 @wraps_op(_ifft2)
-@names_itself
+@prefixes_errors
 def ifft2(x, s=None, axes=(-2, -1), norm=None):
     """Inverse 2-D discrete Fourier transform: the image of which `fft2` makes x.
 
@@ -183,7 +183,7 @@ def _rfft(xp, x, *, axis=-1, norm="backward"):
 
 
 @wraps_op(_rfft)
-@names_itself
+@prefixes_errors
 def rfft(x, n=None, axis=-1, norm=None):
     """Discrete Fourier transform of real numbers: the first half of the spectrum.
 
@@ -213,7 +213,7 @@ def _irfft(xp, x, *, n, axis=-1, norm="backward"):
 
 
 @wraps_op(_irfft)
-@names_itself
+@prefixes_errors
 def irfft(x, n=None, axis=-1, norm=None):
     """Inverse of `rfft`: the n real numbers that have this half spectrum.
 
@@ -245,7 +245,7 @@ def _fftn(xp, x, *, axes, norm="backward"):
 
 
 @wraps_op(_fftn, namespace=True)
-@names_itself
+@prefixes_errors
 def fftn(x, s=None, axes=None, norm=None):
     """Discrete Fourier transform along several axes, one after the other.
 
@@ -272,7 +272,7 @@ def _ifftn(xp, x, *, axes, norm="backward"):
 
 
 @wraps_op(_ifftn, namespace=True)
-@names_itself
+@prefixes_errors
 def ifftn(x, s=None, axes=None, norm=None):
     """Inverse discrete Fourier transform along several axes: the array of which `fftn` makes x.
 
@@ -293,7 +293,7 @@ def ifftn(x, s=None, axes=None, norm=None):
     return _ifftn(_of_lengths(x, s or (None,) * len(named), named), axes=named, norm=norm or "backward")
 
 
-@names_itself
+@prefixes_errors
 def rfftn(x, s=None, axes=None, norm=None):
     """Discrete Fourier transform of real numbers along several axes: half of the spectrum along the last of them.
 
@@ -316,7 +316,7 @@ def rfftn(x, s=None, axes=None, norm=None):
     return fftn(half, s and lengths[:-1], named[:-1], norm) if len(named) > 1 else half
 
 
-@names_itself
+@prefixes_errors
 def irfftn(x, s=None, axes=None, norm=None):
     """Inverse of `rfftn`: the real numbers that have this half of a spectrum.
 
@@ -339,7 +339,7 @@ def irfftn(x, s=None, axes=None, norm=None):
     return irfft(whole, s[-1] if s else None, last, norm)
 
 
-@names_itself
+@prefixes_errors
 def rfft2(x, s=None, axes=(-2, -1), norm=None):
     """2-D discrete Fourier transform of real numbers: half of the spectrum along the last axis.
 
@@ -359,7 +359,7 @@ def rfft2(x, s=None, axes=(-2, -1), norm=None):
     return rfftn(x, s, axes, norm)
 
 
-@names_itself
+@prefixes_errors
 def irfft2(x, s=None, axes=(-2, -1), norm=None):
     """Inverse of `rfft2`: the real image that has this half of a spectrum.
 
@@ -397,7 +397,7 @@ def _axes(x, s, axes):
 # The order of frequencies ----
 
 
-@names_itself
+@prefixes_errors
 def fftshift(x, axes=None):
     """Frequency 0 moved to the middle: a spectrum in order from the lowest to the highest.
 
@@ -414,7 +414,7 @@ def fftshift(x, axes=None):
     return roll(x, tuple(shape(x)[axis] // 2 for axis in named), named)
 
 
-@names_itself
+@prefixes_errors
 def ifftshift(x, axes=None):
     """Frequency 0 moved back to the front: the inverse of `fftshift`.
 
@@ -431,7 +431,7 @@ def ifftshift(x, axes=None):
     return roll(x, tuple(-(shape(x)[axis] // 2) for axis in named), named)
 
 
-@names_itself
+@prefixes_errors
 def fftfreq(n, d=1.0):
     """The frequencies of `fft`, in waves per unit of time, in its order: from 0 up, then the negative ones.
 
@@ -447,7 +447,7 @@ def fftfreq(n, d=1.0):
     return stop_gradient([(k if k < (n + 1) // 2 else k - n) / (n * d) for k in range(n)])
 
 
-@names_itself
+@prefixes_errors
 def rfftfreq(n, d=1.0):
     """The frequencies of `rfft`, in waves per unit of time: from 0 up to half as many as there are entries.
 

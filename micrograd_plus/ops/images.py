@@ -113,8 +113,8 @@ def conv_transpose2d(
     [[[[1.0, 10.0, 2.0, 20.0]]]]
     See: torch.nn.functional.conv_transpose2d; Zeiler, Krishnan, Taylor and Fergus, "Deconvolutional networks", 2010."""
     size = xp.size_before_windows(xp.shape(x), xp.shape(weight), stride, padding, output_padding, dilation)
-    columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.grouped_images(x, groups=groups))
-    columns = xp.ungrouped(columns, images=xp.shape(x)[0])
+    columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.group_images(x, groups=groups))
+    columns = xp.ungroup_columns(columns, images=xp.shape(x)[0])
     out = xp.fold(columns, size, xp.image_size(xp.shape(weight)), stride, padding, dilation)
     return out if bias is None else out + xp.by_channel(bias, xp.shape(out))
 
@@ -128,8 +128,9 @@ def _(xp, upstream, weight, stride, padding, groups, dilation):
 @conv_transpose2d.rule("weight")
 def _(xp, upstream, x, weight_shape, stride, padding, groups, dilation):
     """Each weight collects what was asked of the places it wrote to, as strongly as the entry that wrote."""
-    columns = xp.grouped(xp.unfold(upstream, xp.image_size(weight_shape), stride, padding, dilation), groups=groups)
-    return xp.reshape(xp.matmul(xp.grouped_images(x, groups=groups), xp.mT(columns)), weight_shape)
+    unfolded = xp.unfold(upstream, xp.image_size(weight_shape), stride, padding, dilation)
+    columns = xp.group_columns(unfolded, groups=groups)
+    return xp.reshape(xp.matmul(xp.group_images(x, groups=groups), xp.mT(columns)), weight_shape)
 
 
 @conv_transpose2d.rule("bias")
@@ -267,7 +268,10 @@ def interpolate(xp, x, *, size, mode="nearest", steps=(None, None)):
     return xp.resample(rows, length=wide, axis=-1, mode=mode, step=steps[1])
 
 
-@linear(x=lambda xp, upstream, x_shape, axis, mode, step: xp.unresample(upstream, x_shape, axis, mode, step))
+@linear(
+    x=lambda xp, upstream, x_shape, axis, mode, step: xp.unresample(upstream, x_shape, axis, mode, step),
+    public=False,
+)
 def resample(xp, x, *, length, axis=-1, mode="nearest", step=None):
     """Resampling of an axis to another length: each new entry is a weighted sum of old ones.
 
@@ -284,17 +288,20 @@ def resample(xp, x, *, length, axis=-1, mode="nearest", step=None):
         step: s for "nearest" and "linear", where it is not n / m; default None.
     Returns: a tensor of the dtype of x; float64 for integers unless the mode is "nearest".
     Raises: ValueError for another mode, or a length less than 1; IndexError if there is no such axis.
-    >>> mg.resample([1.0, 3.0], length=4, mode="linear").tolist()
+    >>> mg.ops.resample([1.0, 3.0], length=4, mode="linear").tolist()
     [1.0, 1.5, 2.5, 3.0]
-    >>> mg.resample([1.0, 3.0], length=3, mode="corners").tolist()
+    >>> mg.ops.resample([1.0, 3.0], length=3, mode="corners").tolist()
     [1.0, 2.0, 3.0]
-    >>> mg.resample([1.0, 3.0, 5.0], length=2, mode="average").tolist()
+    >>> mg.ops.resample([1.0, 3.0, 5.0], length=2, mode="average").tolist()
     [2.0, 4.0]
     See: torch.nn.functional.interpolate."""
     return xp.resample(x, length, axis, mode, step)
 
 
-@linear(x=lambda xp, upstream, x_shape, axis, mode, step: xp.resample(upstream, x_shape[axis], axis, mode, step))
+@linear(
+    x=lambda xp, upstream, x_shape, axis, mode, step: xp.resample(upstream, x_shape[axis], axis, mode, step),
+    public=False,
+)
 def unresample(xp, x, *, shape, axis=-1, mode="nearest", step=None):
     """Resampling backwards, by the same weights: the transpose of `resample`.
 
@@ -304,10 +311,10 @@ def unresample(xp, x, *, shape, axis=-1, mode="nearest", step=None):
         axis, mode, step: as in `resample`; default -1, "nearest" and None.
     Returns: a tensor of the dtype of x; float64 for integers unless the mode is "nearest".
     Raises: ValueError for another mode, for a length of 0, or where x has not the resampled shape.
-    >>> mg.unresample([1.0, 2.0, 3.0, 4.0], shape=(2,)).tolist()
+    >>> mg.ops.unresample([1.0, 2.0, 3.0, 4.0], shape=(2,)).tolist()
     [3.0, 7.0]
     See: `resample`."""
-    resampled = xp.resample(xp.zeros_beside(x, shape), xp.shape(x)[axis], axis, mode, step)
+    resampled = xp.resample(xp.new_zeros(x, shape), xp.shape(x)[axis], axis, mode, step)
     return xp.unresample(xp.shaped_like(x, resampled), shape, axis, mode, step)
 
 

@@ -2,11 +2,11 @@
 
 from ..backends.shapes import corner, ndim, shape
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import maximum, where
 from .casts import stop_gradient
 from .comparisons import equal, isfinite, logical_or, not_equal
-from .reductions import top
+from .reductions import finite_max
 from .scans import argsort, cummax, cumsum
 from .shape import broadcast_to, getitem, roll
 
@@ -27,7 +27,7 @@ def take(xp, x, indices, *, axis=None):
     return xp.take(x, indices, axis=axis)
 
 
-@linear(x=lambda xp, upstream, indices, axis: xp.take(upstream, indices, axis=axis))
+@linear(x=lambda xp, upstream, indices, axis: xp.take(upstream, indices, axis=axis), public=False)
 def put_take(xp, x, indices, *, shape, axis=None):
     """Zeros with slices of x added at their indices along an axis: the transpose of `take`.
 
@@ -38,10 +38,10 @@ def put_take(xp, x, indices, *, shape, axis=None):
     Returns: a tensor of the dtype of x.
     Raises: ValueError if x does not have the shape of what is picked; IndexError for an index or an axis that `shape`
         has not.
-    >>> mg.put_take([1.0, 2.0, 3.0], [2, 0, 0], shape=(3,)).tolist()
+    >>> mg.ops.put_take([1.0, 2.0, 3.0], [2, 0, 0], shape=(3,)).tolist()
     [5.0, 0.0, 1.0]
     See: mg.take, torch.Tensor.index_add_."""
-    picked = xp.take(xp.zeros_beside(x, shape), indices, axis=axis)
+    picked = xp.take(xp.new_zeros(x, shape), indices, axis=axis)
     return xp.put_take(xp.shaped_like(x, picked), indices, shape=shape, axis=axis)
 
 
@@ -65,7 +65,7 @@ def take_along_axis(xp, x, indices, *, axis=-1):
     return xp.take_along_axis(x, indices, axis)
 
 
-@linear(x=lambda xp, upstream, indices, axis: xp.take_along_axis(upstream, indices, axis=axis))
+@linear(x=lambda xp, upstream, indices, axis: xp.take_along_axis(upstream, indices, axis=axis), public=False)
 def put_along_axis_add(xp, x, indices, *, shape, axis=-1):
     """Zeros with entries of x added at their indices: the transpose of `take_along_axis`.
 
@@ -77,10 +77,10 @@ def put_along_axis_add(xp, x, indices, *, shape, axis=-1):
     Returns: a tensor of the dtype of x.
     Raises: ValueError if x does not have the shape of what is picked; IndexError for an index or an axis that `shape`
         has not.
-    >>> mg.put_along_axis_add([[1.0, 2.0]], [[2, 2]], shape=(1, 3), axis=1).tolist()
+    >>> mg.ops.put_along_axis_add([[1.0, 2.0]], [[2, 2]], shape=(1, 3), axis=1).tolist()
     [[0.0, 0.0, 3.0]]
     See: numpy.put_along_axis, which overwrites; torch.Tensor.scatter_add_."""
-    picked = xp.take_along_axis(xp.zeros_beside(x, shape), indices, axis=axis)
+    picked = xp.take_along_axis(xp.new_zeros(x, shape), indices, axis=axis)
     return xp.put_along_axis_add(xp.shaped_like(x, picked), indices, shape=shape, axis=axis)
 
 
@@ -116,8 +116,9 @@ def scatter_add(x, axis, index, src):
 
 
 @linear(
-    x=lambda xp, upstream, index: xp.setitem(upstream, xp.zeros_beside(upstream, ()), index=index),
+    x=lambda xp, upstream, index: xp.setitem(upstream, xp.new_zeros(upstream, ()), index=index),
     values=lambda upstream, index: upstream[index],
+    public=False,
 )
 def setitem(xp, x, values, *, index):
     """Writing at an index, into a copy: `x[index] = values`, as a function.
@@ -132,14 +133,14 @@ def setitem(xp, x, values, *, index):
             place twice.
     Returns: a tensor of the shape of x, of the dtype that holds x and values.
     Raises: IndexError for a place that x has not; ValueError if `values` does not fit, or a place is named twice.
-    >>> mg.setitem([1.0, 2.0, 3.0], 9.0, index=slice(0, 2)).tolist()
+    >>> mg.ops.setitem([1.0, 2.0, 3.0], 9.0, index=slice(0, 2)).tolist()
     [9.0, 9.0, 3.0]
     See: torch.Tensor.index_put, jax.numpy.ndarray.at."""
     return xp.setitem(x, values, index)
 
 
 @linear(
-    x=lambda xp, upstream, index, axis: xp.cleared(upstream, index, axis=axis),
+    x=lambda xp, upstream, index, axis: xp.zero_at(upstream, index, axis=axis),
     src=lambda xp, upstream, index, index_shape, axis: xp.take_along_axis(
         upstream[xp.corner(index_shape, axis)], index, axis=axis
     ),
@@ -150,7 +151,7 @@ def _scatter(xp, x, index, src, *, axis=-1):
 
 
 @wraps_op(_scatter)
-@names_itself
+@prefixes_errors
 def scatter(x, axis, index, src):
     """An array with entries of another written at their indices along an axis.
 
@@ -171,8 +172,8 @@ def scatter(x, axis, index, src):
     return _scatter(x, index, broadcast_to(src, shape(index)) if not ndim(src) else src, axis=axis)
 
 
-@linear(x=lambda xp, upstream, index, axis: xp.cleared(upstream, index, axis=axis))
-def cleared(xp, x, index, *, axis=-1):
+@linear(x=lambda xp, upstream, index, axis: xp.zero_at(upstream, index, axis=axis), public=False)
+def zero_at(xp, x, index, *, axis=-1):
     """An array with zeros at indices along an axis: what is left of it once others have been written there.
 
     Shapes: x (m, n), index (m, k), axis=1 -> (m, n).
@@ -180,13 +181,13 @@ def cleared(xp, x, index, *, axis=-1):
         index: integers, with as many axes as x.
     Returns: a tensor of the dtype of x.
     Raises: IndexError for an index or an axis that x has not; ValueError if index has other axes.
-    >>> mg.cleared([1.0, 2.0, 3.0], [2, 0]).tolist()
+    >>> mg.ops.zero_at([1.0, 2.0, 3.0], [2, 0]).tolist()
     [0.0, 2.0, 0.0]
     See: mg.scatter, whose rule it is."""
-    return xp.cleared(x, index, axis=axis)
+    return xp.zero_at(x, index, axis=axis)
 
 
-@names_itself
+@prefixes_errors
 def scatter_reduce(x, axis, index, src, reduce, include_self=True):
     """Entries of another array gathered at their indices along an axis: summed, multiplied, averaged, or the extreme.
 
@@ -236,7 +237,7 @@ def _products(x, axis, index, src):
     no product is undone by a division, which a zero would spoil."""
     rounds = _earlier(index, axis)
     nothing = 0 * stop_gradient(x)
-    for number in range(int(top(rounds, axis=None).item()) + 1):
+    for number in range(int(finite_max(rounds, axis=None).item()) + 1):
         chosen = equal(rounds, number)
         met = scatter_add(nothing, axis, index, where(chosen, 1, 0))
         x = x * where(equal(met, 0), 1, scatter_add(nothing, axis, index, where(chosen, src, 0)))
@@ -257,7 +258,7 @@ def _corner(x, index, axis):
     return getitem(x, index=corner(shape(index), axis))
 
 
-@nondifferentiable
+@nondifferentiable(public=False)
 @real_only
 def scatter_extreme(xp, x, index, src, *, axis=-1, largest=True, include_self=True):
     """The largest or the smallest of the entries that are gathered at each place; its gradient is in `scatter_reduce`.
@@ -271,7 +272,7 @@ def scatter_extreme(xp, x, index, src, *, axis=-1, largest=True, include_self=Tr
     Returns: a tensor of the shape of x, without a graph.
     Raises: IndexError for an index or an axis that x has not; ValueError if `src` does not have the shape of `index`;
         TypeError if an input is complex.
-    >>> mg.scatter_extreme([0.0, 5.0], [0, 0, 1], [1.0, 2.0, 3.0], axis=0).tolist()
+    >>> mg.ops.scatter_extreme([0.0, 5.0], [0, 0, 1], [1.0, 2.0, 3.0], axis=0).tolist()
     [2.0, 5.0]
     See: mg.scatter_reduce."""
     return xp.scatter_extreme(x, index, src, axis, largest, include_self)

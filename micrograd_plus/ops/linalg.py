@@ -9,7 +9,7 @@ from math import inf
 
 from ..backends.shapes import ndim, shape
 from ..core.define import linear, op, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from . import reductions
 from .arithmetic import absolute
 from .factorisations import svdvals
@@ -33,7 +33,7 @@ def _(xp, upstream, a, out):
 
 
 @wraps_op(_solve, namespace=True)
-@names_itself
+@prefixes_errors
 def solve(a, b):
     """Linear equations: the x that fulfils a @ x = b.
 
@@ -50,7 +50,7 @@ def solve(a, b):
     return squeeze(_solve(a, expand_dims(b, 1)), axis=-1) if ndim(b) == 1 else _solve(a, b)
 
 
-@names_itself
+@prefixes_errors
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
     """Linear equations with a triangle: the x that fulfils a @ x = b, where only one triangle of a counts.
 
@@ -81,7 +81,7 @@ def _identity(n):
     return diag([1.0] * n) if n else reshape([], (0, 0))
 
 
-@names_itself
+@prefixes_errors
 def solve_banded(l_and_u, ab, b):
     """Linear equations with a band: the x that fulfils a @ x = b, where a is 0 but on a few diagonals.
 
@@ -197,7 +197,7 @@ def _(xp, upstream, a):
     return xp.expand_dims(upstream, axis=(-2, -1)) * xp.cofactors(a)
 
 
-@op
+@op(public=False)
 def cofactors(xp, a):
     """Cofactor matrix: the gradient of the determinant.
 
@@ -207,7 +207,7 @@ def cofactors(xp, a):
     Args:
         a: square matrices.
     Raises: ValueError if a is not square, and on the way back where it is singular.
-    >>> mg.linalg.cofactors([[1.0, 2.0], [3.0, 4.0]])
+    >>> mg.ops.cofactors([[1.0, 2.0], [3.0, 4.0]])
     tensor([[ 4., -3.],
             [-2.,  1.]])
     See: mg.linalg.det; jax.numpy.linalg.det, whose gradient it is too."""
@@ -250,7 +250,7 @@ def _(xp, upstream, a, sign):
 
 @linear(
     x=lambda xp, upstream, x_shape, offset: xp.put_diagonal(
-        xp.spread(upstream, xp.diagonal_shape(x_shape, offset), -1), x_shape, offset, -2, -1
+        xp.unreduce(upstream, xp.diagonal_shape(x_shape, offset), -1), x_shape, offset, -2, -1
     )
 )
 def _trace(xp, x, *, offset=0):
@@ -278,6 +278,7 @@ trace = _trace
         upstream[..., : a_shape[-1], : a_shape[-1]] + upstream[..., a_shape[-1] :, a_shape[-1] :]
     ),
     b=lambda upstream, b_shape: upstream[..., : b_shape[-1], b_shape[-1] :],
+    public=False,
 )
 def block_triangle(xp, a, b):
     """The larger matrix [[a, b], [0, a]], by which functions of matrices are differentiated.
@@ -289,7 +290,7 @@ def block_triangle(xp, a, b):
         a: square matrices.
         b: the directions in which they move.
     Raises: ValueError if b does not have the shape of a.
-    >>> mg.linalg.block_triangle([[1.0]], [[5.0]]).tolist()
+    >>> mg.ops.block_triangle([[1.0]], [[5.0]]).tolist()
     [[1.0, 5.0], [0.0, 1.0]]
     See: R. Mathias, "A chain rule for matrix functions and applications", 1996."""
     return xp.block_triangle(a, b)
@@ -346,7 +347,7 @@ def _(xp, upstream, a, a_shape):
 # Norms ----------------------
 
 
-@op
+@op(public=False)
 def p_norm(xp, x, *, ord, axis=None, keepdims=False):
     """p-norm of a vector, for any exponent but 0 and infinity.
 
@@ -356,7 +357,7 @@ def p_norm(xp, x, *, ord, axis=None, keepdims=False):
     Returns: a real tensor of x's precision; float64 for integers.
     Raises: ValueError for an exponent of 0; TypeError for one that is not a number; IndexError if the axis is out of
         range.
-    >>> round(mg.linalg.p_norm([3.0, 4.0], 3).item(), 4)
+    >>> round(mg.ops.p_norm([3.0, 4.0], 3).item(), 4)
     4.4979
     See: numpy.linalg.norm, torch.linalg.vector_norm."""
     return xp.power(xp.sum(xp.power(xp.absolute(x), ord), axis=axis, keepdims=keepdims), 1 / ord)
@@ -365,12 +366,12 @@ def p_norm(xp, x, *, ord, axis=None, keepdims=False):
 @p_norm.rule("x")
 def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
     """An entry receives along its own direction, by its share of the whole."""
-    whole = xp.spread(xp.where(out == 0, 1.0, out), x_shape, axis, keepdims)
+    whole = xp.unreduce(xp.where(out == 0, 1.0, out), x_shape, axis, keepdims)
     share = xp.power(xp.where(x == 0, 1.0, xp.absolute(x) / whole), ord - 1)
-    return xp.spread(upstream, x_shape, axis, keepdims) * share * xp.sign(x)
+    return xp.unreduce(upstream, x_shape, axis, keepdims) * share * xp.sign(x)
 
 
-@names_itself
+@prefixes_errors
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     """Norm of a vector: its size, in one of several senses.
 
@@ -400,7 +401,7 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     return reduce(absolute(x if ord else sign(x)), axis=axis, keepdims=keepdims)
 
 
-@names_itself
+@prefixes_errors
 def matrix_norm(x, *, keepdims=False, ord="fro"):
     """Norm of a matrix: its size, in one of several senses.
 
@@ -430,7 +431,7 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
     return expand_axes(out, shape=shape(x), axis=(-2, -1)) if keepdims else out
 
 
-@names_itself
+@prefixes_errors
 def norm(x, ord=None, axis=None, keepdims=False):
     """Norm of a vector or a matrix: NumPy's norm.
 

@@ -63,7 +63,7 @@ def _(xp, upstream, log_weights):
     return -xp.expand_dims(upstream, -1) * log_weights
 
 
-@op(residuals=("weights",))
+@op(residuals=("weights",), public=False)
 def mean_class_cross_entropy(xp, logits, classes):
     """Cross-entropy of softmax and target classes, averaged over the rows, in nats.
 
@@ -76,7 +76,7 @@ def mean_class_cross_entropy(xp, logits, classes):
     Returns: a tensor of one number, of the dtype of logits; float64 for integers.
     Raises: IndexError for a class that there is not, or that is not an integer. ValueError if the shapes do not match,
         TypeError for complex numbers.
-    >>> mg.mean_class_cross_entropy([[0.0, 0.0], [0.0, np.log(3.0)]], [0, 1]).round(4).item()
+    >>> mg.ops.mean_class_cross_entropy([[0.0, 0.0], [0.0, np.log(3.0)]], [0, 1]).round(4).item()
     0.4904
     See: torch.nn.functional.cross_entropy; the notes on linear classification of CS231n."""
     distance = logits - xp.stop_gradient(xp.max(logits, axis=-1, keepdims=True))

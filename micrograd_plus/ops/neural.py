@@ -144,7 +144,7 @@ def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None
         is all you need", 2017."""
     scores = xp.matmul(query * xp.attention_scale(query, scale), xp.mT(key))
     scores = scores if bias is None else scores + xp.fitting_bias(bias, query, key)
-    scores -= xp.top(scores)
+    scores -= xp.finite_max(scores)
     weights = xp.exp(scores)
     total = xp.sum(weights, axis=-1, keepdims=True)
     weights /= xp.where(total == 0, 1.0, total)

@@ -45,7 +45,7 @@ def _(upstream, unit):
     return upstream * unit
 
 
-@composite
+@composite(public=False)
 def scaled_channels(xp, x, weight=None, bias=None):
     """Each channel times its weight, plus its bias: x * weight + bias.
 
@@ -55,7 +55,7 @@ def scaled_channels(xp, x, weight=None, bias=None):
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
     Raises: ValueError if weight or bias has not one number for each channel, IndexError if x has one axis only.
-    >>> mg.scaled_channels([[[1.0, 2.0], [3.0, 4.0]]], weight=[1.0, 10.0], bias=[0.5, 0.0]).tolist()
+    >>> mg.ops.scaled_channels([[[1.0, 2.0], [3.0, 4.0]]], weight=[1.0, 10.0], bias=[0.5, 0.0]).tolist()
     [[[1.5, 2.5], [30.0, 40.0]]]
     See: `batch_norm`, `group_norm`, which end with it."""
     shape = xp.shape(x)
@@ -113,7 +113,7 @@ def _(xp, upstream, x_shape):
     return xp.sum(upstream, axis=xp.all_but_channels(x_shape))
 
 
-@composite
+@composite(public=False)
 def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1e-5):
     """Batch normalisation after training, by means and variances that are settled.
 
@@ -129,7 +129,7 @@ def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1
         bias: one number for each channel; default none.
         eps: added to the variance; default 1e-5.
     Raises: ValueError if mean, variance, weight or bias has not one number for each channel.
-    >>> mg.batch_norm_inference([[1.0, 10.0]], mean=[0.0, 4.0], variance=[1.0, 4.0], eps=0.0).tolist()
+    >>> mg.ops.batch_norm_inference([[1.0, 10.0]], mean=[0.0, 4.0], variance=[1.0, 4.0], eps=0.0).tolist()
     [[1.0, 3.0]]
     See: torch.nn.functional.batch_norm with training=False; `batch_norm`."""
     shape = xp.shape(x)

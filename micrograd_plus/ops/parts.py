@@ -8,7 +8,7 @@ from math import prod
 
 from ..backends.shapes import is_sequence, ndim, shape
 from ..core.define import multilinear, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import divide, multiply, subtract
 from .reductions import max as largest, mean, min as smallest, sum as added_up
 from .shape import concatenate, flip, getitem, moveaxis, ravel, reshape, split, swapaxes, transpose
@@ -16,7 +16,7 @@ from .shape import concatenate, flip, getitem, moveaxis, ravel, reshape, split, 
 # Axes -----------------------
 
 
-@names_itself
+@prefixes_errors
 def flatten(x, start_dim=0, end_dim=-1):
     """Flatten: several neighbouring axes joined in one, by default all of them.
 
@@ -91,7 +91,7 @@ def _each(arrays, form):
     return formed[0] if len(formed) == 1 else formed
 
 
-@names_itself
+@prefixes_errors
 def rollaxis(x, axis, start=0):
     """One axis moved to before another; `mg.moveaxis` says more plainly where to.
 
@@ -115,7 +115,7 @@ def rollaxis(x, axis, start=0):
 # Joining --------------------
 
 
-@names_itself
+@prefixes_errors
 def vstack(parts):
     """Arrays one below the other: joined along the first axis, rows as matrices of one row.
 
@@ -130,7 +130,7 @@ def vstack(parts):
     return concatenate([atleast_2d(part) for part in parts], axis=0)
 
 
-@names_itself
+@prefixes_errors
 def hstack(parts):
     """Arrays side by side: joined along the second axis, rows along their only one.
 
@@ -146,7 +146,7 @@ def hstack(parts):
     return concatenate(rows, axis=0 if rows and ndim(rows[0]) == 1 else 1)
 
 
-@names_itself
+@prefixes_errors
 def dstack(parts):
     """Arrays one behind the other: joined along the third axis.
 
@@ -161,7 +161,7 @@ def dstack(parts):
     return concatenate([atleast_3d(part) for part in parts], axis=2)
 
 
-@names_itself
+@prefixes_errors
 def column_stack(parts):
     """Rows as the columns of a matrix; matrices side by side.
 
@@ -176,7 +176,7 @@ def column_stack(parts):
     return concatenate([reshape(part, (-1, 1)) if ndim(part) < 2 else part for part in parts], axis=1)
 
 
-@names_itself
+@prefixes_errors
 def append(x, values, axis=None):
     """Entries put behind those of an array.
 
@@ -196,7 +196,7 @@ def append(x, values, axis=None):
 # Parting --------------------
 
 
-@names_itself
+@prefixes_errors
 def array_split(x, indices_or_sections, axis=0):
     """Cut into parts along an axis, which need not be equally long: the first ones get what is left over.
 
@@ -220,7 +220,7 @@ def array_split(x, indices_or_sections, axis=0):
     return split(x, tuple(accumulate(each + (i < left) for i in range(count - 1))), axis)
 
 
-@names_itself
+@prefixes_errors
 def hsplit(x, indices_or_sections):
     """Cut into parts side by side: along the second axis, of a row along its only one.
 
@@ -237,7 +237,7 @@ def hsplit(x, indices_or_sections):
     return split(x, indices_or_sections, axis=0 if ndim(x) == 1 else 1)
 
 
-@names_itself
+@prefixes_errors
 def vsplit(x, indices_or_sections):
     """Cut into parts one below the other: along the first axis.
 
@@ -254,7 +254,7 @@ def vsplit(x, indices_or_sections):
     return split(x, indices_or_sections, axis=0)
 
 
-@names_itself
+@prefixes_errors
 def dsplit(x, indices_or_sections):
     """Cut into parts one behind the other: along the third axis.
 
@@ -279,7 +279,7 @@ def _wants_axes(name, x, least):
 # Turning --------------------
 
 
-@names_itself
+@prefixes_errors
 def flipud(x):
     """The rows in reverse order: upside down.
 
@@ -295,7 +295,7 @@ def flipud(x):
     return flip(x, axis=0)
 
 
-@names_itself
+@prefixes_errors
 def fliplr(x):
     """The columns in reverse order: left and right exchanged.
 
@@ -311,7 +311,7 @@ def fliplr(x):
     return flip(x, axis=1)
 
 
-@names_itself
+@prefixes_errors
 def rot90(x, k=1, axes=(0, 1)):
     """A quarter turn, or several, from the first towards the second of two axes: of an image, counterclockwise.
 
@@ -341,7 +341,7 @@ def rot90(x, k=1, axes=(0, 1)):
 # Differences ----------------
 
 
-@names_itself
+@prefixes_errors
 def diff(x, n=1, axis=-1, prepend=None, append=None):
     """Differences of neighbours along an axis.
 
@@ -387,7 +387,7 @@ def _slice(x, axis, start, stop, step=None):
     return getitem(x, index=(slice(None),) * (axis % ndim(x)) + (slice(start, stop, step),))
 
 
-@names_itself
+@prefixes_errors
 def gradient(f, *varargs, axis=None, edge_order=1):
     """Slope along each axis, by differences: of a function whose values stand at places of a grid.
 
@@ -456,7 +456,7 @@ def _parabola(a, b, c, h, k):
 # Means and extremes ---------
 
 
-@names_itself
+@prefixes_errors
 def average(x, axis=None, weights=None, returned=False, keepdims=False):
     """Weighted mean of the entries, all or along axes.
 
@@ -491,7 +491,7 @@ def _like_ones(x):
     return _ones(x, shape(x))
 
 
-@names_itself
+@prefixes_errors
 def ptp(x, axis=None, keepdims=False):
     """Range: the largest entry less the smallest, of all or along axes ("peak to peak").
 
@@ -517,7 +517,7 @@ def _cross(xp, a, b):
 
 
 @wraps_op(_cross, namespace=True)
-@names_itself
+@prefixes_errors
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """Cross product: the vector that is upright on two others, as long as the area between them.
 
@@ -544,7 +544,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     return moveaxis(_cross(a, b), -1, axisc)
 
 
-@names_itself
+@prefixes_errors
 def kron(a, b):
     """Kronecker product: each entry of a times the whole of b, laid out as blocks.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..backends.shapes import is_sequence, ndim, shape
 from ..core.define import linear, multilinear, op, variadic, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import multiply
 from .shape import expand_dims, reshape, squeeze
 
@@ -40,7 +40,7 @@ def matmul(a, b):
     return squeeze(out, axis=(-2, -1) if row and column else -2 if row else -1)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def _rows(xp, x):
     """All leading axes joined in one: a plain matrix of rows."""
     return xp.rows(x)
@@ -55,7 +55,7 @@ def rows(x):
         x: numbers, with one axis or more; a matrix is given back as it is.
     Returns: a matrix of the same entries and dtype.
     Raises: IndexError if x is a single number.
-    >>> mg.rows(np.zeros((2, 3, 4))).shape
+    >>> mg.ops.rows(np.zeros((2, 3, 4))).shape
     (6, 4)
     See: numpy.reshape."""
     return x if ndim(x) == 2 else _rows(x)
@@ -64,6 +64,7 @@ def rows(x):
 @multilinear(
     a=lambda xp, upstream, b: xp.linear_layer(b, upstream),
     b=lambda xp, upstream, a: xp.matmul(a, upstream),
+    public=False,
 )
 def sum_outer(xp, a, b):
     """Sum of outer products of rows: what the weight of a linear layer receives.
@@ -74,7 +75,7 @@ def sum_outer(xp, a, b):
         a, b: numbers, with the same leading axes.
     Returns: a matrix of the common dtype.
     Raises: ValueError if the leading axes do not hold equally many rows; IndexError for a single number.
-    >>> mg.sum_outer([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]]).tolist()
+    >>> mg.ops.sum_outer([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]]).tolist()
     [[31.0], [42.0]]
     See: mg.linear_layer, numpy.outer."""
     return xp.sum_outer(a, b)
@@ -119,7 +120,7 @@ def _(upstream):
     return upstream
 
 
-@names_itself
+@prefixes_errors
 def outer(a, b):
     """Outer product: every entry of a times every entry of b, as a matrix.
 
@@ -135,7 +136,7 @@ def outer(a, b):
     return reshape(a, (-1, 1)) * reshape(b, (1, -1))
 
 
-@names_itself
+@prefixes_errors
 def dot(a, b):
     """Dot product of vectors, matrix product of matrices: NumPy's dot.
 
@@ -156,7 +157,7 @@ def dot(a, b):
     return tensordot(a, b, axes=((-1,), (-2,)))
 
 
-@names_itself
+@prefixes_errors
 def inner(a, b):
     """Inner product: the sum of products over the last axis of both.
 
@@ -174,7 +175,7 @@ def inner(a, b):
     return tensordot(a, b, axes=((-1,), (-1,)))
 
 
-@names_itself
+@prefixes_errors
 def tensordot(a, b, axes: Any = 2):
     """Tensor contraction: the sum of products over several axes of both.
 
@@ -231,7 +232,7 @@ def _einsum(xp, parts, *, subscripts):
 
 
 @wraps_op(_einsum, namespace=True)
-@names_itself
+@prefixes_errors
 def einsum(subscripts, *operands):
     """Einstein summation: products of entries, summed over each letter the result does not name.
 
@@ -321,8 +322,8 @@ def _stand_ins(xp, upstream, subscripts, term, shape, lengths):
         name = letter
         if letter in own:
             name = next(spare)
-            stand_ins.append((letter + name, xp.eye_beside(upstream, length)))
+            stand_ins.append((letter + name, xp.new_eye(upstream, length)))
         elif letter not in result and not any(each == letter and length in (n, 1) for each, n in lengths):
-            stand_ins.append((letter, xp.ones_beside(upstream, (length,))))
+            stand_ins.append((letter, xp.new_ones(upstream, (length,))))
         own += name
     return own, stand_ins

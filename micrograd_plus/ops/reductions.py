@@ -4,10 +4,10 @@
 """
 
 from ..core.define import linear, nondifferentiable, op, real_only
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 
 
-@linear(x=lambda xp, upstream, x_shape, axis, keepdims: xp.spread(upstream, x_shape, axis, keepdims))
+@linear(x=lambda xp, upstream, x_shape, axis, keepdims: xp.unreduce(upstream, x_shape, axis, keepdims))
 def sum(xp, x, *, axis=None, keepdims=False):
     """Sum of the entries, all or along axes.
 
@@ -20,8 +20,8 @@ def sum(xp, x, *, axis=None, keepdims=False):
     return xp.sum(x, axis=axis, keepdims=keepdims)
 
 
-@linear(x=lambda xp, upstream, axis, keepdims: xp.sum(upstream, axis=axis, keepdims=keepdims))
-def spread(xp, x, *, shape, axis=None, keepdims=False):
+@linear(x=lambda xp, upstream, axis, keepdims: xp.sum(upstream, axis=axis, keepdims=keepdims), public=False)
+def unreduce(xp, x, *, shape, axis=None, keepdims=False):
     """The transpose of a sum: the reduced axes put back, and each result repeated along them.
 
     Shapes: x of the shape that a sum of `shape` has -> shape.
@@ -30,14 +30,14 @@ def spread(xp, x, *, shape, axis=None, keepdims=False):
         axis: the axis or axes of the sum; None (default) for all.
         keepdims: whether x still has these axes, with length 1; False by default.
     Raises: ValueError if x does not have the shape of the sum; IndexError if the axis is out of range.
-    >>> mg.spread([1.0, 2.0], shape=(2, 3), axis=1).tolist()
+    >>> mg.ops.unreduce([1.0, 2.0], shape=(2, 3), axis=1).tolist()
     [[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]
     See: mg.sum, numpy.broadcast_to."""
-    return xp.spread(x, shape, axis, keepdims)
+    return xp.unreduce(x, shape, axis, keepdims)
 
 
 @linear(
-    x=lambda xp, upstream, x_shape, axis, keepdims: xp.spread(
+    x=lambda xp, upstream, x_shape, axis, keepdims: xp.unreduce(
         upstream / xp.count_along(x_shape, axis), x_shape, axis, keepdims
     )
 )
@@ -52,14 +52,14 @@ def mean(xp, x, *, axis=None, keepdims=False):
     return xp.mean(x, axis=axis, keepdims=keepdims)
 
 
-@op
+@op(public=False)
 def mean_square(xp, x, *, axis=None, keepdims=False):
     """Mean of the squares of the entries: the mean squared error, if they are errors.
 
     Σ_i x_i² / n.
     Args:
         x: numbers; a complex one is squared as it is, not its size.
-    >>> mg.mean_square([1.0, 2.0, 3.0, 4.0]).item()
+    >>> mg.ops.mean_square([1.0, 2.0, 3.0, 4.0]).item()
     7.5
     See: torch.nn.functional.mse_loss."""
     return xp.mean_square(x, axis=axis, keepdims=keepdims)
@@ -69,7 +69,7 @@ def mean_square(xp, x, *, axis=None, keepdims=False):
 def _(xp, upstream, x, x_shape, axis, keepdims):
     """Twice each entry, shared out among them."""
     share = upstream * 2 / xp.count_along(x_shape, axis)
-    return xp.spread(share, x_shape, axis, keepdims) * x
+    return xp.unreduce(share, x_shape, axis, keepdims) * x
 
 
 @op
@@ -112,9 +112,9 @@ amin = min
 @min.rule("x")
 def _(xp, upstream, x, out, x_shape, axis, keepdims):
     """Only an entry that is the extreme moves it; of several, none is more so than the others."""
-    ties = xp.equal(x, xp.spread(out, x_shape, axis, keepdims))
+    ties = xp.equal(x, xp.unreduce(out, x_shape, axis, keepdims))
     share = upstream / xp.sum(ties, axis=axis, keepdims=keepdims)
-    return ties * xp.spread(share, x_shape, axis, keepdims)
+    return ties * xp.unreduce(share, x_shape, axis, keepdims)
 
 
 @op
@@ -133,11 +133,11 @@ def prod(xp, x, *, axis=None, keepdims=False):
 def _(xp, upstream, x, x_shape, axis, keepdims):
     """An entry moves the product by the product of all the others, which is right when some are 0."""
     others = xp.product_of_others(x, axis=axis)
-    others *= xp.spread(upstream, x_shape, axis, keepdims)
+    others *= xp.unreduce(upstream, x_shape, axis, keepdims)
     return others
 
 
-@op
+@op(public=False)
 def product_of_others(xp, x, *, axis=None):
     """For each entry, the product of all the others: the gradient of `prod`.
 
@@ -145,7 +145,7 @@ def product_of_others(xp, x, *, axis=None):
     Args:
         axis: the axis or axes along which the others stand; None (default) for all.
     Returns: a tensor of the dtype of x.
-    >>> mg.product_of_others([0.0, 2.0, 3.0]).tolist()
+    >>> mg.ops.product_of_others([0.0, 2.0, 3.0]).tolist()
     [6.0, 0.0, 0.0]
     See: mg.prod, mg.cumprod."""
     line = xp.axes_to_last(x, axis=axis)
@@ -176,7 +176,7 @@ def _(xp, upstream, x, x_shape, axis, ddof, keepdims):
     """Twice the distance from the mean. That the mean moves too makes no difference: distances from it add up to 0."""
     distance = x - xp.mean(x, axis=axis, keepdims=True)
     count = xp.count_along(x_shape, axis) - ddof
-    return xp.spread(upstream * 2 / count, x_shape, axis, keepdims) * distance
+    return xp.unreduce(upstream * 2 / count, x_shape, axis, keepdims) * distance
 
 
 @op
@@ -202,10 +202,10 @@ def _(xp, upstream, x, out, x_shape, axis, ddof, keepdims):
     distance = rough - xp.mean(rough, axis=axis, keepdims=True)
     count = xp.count_along(x_shape, axis) - ddof
     share = xp.where(out == 0, 0.0, upstream / (count * xp.where(out == 0, 1.0, out)))
-    return xp.spread(share, x_shape, axis, keepdims) * distance
+    return xp.unreduce(share, x_shape, axis, keepdims) * distance
 
 
-@names_itself
+@prefixes_errors
 def std_mean(x, axis=None, ddof=0, keepdims=False):
     """Standard deviation and mean, as a pair.
 
@@ -222,7 +222,7 @@ def std_mean(x, axis=None, ddof=0, keepdims=False):
     return std(x, axis=axis, ddof=ddof, keepdims=keepdims), mean(x, axis=axis, keepdims=keepdims)
 
 
-@names_itself
+@prefixes_errors
 def var_mean(x, axis=None, ddof=0, keepdims=False):
     """Variance and mean, as a pair.
 
@@ -256,7 +256,7 @@ def norm(xp, x, *, axis=None, keepdims=False):
 def _(xp, upstream, x, out, x_shape, axis, keepdims):
     """Length grows fastest straight outward, at the rate 1."""
     share = xp.where(out == 0, 0.0, upstream / xp.where(out == 0, 1.0, out))
-    return xp.spread(share, x_shape, axis, keepdims) * x
+    return xp.unreduce(share, x_shape, axis, keepdims) * x
 
 
 @op
@@ -268,7 +268,7 @@ def logsumexp(xp, x, *, axis=None, keepdims=False):
     >>> round(mg.logsumexp([1000.0, 1000.0]).item(), 4)
     1000.6931
     See: scipy.special.logsumexp, torch.logsumexp."""
-    top = xp.top(x, axis=axis)
+    top = xp.finite_max(x, axis=axis)
     total = xp.log(xp.sum(xp.exp(x - top), axis=axis, keepdims=True)) + top
     return total if keepdims else xp.squeeze_axes(total, axis=axis)
 
@@ -276,14 +276,14 @@ def logsumexp(xp, x, *, axis=None, keepdims=False):
 @logsumexp.rule("x")
 def _(xp, upstream, x, out, x_shape, axis, keepdims):
     """Each entry receives its share of the sum of exponentials: their softmax."""
-    return xp.spread(upstream, x_shape, axis, keepdims) * xp.exp(x - xp.spread(out, x_shape, axis, keepdims))
+    return xp.unreduce(upstream, x_shape, axis, keepdims) * xp.exp(x - xp.unreduce(out, x_shape, axis, keepdims))
 
 
 # Answers without a graph ----
 
 
-@nondifferentiable
-def top(xp, x, *, axis=-1):
+@nondifferentiable(public=False)
+def finite_max(xp, x, *, axis=-1):
     """The largest entry, its axes kept with length 1: what is taken out before exponentials.
 
     It makes no difference after them, so it has no gradient. In the place of an infinite one, and of no entries at all,
@@ -292,10 +292,10 @@ def top(xp, x, *, axis=-1):
     Args:
         axis: the axis or axes to reduce, the last by default; None for all.
     Returns: a tensor of the dtype of x, without a graph.
-    >>> mg.top([[1.0, 3.0], [2.0, float("inf")]]).tolist()
+    >>> mg.ops.finite_max([[1.0, 3.0], [2.0, float("inf")]]).tolist()
     [[3.0], [0.0]]
     See: mg.logsumexp, mg.softmax."""
-    return xp.top(x, axis)
+    return xp.finite_max(x, axis)
 
 
 @nondifferentiable

@@ -3,7 +3,7 @@
 from ..backends.shapes import ndim, shape
 from ..core.composite import composite
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import negative
 
 
@@ -50,22 +50,22 @@ def recurrence(xp, decay, drive, *, axis=-1, reverse=False):
 def _(xp, upstream, decay, out, axis, reverse):
     """The same recurrence, from the other end: a state receives its own upstream, and the next one's share through the
     next decay. A decay receives that times the state it met."""
-    next_decay = xp.shift(xp.broadcast_to(decay, xp.shape(out)), axis=axis, reverse=not reverse)
+    next_decay = xp.shift_by_one(xp.broadcast_to(decay, xp.shape(out)), axis=axis, reverse=not reverse)
     received = xp.recurrence(next_decay, upstream, axis=axis, reverse=not reverse)
-    return received * xp.shift(out, axis=axis, reverse=reverse), received
+    return received * xp.shift_by_one(out, axis=axis, reverse=reverse), received
 
 
-@linear(x=lambda xp, upstream, axis, reverse: xp.shift(upstream, axis=axis, reverse=not reverse))
-def shift(xp, x, *, axis=-1, reverse=False):
+@linear(x=lambda xp, upstream, axis, reverse: xp.shift_by_one(upstream, axis=axis, reverse=not reverse), public=False)
+def shift_by_one(xp, x, *, axis=-1, reverse=False):
     """Every entry moved one place on along an axis, a 0 moving in.
 
     out_i = x_{i-1}, out_0 = 0.
     Args:
         reverse: whether entries move back instead: out_i = x_{i+1}; False by default.
-    >>> mg.shift([1.0, 2.0, 3.0]).tolist()
+    >>> mg.ops.shift_by_one([1.0, 2.0, 3.0]).tolist()
     [0.0, 1.0, 2.0]
     See: numpy.roll, whose last entry comes in at the start."""
-    return xp.shift(x, axis=axis, reverse=reverse)
+    return xp.shift_by_one(x, axis=axis, reverse=reverse)
 
 
 @op
@@ -91,13 +91,14 @@ def _(xp, upstream, x, x_shape, axis, exclusive, reverse):
     it, which is a recurrence from the other end. Nothing is divided, so an entry may be 0."""
     line = xp.reshape(x, (-1,)) if axis is None else x
     along = -1 if axis is None else axis
-    upstream = xp.shift(upstream, axis=along, reverse=not reverse) if exclusive else upstream
+    upstream = xp.shift_by_one(upstream, axis=along, reverse=not reverse) if exclusive else upstream
     before = xp.cumprod(line, axis=along, exclusive=True, reverse=reverse)
-    later = xp.recurrence(xp.shift(line, axis=along, reverse=not reverse), upstream, axis=along, reverse=not reverse)
+    decay = xp.shift_by_one(line, axis=along, reverse=not reverse)
+    later = xp.recurrence(decay, upstream, axis=along, reverse=not reverse)
     return xp.reshape(before * later, x_shape)
 
 
-@op(outputs=("values", "indices"))
+@op(outputs=("values", "indices"), public=False)
 @real_only
 def cummax_with_indices(xp, x, *, axis=-1):
     """Cumulative maximum: the largest entry so far along an axis, and its index.
@@ -106,7 +107,7 @@ def cummax_with_indices(xp, x, *, axis=-1):
     nan.
     Shapes: any -> two of the same.
     Returns: a pair of tensors: values, of x's dtype, and indices, of int64.
-    >>> values, indices = mg.cummax_with_indices([2.0, 1.0, 2.0])
+    >>> values, indices = mg.ops.cummax_with_indices([2.0, 1.0, 2.0])
     >>> values.tolist(), indices.tolist()
     ([2.0, 2.0, 2.0], [0, 0, 2])
     See: torch.cummax."""
@@ -119,7 +120,7 @@ def _(xp, upstream, indices, x_shape, axis):
     return xp.put_along_axis_add(upstream[0], indices, shape=x_shape, axis=axis)
 
 
-@names_itself
+@prefixes_errors
 def cummax(x, axis=-1):
     """Cumulative maximum: the largest entry so far along an axis.
 
@@ -131,11 +132,11 @@ def cummax(x, axis=-1):
     Raises: TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.cummax([1.0, 3.0, 2.0, 5.0]).tolist()
     [1.0, 3.0, 3.0, 5.0]
-    See: numpy.maximum.accumulate, jax.lax.cummax; mg.cummax_with_indices."""
+    See: numpy.maximum.accumulate, jax.lax.cummax; mg.ops.cummax_with_indices."""
     return cummax_with_indices(x, axis)[0]
 
 
-@names_itself
+@prefixes_errors
 def cummin(x, axis=-1):
     """Cumulative minimum: the smallest entry so far along an axis.
 
@@ -167,7 +168,7 @@ def logcumsumexp(xp, x, *, axis=-1):
 def _(xp, upstream, x, out, axis):
     """Each entry has its share of its own sum, and of all later ones: from one to the next these shares shrink by as
     much as the sum has grown."""
-    later = xp.shift(out, axis=axis, reverse=True)
+    later = xp.shift_by_one(out, axis=axis, reverse=True)
     shrinks = xp.exp(xp.where(xp.equal(out, later), 0.0, xp.minimum(out - later, 0.0)))
     return xp.exp(x - xp.where(xp.isfinite(out), out, 0.0)) * xp.recurrence(shrinks, upstream, axis=axis, reverse=True)
 
@@ -243,7 +244,7 @@ def _quantile(xp, x, *, q, axis=None, method="linear", keepdims=False):
     """Quantile: the value below which a share q of the entries lies."""
     line = xp.sort(xp.axes_to_last(x, axis=axis), axis=-1)
     low, high, weight = xp.quantile_places(xp.shape(line)[-1], q, method)
-    weight = xp.numbers_beside(line, numbers=weight)
+    weight = xp.new_array(line, numbers=weight)
     between = line[..., low] * (1 - weight) + xp.where(weight == 0, 0.0, line[..., high] * weight)
     last = line[..., -1:] if xp.ndim(q) else line[..., -1]
     between = xp.where(xp.isnan(last), last, between)  # what is not a number is sorted last
@@ -252,7 +253,7 @@ def _quantile(xp, x, *, q, axis=None, method="linear", keepdims=False):
 
 
 @wraps_op(_quantile, namespace=True)
-@names_itself
+@prefixes_errors
 def quantile(x, q, axis=None, method="linear", keepdims=False):
     """Quantile: the value below which a share q of the entries lies.
 
@@ -289,8 +290,8 @@ def median(xp, x, *, axis=None, keepdims=False):
     return xp.quantile(x, q=0.5, axis=axis, keepdims=keepdims)
 
 
-@nondifferentiable
-def numbers_beside(xp, x, *, numbers):
+@nondifferentiable(public=False)
+def new_array(xp, x, *, numbers):
     """Plain numbers as an array on the device and in the dtype of another.
 
     Shapes: x any, numbers (n) -> (n).
@@ -299,7 +300,7 @@ def numbers_beside(xp, x, *, numbers):
         numbers: a number or a nested list.
     Returns: a tensor of the dtype of x (float64 where that is of integers), without a graph.
     Raises: ValueError for what is not a number, or rows of unequal length.
-    >>> mg.numbers_beside(mg.tensor([0.0], dtype="float32"), [1, 2])
+    >>> mg.ops.new_array(mg.tensor([0.0], dtype="float32"), [1, 2])
     tensor([1., 2.], dtype=float32)
     See: torch.Tensor.new_tensor."""
-    return xp.numbers_beside(x, numbers)
+    return xp.new_array(x, numbers)

@@ -61,8 +61,8 @@ def gated_recurrence(xp, gate, drive, weight, *, reverse=False):
 def _(xp, upstream, gate, drive, weight, out, reverse):
     """The same recurrence from the other end, with the matrix transposed."""
     to_drive = xp.gated_recurrence(gate, upstream, xp.mT(weight), reverse=not reverse)
-    previous = xp.shift(out, axis=0, reverse=reverse)
-    later = xp.shift(to_drive, axis=0, reverse=not reverse)
+    previous = xp.shift_by_one(out, axis=0, reverse=reverse)
+    later = xp.shift_by_one(to_drive, axis=0, reverse=not reverse)
     to_gate = (upstream + xp.matmul(later, xp.mT(weight))) * (drive + xp.matmul(previous, weight))
     return to_gate, to_drive, xp.sum_outer(previous, to_drive)
 
@@ -184,9 +184,9 @@ def selective_scan(xp, x, delta, A, B, C):
 def _(xp, upstream, x, delta, A, B, C, decay, state):
     """What the states receive is a recurrence from the other end; then back through decay and drive."""
     arrived = upstream[..., None] * C[..., None, :]
-    next_decay = xp.shift(xp.broadcast_to(decay, xp.shape(state)), axis=-3, reverse=True)
+    next_decay = xp.shift_by_one(xp.broadcast_to(decay, xp.shape(state)), axis=-3, reverse=True)
     received = xp.recurrence(next_decay, arrived, axis=-3, reverse=True)
-    to_exponent = received * xp.shift(state, axis=-3) * decay
+    to_exponent = received * xp.shift_by_one(state, axis=-3) * decay
     to_drive = xp.sum(received * B[..., None, :], axis=-1)
     return (
         to_drive * delta,
@@ -219,7 +219,7 @@ def gated_delta_net(xp, query, key, value, decay, rate):
     See: Yang, Kautz and Hatamizadeh, "Gated delta networks: improving Mamba2 with delta rule", 2024."""
     decay, rate = decay[..., None, None], rate[..., None, None]
     erased = rate * key[..., :, None] * key[..., None, :]
-    matrices = decay * (xp.eye_beside(key, xp.shape(key)[-1]) - erased)
+    matrices = decay * (xp.new_eye(key, xp.shape(key)[-1]) - erased)
     state = xp.matrix_recurrence(matrices, rate * value[..., :, None] * key[..., None, :])
     return xp.matmul(state, query[..., None])[..., 0], matrices, state
 
@@ -228,8 +228,8 @@ def gated_delta_net(xp, query, key, value, decay, rate):
 def _(xp, upstream, query, key, value, decay, rate, matrices, state):
     """What the memory receives is carried from the other end; each step then hands it to the error it corrected, which
     is value - decay * previous @ key, and to the memory before."""
-    previous = xp.shift(state, axis=-3)
-    turned = xp.shift(xp.mT(matrices), axis=-3, reverse=True)
+    previous = xp.shift_by_one(state, axis=-3)
+    turned = xp.shift_by_one(xp.mT(matrices), axis=-3, reverse=True)
     received = xp.matrix_recurrence(turned, upstream[..., :, None] * query[..., None, :], reverse=True)
     recalled = xp.matmul(previous, key[..., None])[..., 0]
     error = value - decay[..., None] * recalled
@@ -245,7 +245,7 @@ def _(xp, upstream, query, key, value, decay, rate, matrices, state):
     )
 
 
-@op
+@op(public=False)
 def matrix_recurrence(xp, matrices, drive, *, reverse=False):
     """A linear recurrence of matrices, carried along the third axis from the end.
 
@@ -256,7 +256,7 @@ def matrix_recurrence(xp, matrices, drive, *, reverse=False):
         drive: what enters it.
         reverse: whether to start at the end; default False.
     Raises: ValueError if the shapes do not match, IndexError if matrices has fewer than three axes.
-    >>> mg.matrix_recurrence([[[2.0]], [[2.0]], [[2.0]]], [[[1.0]], [[1.0]], [[1.0]]]).tolist()
+    >>> mg.ops.matrix_recurrence([[[2.0]], [[2.0]], [[2.0]]], [[[1.0]], [[1.0]], [[1.0]]]).tolist()
     [[[1.0]], [[3.0]], [[7.0]]]
     See: `gated_delta_net`, which is made of it; `mg.recurrence`, where each entry goes alone."""
     return xp.matrix_recurrence(matrices, drive, reverse)
@@ -266,6 +266,6 @@ def matrix_recurrence(xp, matrices, drive, *, reverse=False):
 def _(xp, upstream, matrices, out, reverse):
     """The same recurrence from the other end, with the matrices transposed. A matrix receives the state it met, times
     what the state it made received."""
-    turned = xp.shift(xp.mT(matrices), axis=-3, reverse=not reverse)
+    turned = xp.shift_by_one(xp.mT(matrices), axis=-3, reverse=not reverse)
     received = xp.matrix_recurrence(turned, upstream, reverse=not reverse)
-    return xp.matmul(xp.mT(xp.shift(out, axis=-3, reverse=reverse)), received), received
+    return xp.matmul(xp.mT(xp.shift_by_one(out, axis=-3, reverse=reverse)), received), received

@@ -49,7 +49,7 @@ def squeeze(xp, x, *, axis=None):
     return xp.squeeze(x, axis=axis)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def squeeze_axes(xp, x, *, axis=None):
     """The axes that a reduction kept with length 1, left out.
 
@@ -59,9 +59,9 @@ def squeeze_axes(xp, x, *, axis=None):
         axis: the reduced axis or axes, each of length 1; None (default) for all.
     Returns: a tensor of the same entries and dtype.
     Raises: ValueError for an axis that is longer than 1; IndexError if it is out of range.
-    >>> mg.squeeze_axes([[1.0], [2.0]], axis=1).tolist()
+    >>> mg.ops.squeeze_axes([[1.0], [2.0]], axis=1).tolist()
     [1.0, 2.0]
-    See: numpy.squeeze, mg.expand_axes."""
+    See: numpy.squeeze, mg.ops.expand_axes."""
     return xp.squeeze_axes(x, axis=axis)
 
 
@@ -80,7 +80,7 @@ def expand_dims(xp, x, *, axis):
     return xp.expand_dims(x, axis)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def expand_axes(xp, x, *, shape, axis=None):
     """The axes that a reduction took away, put back with length 1.
 
@@ -91,9 +91,9 @@ def expand_axes(xp, x, *, shape, axis=None):
         axis: the axis or axes that it was reduced along; None (default) for all.
     Returns: a tensor of the same entries and dtype.
     Raises: ValueError if x does not have the lengths that `shape` leaves; IndexError if the axis is out of range.
-    >>> mg.expand_axes([6.0, 15.0], shape=(2, 3), axis=1).tolist()
+    >>> mg.ops.expand_axes([6.0, 15.0], shape=(2, 3), axis=1).tolist()
     [[6.0], [15.0]]
-    See: numpy.expand_dims, mg.squeeze_axes."""
+    See: numpy.expand_dims, mg.ops.squeeze_axes."""
     return xp.expand_axes(x, shape=shape, axis=axis)
 
 
@@ -170,20 +170,20 @@ def moveaxis(xp, x, *, source, destination):
     return xp.moveaxis(x, source, destination)
 
 
-@linear(x=lambda xp, upstream, x_shape, axis: xp.axes_from_last(upstream, shape=x_shape, axis=axis))
+@linear(x=lambda xp, upstream, x_shape, axis: xp.axes_from_last(upstream, shape=x_shape, axis=axis), public=False)
 def axes_to_last(xp, x, *, axis=None):
     """Several axes joined in one, at the end: what `quantile` and `product_of_others` run along.
 
     Shapes: x (2, 3, 4), axis=(0, 2) -> (3, 8).
     Args:
         axis: the axis or axes to join, taken in the order they have in x; None (default) for all.
-    >>> mg.axes_to_last([[1.0, 2.0], [3.0, 4.0]], axis=0).tolist()
+    >>> mg.ops.axes_to_last([[1.0, 2.0], [3.0, 4.0]], axis=0).tolist()
     [[1.0, 3.0], [2.0, 4.0]]
-    See: numpy.moveaxis, mg.axes_from_last."""
+    See: numpy.moveaxis, mg.ops.axes_from_last."""
     return xp.axes_to_last(x, axis=axis)
 
 
-@linear(x=lambda xp, upstream, axis: xp.axes_to_last(upstream, axis=axis))
+@linear(x=lambda xp, upstream, axis: xp.axes_to_last(upstream, axis=axis), public=False)
 def axes_from_last(xp, x, *, shape, axis=None):
     """The last axis taken apart again into the axes that `axes_to_last` joined.
 
@@ -191,9 +191,9 @@ def axes_from_last(xp, x, *, shape, axis=None):
     Args:
         axis: the axes of the result that x's last one holds; None (default) for all.
     Raises: ValueError if x does not have the lengths for it; IndexError if the axis is out of range.
-    >>> mg.axes_from_last([[1.0, 3.0], [2.0, 4.0]], shape=(2, 2), axis=0).tolist()
+    >>> mg.ops.axes_from_last([[1.0, 3.0], [2.0, 4.0]], shape=(2, 2), axis=0).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
-    See: mg.axes_to_last."""
+    See: mg.ops.axes_to_last."""
     return xp.axes_from_last(x, shape=shape, axis=axis)
 
 
@@ -215,7 +215,7 @@ def broadcast_to(xp, x, *, shape):
     return xp.broadcast_to(x, shape)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape), public=False)
 def unbroadcast(xp, x, *, shape):
     """Added up over everything that broadcasting had repeated: the transpose of `broadcast_to`.
 
@@ -223,7 +223,7 @@ def unbroadcast(xp, x, *, shape):
     Args:
         shape: the shape from before broadcasting.
     Raises: ValueError if x does not have a shape that broadcasting makes of `shape`.
-    >>> mg.unbroadcast([[1.0, 2.0], [3.0, 4.0]], (2,)).tolist()
+    >>> mg.ops.unbroadcast([[1.0, 2.0], [3.0, 4.0]], (2,)).tolist()
     [4.0, 6.0]
     See: torch.Tensor.sum_to_size."""
     return xp.unbroadcast(x, shape)
@@ -251,7 +251,7 @@ def repeat(x, repeats, axis=None):
     return _repeat(x, repeats=tuple(repeats) if hasattr(repeats, "__iter__") else repeats, axis=axis)
 
 
-@linear(x=lambda xp, upstream, repeats, axis: xp.repeat(upstream, repeats, axis))
+@linear(x=lambda xp, upstream, repeats, axis: xp.repeat(upstream, repeats, axis), public=False)
 def sum_repeats(xp, x, *, shape, repeats, axis=None):
     """The copies that `repeat` made of each entry, added up: its transpose.
 
@@ -261,7 +261,7 @@ def sum_repeats(xp, x, *, shape, repeats, axis=None):
         repeats: as given to `repeat`: a number, or a tuple of one for each place along the axis.
         axis: as given to `repeat`; None by default.
     Raises: ValueError if x does not have the shape that `repeat` makes; IndexError if the axis is out of range.
-    >>> mg.sum_repeats([1.0, 10.0, 100.0], shape=(2,), repeats=(1, 2)).tolist()
+    >>> mg.ops.sum_repeats([1.0, 10.0, 100.0], shape=(2,), repeats=(1, 2)).tolist()
     [1.0, 110.0]
     See: mg.repeat, torch.segment_reduce."""
     return xp.sum_repeats(x, shape, repeats, axis)
@@ -281,7 +281,7 @@ def tile(xp, x, *, reps):
     return xp.tile(x, reps)
 
 
-@linear(x=lambda xp, upstream, reps: xp.tile(upstream, reps))
+@linear(x=lambda xp, upstream, reps: xp.tile(upstream, reps), public=False)
 def sum_tiles(xp, x, *, shape, reps):
     """The tiles that `tile` made of an array, added up: its transpose.
 
@@ -290,7 +290,7 @@ def sum_tiles(xp, x, *, shape, reps):
         shape: the shape from before `tile`.
         reps: as given to `tile`.
     Raises: ValueError if x does not have the shape that `tile` makes.
-    >>> mg.sum_tiles([1.0, 2.0, 10.0, 20.0], shape=(2,), reps=2).tolist()
+    >>> mg.ops.sum_tiles([1.0, 2.0, 10.0, 20.0], shape=(2,), reps=2).tolist()
     [11.0, 22.0]
     See: mg.tile."""
     return xp.sum_tiles(x, shape, reps)
@@ -299,7 +299,7 @@ def sum_tiles(xp, x, *, shape, reps):
 # Parts ----------------------
 
 
-@linear(x=lambda xp, upstream, x_shape, index: xp.put_add(upstream, shape=x_shape, index=index))
+@linear(x=lambda xp, upstream, x_shape, index: xp.put_add(upstream, shape=x_shape, index=index), public=False)
 def getitem(xp, x, *, index):
     """Indexing and slicing: `x[index]`, with NumPy's indices.
 
@@ -314,7 +314,7 @@ def getitem(xp, x, *, index):
     return x[index]
 
 
-@linear(x=lambda upstream, index: upstream[index])
+@linear(x=lambda upstream, index: upstream[index], public=False)
 def put_add(xp, x, *, shape, index):
     """Zeros with the entries of x added at an index: the transpose of `getitem`.
 
@@ -323,10 +323,10 @@ def put_add(xp, x, *, shape, index):
     Args:
         index: as of `getitem`.
     Raises: ValueError if x does not have the shape of what is picked; IndexError for a place that `shape` has not.
-    >>> mg.put_add([1.0, 2.0, 3.0], shape=(3,), index=[0, 0, 2]).tolist()
+    >>> mg.ops.put_add([1.0, 2.0, 3.0], shape=(3,), index=[0, 0, 2]).tolist()
     [3.0, 0.0, 3.0]
     See: numpy.add.at, torch.Tensor.index_put_ with accumulate=True."""
-    return xp.put_add(xp.shaped_like(x, xp.zeros_beside(x, shape)[index]), shape=shape, index=index)
+    return xp.put_add(xp.shaped_like(x, xp.new_zeros(x, shape)[index]), shape=shape, index=index)
 
 
 @variadic(parts=lambda xp, upstream, parts_shape, axis: xp.split(upstream, xp.cuts(parts_shape, axis), axis=axis))
@@ -441,7 +441,7 @@ def _(xp, upstream, x_shape, pad_width, mode):
     return xp.unpad(upstream, x_shape, pad_width, mode)
 
 
-@linear(x=lambda xp, upstream, pad_width, mode: xp.pad(upstream, pad_width, mode))
+@linear(x=lambda xp, upstream, pad_width, mode: xp.pad(upstream, pad_width, mode), public=False)
 def unpad(xp, x, *, shape, pad_width, mode="constant"):
     """A border folded back onto the entries that it was made of: the transpose of `pad`.
 
@@ -452,7 +452,7 @@ def unpad(xp, x, *, shape, pad_width, mode="constant"):
         pad_width: as given to `pad`.
         mode: as given to `pad`; "constant" by default.
     Raises: ValueError for another mode; IndexError if x does not have the shape that `pad` makes.
-    >>> mg.unpad([1.0, 2.0, 3.0, 4.0], shape=(2,), pad_width=1, mode="edge").tolist()
+    >>> mg.ops.unpad([1.0, 2.0, 3.0, 4.0], shape=(2,), pad_width=1, mode="edge").tolist()
     [3.0, 7.0]
     See: mg.pad."""
     return xp.unpad(x, shape, pad_width, mode)
@@ -534,7 +534,7 @@ def diagonal(xp, x, *, offset=0, axis1=0, axis2=1):
     return xp.diagonal(x, offset, axis1, axis2)
 
 
-@linear(x=lambda xp, upstream, offset, axis1, axis2: xp.diagonal(upstream, offset, axis1, axis2))
+@linear(x=lambda xp, upstream, offset, axis1, axis2: xp.diagonal(upstream, offset, axis1, axis2), public=False)
 def put_diagonal(xp, x, *, shape, offset=0, axis1=0, axis2=1):
     """Zeros with x on the diagonal of two axes: the transpose of `diagonal`.
 
@@ -544,7 +544,7 @@ def put_diagonal(xp, x, *, shape, offset=0, axis1=0, axis2=1):
         offset: which diagonal, as of `diagonal`; 0 by default.
         axis1, axis2: the axes of rows and of columns in the result, 0 and 1 by default.
     Raises: ValueError if x does not have the shape of that diagonal; IndexError if the axis is out of range.
-    >>> mg.put_diagonal([1.0, 2.0], shape=(2, 2)).tolist()
+    >>> mg.ops.put_diagonal([1.0, 2.0], shape=(2, 2)).tolist()
     [[1.0, 0.0], [0.0, 2.0]]
     See: torch.diag_embed."""
     return xp.put_diagonal(x, shape, offset, axis1, axis2)
@@ -567,7 +567,7 @@ def diag(xp, x, *, k=0):
     return xp.diag(x, k)
 
 
-@linear(x=lambda xp, upstream, k: xp.diag(upstream, k))
+@linear(x=lambda xp, upstream, k: xp.diag(upstream, k), public=False)
 def undiag(xp, x, *, shape, k=0):
     """The transpose of `diag`: a diagonal put back into zeros, or read off.
 
@@ -576,7 +576,7 @@ def undiag(xp, x, *, shape, k=0):
         shape: the shape from before `diag`: of a row or of a matrix.
         k: which diagonal, as given to `diag`; 0 by default.
     Raises: ValueError if x does not have the shape that `diag` makes.
-    >>> mg.undiag([1.0, 2.0], shape=(2, 3)).tolist()
+    >>> mg.ops.undiag([1.0, 2.0], shape=(2, 3)).tolist()
     [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
     See: mg.diag."""
     return xp.undiag(x, shape, k)

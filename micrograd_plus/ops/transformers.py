@@ -131,6 +131,7 @@ def grouped_matmul(xp, x, weights, experts):
 @multilinear(
     a=lambda xp, upstream, b, experts: xp.grouped_matmul(b, xp.mT(upstream), experts),
     b=lambda xp, upstream, a, experts: xp.grouped_matmul(a, upstream, experts),
+    public=False,
 )
 def expert_products(xp, a, b, experts, *, count):
     """For each expert, aᵀ @ b of its own rows: the gradient of the matrices of `grouped_matmul`.
@@ -143,7 +144,7 @@ def expert_products(xp, a, b, experts, *, count):
         count: the number of experts there are.
     Returns: a tensor of the common dtype of a and b.
     Raises: IndexError for an expert of count or more, or where the rows differ in number.
-    >>> mg.expert_products([[1.0], [2.0], [3.0]], [[1.0], [1.0], [1.0]], [0, 0, 1], count=2).tolist()
+    >>> mg.ops.expert_products([[1.0], [2.0], [3.0]], [[1.0], [1.0], [1.0]], [0, 0, 1], count=2).tolist()
     [[[3.0]], [[3.0]]]
     See: `grouped_matmul`."""
     return xp.expert_products(a, b, experts, count)
@@ -152,7 +153,7 @@ def expert_products(xp, a, b, experts, *, count):
 # Attention ------------------
 
 
-@op
+@op(public=False)
 def masked_softmax(xp, x, *, axis=-1):
     """Softmax in which a row of nothing but minus infinity weighs nothing: 0 everywhere.
 
@@ -160,10 +161,10 @@ def masked_softmax(xp, x, *, axis=-1):
     Args:
         x: scores.
         axis: the axis, or axes, along which weights add up to 1; default -1.
-    >>> mg.masked_softmax([[0.0, 0.0, -np.inf], [-np.inf, -np.inf, -np.inf]]).tolist()
+    >>> mg.ops.masked_softmax([[0.0, 0.0, -np.inf], [-np.inf, -np.inf, -np.inf]]).tolist()
     [[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
     See: `softmax`, where such a row is not a number."""
-    e = xp.exp(x - xp.top(x, axis=axis))
+    e = xp.exp(x - xp.finite_max(x, axis=axis))
     total = xp.sum(e, axis=axis, keepdims=True)
     return e / xp.where(total == 0, 1.0, total)
 
@@ -174,7 +175,7 @@ def _(xp, upstream, out, axis):
     return out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True))
 
 
-@nondifferentiable
+@nondifferentiable(public=False)
 def attention_mask(xp, query, key, allowed=None, *, causal=False, window=None):
     """The mask of attention: 0 where a query may look, minus infinity elsewhere.
 
@@ -191,7 +192,7 @@ def attention_mask(xp, query, key, allowed=None, *, causal=False, window=None):
     Raises: TypeError if allowed is not made of True and False. ValueError if the window is less than 1, or allowed does
         not broadcast.
     >>> x = np.ones((3, 1))
-    >>> mg.attention_mask(x, x, causal=True, window=2).tolist()
+    >>> mg.ops.attention_mask(x, x, causal=True, window=2).tolist()
     [[0.0, -inf, -inf], [0.0, 0.0, -inf], [-inf, 0.0, 0.0]]
     See: torch.nn.functional.scaled_dot_product_attention, whose attn_mask this is; Beltagy, Peters and Cohan,
         "Longformer", 2020, for windows."""

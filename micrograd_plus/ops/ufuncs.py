@@ -5,7 +5,7 @@ from math import log as ln, pi
 
 from ..backends.shapes import ndim, shape
 from ..core.define import elementwise, mask, nondifferentiable, real_only
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import absolute, multiply, where
 from .comparisons import equal, isclose
 from .complexes import imag, real
@@ -147,7 +147,7 @@ def nan_to_num(xp, x, *, copy=True, nan=0.0, posinf=None, neginf=None):
     return xp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-@names_itself
+@prefixes_errors
 def fabs(x):
     """Absolute value of real numbers, as floats.
 
@@ -165,7 +165,7 @@ def fabs(x):
     return size
 
 
-@names_itself
+@prefixes_errors
 def real_if_close(x, tol=100.0):
     """Real numbers of complex ones whose imaginary parts are rounding; else the numbers as they are.
 
@@ -189,7 +189,7 @@ def real_if_close(x, tol=100.0):
 # Choosing -------------------
 
 
-@names_itself
+@prefixes_errors
 def select(condlist, choicelist, default=0.0):
     """The first of several choices whose condition holds, entry by entry.
 
@@ -216,7 +216,7 @@ def select(condlist, choicelist, default=0.0):
 # Questions ------------------
 
 
-@names_itself
+@prefixes_errors
 def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
     """Whether two are equal up to rounding, everywhere.
 
@@ -235,7 +235,7 @@ def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
     return bool(every(isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)))
 
 
-@names_itself
+@prefixes_errors
 def array_equal(a1, a2):
     """Whether two have the same shape and the same entries.
 
@@ -264,7 +264,7 @@ def argwhere(xp, x):
     return xp.argwhere(x)
 
 
-@names_itself
+@prefixes_errors
 def nonzero(x):
     """The places of the entries that are not 0, as a row of indices for each axis: `x[mg.nonzero(x)]` picks them.
 
@@ -296,7 +296,7 @@ def argpartition(xp, x, *, kth, axis=-1):
     return xp.argpartition(x, kth, axis=axis)
 
 
-@names_itself
+@prefixes_errors
 def partition(x, kth, axis=-1):
     """The entries with that of a rank in its place: smaller ones before it, larger ones behind, in no order.
 

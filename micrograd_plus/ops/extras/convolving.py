@@ -7,7 +7,7 @@ from itertools import product
 
 from ...backends.shapes import ndim, shape
 from ...core.define import multilinear, wraps_op
-from ...core.errors import names_itself
+from ...core.messages import prefixes_errors
 from ..products import tensordot
 from ..shape import flip, getitem, moveaxis, pad
 
@@ -27,7 +27,7 @@ def _convolve(xp, a, b):
 
 
 @wraps_op(_convolve, namespace=True)
-@names_itself
+@prefixes_errors
 def convolve(a, b, mode="full", axes=None, dot_axes=((), ())):
     """Convolution: one array turned round and moved along another, the products added up at each place.
 

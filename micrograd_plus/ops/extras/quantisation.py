@@ -10,15 +10,15 @@ points are constants unless an operation says that it learns them.
 
 from ...core.composite import composite
 from ...core.define import elementwise, nondifferentiable, op, real_only, wraps_op
-from ...core.errors import names_itself
+from ...core.messages import prefixes_errors
 from ..casts import astype
 from ..convolution import conv2d
 from ..shape import reshape
 
 
-@nondifferentiable
+@nondifferentiable(public=False)
 @real_only
-def fits(xp, x, scale, zero_point, *, low, high):
+def is_unclipped(xp, x, scale, zero_point, *, low, high):
     """Whether a number is rounded to one between low and high, so that nothing of it is cut off.
 
     low ≤ round(x / scale + zero_point) ≤ high, entry by entry; halves are rounded to even. There is no gradient.
@@ -28,7 +28,7 @@ def fits(xp, x, scale, zero_point, *, low, high):
         zero_point: the integer that stands for 0.
         low, high: the first and the last integer, such as -128 and 127 for int8.
     Returns: a tensor of True and False.
-    >>> mg.fits([1.0, 20.0], 0.1, 0, low=-128, high=127).tolist()
+    >>> mg.ops.is_unclipped([1.0, 20.0], 0.1, 0, low=-128, high=127).tolist()
     [True, False]
     See: `fake_quantize`, whose gradient passes where this holds."""
     nearest = xp.round(x / scale + zero_point)
@@ -36,7 +36,7 @@ def fits(xp, x, scale, zero_point, *, low, high):
 
 
 @elementwise(
-    x=lambda xp, x, scale, zero_point, low, high: xp.fits(x, scale, zero_point, low=low, high=high) / scale,
+    x=lambda xp, x, scale, zero_point, low, high: xp.is_unclipped(x, scale, zero_point, low=low, high=high) / scale,
 )
 def _quantize(xp, x, scale, zero_point, *, low=-128, high=127):
     """The nearest whole number of steps, from `low` to `high`. The gradient passes as if it were not rounded."""
@@ -44,7 +44,7 @@ def _quantize(xp, x, scale, zero_point, *, low=-128, high=127):
 
 
 @wraps_op(_quantize, namespace=True)
-@names_itself
+@prefixes_errors
 def quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None):
     """Quantisation: the nearest whole number of steps, from low to high, still as floats.
 
@@ -78,7 +78,7 @@ def _dequantize(xp, q, scale, zero_point):
 
 
 @wraps_op(_dequantize, namespace=True)
-@names_itself
+@prefixes_errors
 def dequantize(q, scale, zero_point=0, *, axis=None):
     """Dequantisation: what whole numbers stand for, (q - zero_point) * scale.
 
@@ -108,13 +108,13 @@ def _(xp, x, scale, zero_point, low, high, estimator):
     if estimator == "identity":
         return 1
     if estimator == "clipped":
-        return xp.fits(x, scale, zero_point, low=low, high=high)
+        return xp.is_unclipped(x, scale, zero_point, low=low, high=high)
     place = (x / scale + zero_point - (low + high) / 2) / ((high - low) / 2)
     return 1 - xp.square(xp.tanh(place))
 
 
 @wraps_op(_fake_quantize, namespace=True)
-@names_itself
+@prefixes_errors
 def fake_quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None, estimator="clipped"):
     """Fake quantisation: rounded as it would be stored, and brought back.
 
@@ -148,7 +148,7 @@ def fake_quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None, esti
     return _fake_quantize(x, scale, zero_point, low=low, high=high, estimator=estimator)
 
 
-@elementwise(x=lambda xp, x, step, low, high: xp.fits(x, step, 0, low=low, high=high))
+@elementwise(x=lambda xp, x, step, low, high: xp.is_unclipped(x, step, 0, low=low, high=high))
 def _fake_quantize_lsq(xp, x, step, *, low=-128, high=127, grad_factor=1.0):
     """Rounded to a learned step."""
     return xp.clip(xp.round(x / step), low, high) * step
@@ -158,12 +158,12 @@ def _fake_quantize_lsq(xp, x, step, *, low=-128, high=127, grad_factor=1.0):
 def _(xp, x, step, low, high, grad_factor):
     """A longer step moves the result by what rounding did, or, where x was cut off, moves the end of the range."""
     steps = x / step
-    within = xp.fits(x, step, 0, low=low, high=high)
+    within = xp.is_unclipped(x, step, 0, low=low, high=high)
     return (xp.clip(xp.round(steps), low, high) - steps * within) * grad_factor
 
 
 @wraps_op(_fake_quantize_lsq, namespace=True)
-@names_itself
+@prefixes_errors
 def fake_quantize_lsq(x, step, *, low=-128, high=127, axis=None, grad_factor=1.0):
     """Fake quantisation with a step that is learned (LSQ).
 
@@ -206,18 +206,18 @@ def _quantized_matmul(xp, a, b, a_scale, b_scale, a_zero_point, b_zero_point, *,
 def _(xp, upstream, a, b, a_scale, b_scale, a_zero_point, b_zero_point, low, high):
     """As through the product with the rounded other one; what was cut off receives nothing."""
     right = xp.fake_quantize(b, b_scale, b_zero_point, low=low, high=high)
-    return xp.matmul(upstream, xp.mT(right)) * xp.fits(a, a_scale, a_zero_point, low=low, high=high)
+    return xp.matmul(upstream, xp.mT(right)) * xp.is_unclipped(a, a_scale, a_zero_point, low=low, high=high)
 
 
 @_quantized_matmul.rule("b")
 def _(xp, upstream, a, b, a_scale, b_scale, a_zero_point, b_zero_point, low, high):
     """As through the product with the rounded other one; what was cut off receives nothing."""
     left = xp.fake_quantize(a, a_scale, a_zero_point, low=low, high=high)
-    return xp.matmul(xp.mT(left), upstream) * xp.fits(b, b_scale, b_zero_point, low=low, high=high)
+    return xp.matmul(xp.mT(left), upstream) * xp.is_unclipped(b, b_scale, b_zero_point, low=low, high=high)
 
 
 @wraps_op(_quantized_matmul, namespace=True)
-@names_itself
+@prefixes_errors
 def quantized_matmul(a, b, a_scale, b_scale, a_zero_point=0, b_zero_point=0, *, low=-128, high=127):
     """Matrix product of two matrices that are rounded first, and multiplied as whole numbers.
 
@@ -246,9 +246,9 @@ def _quantized_conv2d(
 ):  # fmt: skip
     """The convolution of a rounded image with rounded weights, over whole numbers."""
     image = xp.quantize(x, x_scale, x_zero_point, low=low, high=high) - xp.stop_gradient(x_zero_point)
-    kernel = xp.quantize(weight, xp.expand_dims(xp.channels(weight_scale), axis=1), 0, low=low, high=high)
+    kernel = xp.quantize(weight, xp.expand_dims(xp.as_channels(weight_scale), axis=1), 0, low=low, high=high)
     whole = xp.conv2d(image, kernel, stride=stride, padding=padding, dilation=dilation, groups=groups)
-    out = whole * xp.stop_gradient(x_scale) * xp.stop_gradient(xp.channels(weight_scale))
+    out = whole * xp.stop_gradient(x_scale) * xp.stop_gradient(xp.as_channels(weight_scale))
     return out if bias is None else out + xp.by_channel(bias, xp.shape(out))
 
 
@@ -261,10 +261,10 @@ def _(
     groups, low, high,
 ):  # fmt: skip
     """As through the convolution with the rounded weights; what was cut off receives nothing."""
-    scale = xp.expand_dims(xp.channels(weight_scale), axis=1)
+    scale = xp.expand_dims(xp.as_channels(weight_scale), axis=1)
     kernel = xp.fake_quantize(weight, scale, 0, low=low, high=high)
     received = _to_image(xp, upstream, kernel, x_shape, weight_shape, stride, padding, dilation, groups)
-    return received * xp.fits(x, x_scale, x_zero_point, low=low, high=high)
+    return received * xp.is_unclipped(x, x_scale, x_zero_point, low=low, high=high)
 
 
 @_quantized_conv2d.rule("weight")
@@ -273,17 +273,17 @@ def _(
     high,
 ):  # fmt: skip
     """As through the convolution of the rounded image; what was cut off receives nothing."""
-    scale = xp.expand_dims(xp.channels(weight_scale), axis=1)
+    scale = xp.expand_dims(xp.as_channels(weight_scale), axis=1)
     image = xp.fake_quantize(x, x_scale, x_zero_point, low=low, high=high)
     received = _to_weight(xp, upstream, image, weight_shape, stride, padding, dilation, groups)
-    return received * xp.fits(weight, scale, 0, low=low, high=high)
+    return received * xp.is_unclipped(weight, scale, 0, low=low, high=high)
 
 
 _quantized_conv2d.rule("bias")(_to_bias)
 
 
 @wraps_op(_quantized_conv2d, namespace=True)
-@names_itself
+@prefixes_errors
 def quantized_conv2d(
     x, weight, x_scale, weight_scale, x_zero_point=0, bias=None, *,
     stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, low=-128, high=127,

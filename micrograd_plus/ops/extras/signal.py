@@ -3,8 +3,8 @@
 from ...backends.shapes import shape
 from ...core.composite import composite
 from ...core.define import linear, nondifferentiable
-from ...core.errors import names_itself
-from ..casts import ones_beside
+from ...core.messages import prefixes_errors
+from ..casts import new_ones
 from ..shape import pad
 
 # Frames ---------------------
@@ -89,7 +89,7 @@ def mel_filters(xp, x, *, n_mels, n_fft, sample_rate, fmin=0.0, fmax=None):
     return xp.mel_filters(x, n_mels, n_fft, sample_rate, fmin, fmax)
 
 
-@composite
+@composite(public=False)
 def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflect", normalized=False, onesided=True):
     """The Fourier transforms of the frames of a signal, each seen through a window.
 
@@ -107,7 +107,7 @@ def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflec
     Raises: ValueError if a frame is longer than the signal, or for another pad_mode or a hop_length less than 1.
         TypeError for complex signals with onesided.
     >>> wave = np.cos(np.pi / 2 * np.arange(8))
-    >>> mg.abs(mg.signal.windowed_spectra(wave, np.ones(4), hop_length=4, center=False)).round(6).tolist()
+    >>> mg.abs(mg.ops.windowed_spectra(wave, np.ones(4), hop_length=4, center=False)).round(6).tolist()
     [[0.0, 0.0], [2.0, 2.0], [0.0, 0.0]]
     See: `stft`, which prepares the window."""
     length = xp.shape(window)[-1]
@@ -118,7 +118,7 @@ def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflec
     return xp.mT(xp.rfft(seen, axis=-1, norm=norm) if onesided else xp.fft(seen, axis=-1, norm=norm))
 
 
-@names_itself
+@prefixes_errors
 def stft(
     x, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
     onesided=True,
@@ -150,7 +150,7 @@ def stft(
     win_length = n_fft if win_length is None else win_length
     hop_length = n_fft // 4 if hop_length is None else hop_length
     if window is None:
-        window = ones_beside(x, shape=(win_length,))
+        window = new_ones(x, shape=(win_length,))
     elif isinstance(window, str):
         if window != "hann":
             raise ValueError(f'stft: window is "hann", an array, or None; got {window!r}')

@@ -8,12 +8,12 @@ SciPy.
 from math import inf, log as ln, pi, sqrt as root
 
 from ...core.define import elementwise, nondifferentiable, wraps_op
-from ...core.errors import names_itself
+from ...core.messages import prefixes_errors
 from ..activations import logsigmoid, sigmoid
 from ..arithmetic import absolute, multiply, positive, reciprocal, where
 from ..comparisons import isnan, logical_and, logical_not
 from ..exponentials import erfc, exp, log
-from ..reductions import logsumexp as _logsumexp, sum as added_up, top
+from ..reductions import finite_max, logsumexp as _logsumexp, sum as added_up
 from ..rounding import sign
 from ..shape import squeeze_axes
 
@@ -210,7 +210,7 @@ def _iv(xp, x, *, v):
 
 
 @wraps_op(_iv, namespace=True)
-@names_itself
+@prefixes_errors
 def iv(v, x):
     """Modified Bessel function of any real order.
 
@@ -233,7 +233,7 @@ def _ive(xp, x, *, v):
 
 
 @wraps_op(_ive, namespace=True)
-@names_itself
+@prefixes_errors
 def ive(v, x):
     """Modified Bessel function of any real order, scaled so that it does not overflow.
 
@@ -256,7 +256,7 @@ def _jv(xp, x, *, v):
 
 
 @wraps_op(_jv, namespace=True)
-@names_itself
+@prefixes_errors
 def jv(v, x):
     """Bessel function of the first kind, of any real order.
 
@@ -283,7 +283,7 @@ def _yn(xp, x, *, n):
 
 
 @wraps_op(_yn, namespace=True)
-@names_itself
+@prefixes_errors
 def yn(n, x):
     """Bessel function of the second kind, of a whole order.
 
@@ -353,7 +353,7 @@ def _polygamma(xp, x, *, n):
 
 
 @wraps_op(_polygamma, namespace=True)
-@names_itself
+@prefixes_errors
 def polygamma(n, x):
     """Polygamma function: the n-th derivative of the digamma function.
 
@@ -484,7 +484,7 @@ def _gammainc(xp, a, x):
 
 
 @wraps_op(_gammainc, namespace=True)
-@names_itself
+@prefixes_errors
 def gammainc(a, x):
     """Lower incomplete gamma function, as a share of the whole.
 
@@ -506,7 +506,7 @@ def _gammaincc(xp, a, x):
 
 
 @wraps_op(_gammaincc, namespace=True)
-@names_itself
+@prefixes_errors
 def gammaincc(a, x):
     """Upper incomplete gamma function, as a share of the whole.
 
@@ -529,7 +529,7 @@ def _betainc(xp, a, b, x):
 
 
 @wraps_op(_betainc, namespace=True)
-@names_itself
+@prefixes_errors
 def betainc(a, b, x):
     """Incomplete beta function, as a share of the whole.
 
@@ -548,7 +548,7 @@ def betainc(a, b, x):
 # Sums of exponentials -------
 
 
-@names_itself
+@prefixes_errors
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     """Logarithm of a sum of exponentials, each times a factor.
 
@@ -569,7 +569,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     a = multiply(a, 1.0) + multiply(1.0 if b is None else b, 0.0)
     b = multiply(1.0 if b is None else b, 1.0)
     counted = where(b == 0, -inf, a)
-    largest = top(counted, axis=axis)
+    largest = finite_max(counted, axis=axis)
     total = added_up(b * exp(where(b == 0, 0.0, a - largest)), axis=axis, keepdims=True)
     size = log(absolute(total) if return_sign else total) + largest
     out = size if keepdims else squeeze_axes(size, axis=axis)

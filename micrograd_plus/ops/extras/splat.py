@@ -85,7 +85,7 @@ def _(xp, upstream, alpha, colours, background, light, stop):
     drawn = alpha * (light >= stop)
     towards = xp.matmul(colours - background, xp.mT(upstream))
     seen = xp.recurrence(1 - drawn, drawn * towards, axis=0, reverse=True)
-    return light * (towards - xp.shift(seen, axis=0, reverse=True)) * (light >= stop)
+    return light * (towards - xp.shift_by_one(seen, axis=0, reverse=True)) * (light >= stop)
 
 
 @blend.rule("colours")

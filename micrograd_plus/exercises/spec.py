@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ..backends import devices
-from .student import ALL, carry_out
+from .sandboxed import ALL, carry_out
 
 np = devices.device("cpu").library
 
@@ -74,17 +74,17 @@ class Mistake:
     `sign` recognises by what the difference looks like, and is asked where no wrong answer agrees.
     """
 
-    __slots__ = ("hints", "row", "sign", "thing", "title")
+    __slots__ = ("hints", "id", "sign", "title", "wrong_answer")
 
     def __init__(self, row: str, title: str, hints: Sequence[str], thing: Any = None, sign: Any = None):
-        self.row, self.title, self.hints, self.thing, self.sign = row, title, tuple(hints), thing, sign
+        self.id, self.title, self.hints, self.wrong_answer, self.sign = row, title, tuple(hints), thing, sign
 
     def __repr__(self) -> str:
-        return f"<mistake {self.row}: {self.title}>"
+        return f"<mistake {self.id}: {self.title}>"
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
-        return {"row": self.row, "title": self.title, "hints": list(self.hints)}
+        return {"id": self.id, "title": self.title, "hints": list(self.hints)}
 
 
 class Exercise:
@@ -95,7 +95,7 @@ class Exercise:
     """Of an exercise about a walk, what makes the record that is to be looked at, by a seed or a number."""
     show_right: Any = None
     """Where a wrong rule is planted in it, what makes the same record without."""
-    handed_out = False
+    has_own_walk = False
     """Whether the student is shown the very numbers that are asked about. What they are drawn from is then the number
     of his walk, which is no secret."""
     marked: ClassVar[Callable[..., Any]]
@@ -114,7 +114,7 @@ class Exercise:
         draw: Callable[[Any], list[Case]],
         right: Any,
         reads: Sequence[str] = (),
-        words: Sequence[str] = (),
+        functions: Sequence[str] = (),
         mistakes: Sequence[Mistake] | Callable[[], Sequence[Mistake]] = (),
         namespace: Any = None,
         judge: Any = None,
@@ -122,12 +122,13 @@ class Exercise:
     ):
         if kind not in KINDS:
             raise ValueError(f"an exercise is of one of the kinds {', '.join(KINDS)}; got {kind!r}")
-        unknown = sorted(set(words) - ALL.keys())
+        unknown = sorted(set(functions) - ALL.keys())
         if unknown:
             raise ValueError(f"{id}: xp has no word {unknown[0]!r} to allow")
         self.id, self.kind, self.group, self.title = id, kind, group, title
         self.prompt, self.starter, self.parts, self.reads = prompt, starter, tuple(parts), tuple(reads)
-        self.words, self.draw, self.right, self.namespace, self.judge = tuple(words), draw, right, namespace, judge
+        self.functions, self.draw, self.right = tuple(functions), draw, right
+        self.namespace, self.judge = namespace, judge
         self.limits = {"seconds": 5.0, "megabytes": 512.0, **(limits or {})}
         self._mistakes = mistakes
 
@@ -154,9 +155,9 @@ class Exercise:
     def cases(self, seed: Any) -> list[Case]:
         """Fresh inputs: plain ones, and every declared edge. `seed` is a whole number, or several; of what is handed
         out it is the number of a walk."""
-        return self.draw(seed if self.handed_out else np.random.default_rng(seed))
+        return self.draw(seed if self.has_own_walk else np.random.default_rng(seed))
 
-    def carried_out(self, thing: Any, request: dict[str, Any]) -> dict[str, Any]:
+    def run(self, thing: Any, request: dict[str, Any]) -> dict[str, Any]:
         """The outcome of an answer of our own, which may speak of more words than a student's. The engine's rules write
         over nothing, which the tests of every operation hold."""
         trusted = thing is self.right and self.namespace is not None

@@ -7,10 +7,10 @@ from __future__ import annotations
 from ... import ops
 from ...backends import devices
 from ...checks.samples import real
-from ..declared import declare
-from ..exercise import GROUPS
-from ..functions import function_exercise
-from .making import by_hand, find, rules, twice, whole_rule
+from ..from_functions import function_exercise
+from ..registered import register
+from ..spec import GROUPS
+from .builders import by_hand, find, rules, twice, whole_rule
 
 np = devices.device("cpu").library
 GROUP = GROUPS[2]
@@ -25,7 +25,7 @@ def outer(upstream, x):
     return upstream[:, None] * x[None, :]
 
 
-declare(function_exercise(
+register(function_exercise(
     "matvec.weight", outer, kind="rule", group=GROUP, title="the matrix of a matrix times a vector",
     prompt="y = W @ x, where W has shape (m, n) and x has shape (n,). What does W receive when `upstream` arrives at "
            "y?",

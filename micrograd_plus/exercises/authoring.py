@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..backends import devices
-from .declared import declare
-from .exercise import GROUPS, Exercise, Mistake
-from .functions import Inputs, function_exercise
-from .student import carry_out
+from .from_functions import Inputs, function_exercise
+from .registered import register
+from .sandboxed import carry_out
+from .spec import GROUPS, Exercise, Mistake
 
 np = devices.device("cpu").library
 
@@ -79,7 +79,7 @@ def define(
             mistakes=known, answers=answers, starter=starter,
         )  # fmt: skip
         told = proof(exercise, draws)
-        declare(exercise)
+        register(exercise)
         print(f"{id}: {told}")  # noqa: T201 - the cell of a notebook shows it
         return right
 
@@ -99,13 +99,13 @@ def of_notebook(given: Any) -> Any:
 def tried(exercise: Exercise, thing: Any, seed: int) -> tuple[Any, Any]:
     """The cases of a seed, and the result of an answer of ours on them."""
     cases = exercise.cases(seed)
-    return cases, exercise.mark(cases, [exercise.carried_out(thing, case.request) for case in cases])
+    return cases, exercise.mark(cases, [exercise.run(thing, case.request) for case in cases])
 
 
 def proof(exercise: Exercise, draws: int = DRAWS) -> str:
     """The sentence that says an exercise holds; `NotProved` where it does not."""
     for case in exercise.cases(0):
-        first, second = (exercise.carried_out(exercise.right, case.request)["values"] for _ in range(2))
+        first, second = (exercise.run(exercise.right, case.request)["values"] for _ in range(2))
         if not all(np.array_equal(first[name], second[name], equal_nan=True) for name in first):
             raise NotProved(f"{exercise.id}: the right answer gives other numbers when it is called again")
     for seed in range(draws):
@@ -115,7 +115,7 @@ def proof(exercise: Exercise, draws: int = DRAWS) -> str:
             raise NotProved(f"{exercise.id}: its own right answer is called wrong on draw {seed}: {what}")
     named = 0
     for mistake in exercise.mistakes:
-        if mistake.thing is not None:
+        if mistake.wrong_answer is not None:
             named += 1
             proved_mistake(exercise, mistake)
     scored = starter_score(exercise)
@@ -126,7 +126,7 @@ def proof(exercise: Exercise, draws: int = DRAWS) -> str:
 
 def proved_mistake(exercise: Exercise, mistake: Mistake, seed: int = 1) -> None:
     """See that a mistake is caught and named, and that nothing said of it tells the answer."""
-    cases, result = tried(exercise, mistake.thing, seed)
+    cases, result = tried(exercise, mistake.wrong_answer, seed)
     if result.right:
         raise NotProved(f"{exercise.id}: the mistake {mistake.title!r} is not caught")
     if result.mistake is None or not same_mistake(result.mistake, mistake):
@@ -143,7 +143,7 @@ def proved_mistake(exercise: Exercise, mistake: Mistake, seed: int = 1) -> None:
 
 def same_mistake(a: Mistake, b: Mistake) -> bool:
     """Whether two mistakes are one: of one title, or of one row of the catalogue."""
-    return a is b or a.title == b.title or (a.row == b.row and a.row.startswith("M"))
+    return a is b or a.title == b.title or (a.id == b.id and a.id.startswith("M"))
 
 
 NUMBER = re.compile(r"\d+\.?\d*(?:e[-+]?\d+)?")
@@ -153,7 +153,7 @@ def leaked(exercise: Exercise, cases: Sequence[Any], texts: Sequence[str]) -> tu
     """A text that holds an entry of the right answers to four digits, and that entry; None where none does."""
     entries: set[str] = set()
     for case in cases:
-        for value in exercise.carried_out(exercise.right, case.request)["values"].values():
+        for value in exercise.run(exercise.right, case.request)["values"].values():
             finite = np.abs(value[np.isfinite(value)]).reshape(-1)
             entries |= {f"{each:.4g}" for each in finite[:200].tolist()}
     telling = {each for each in entries if len(each.replace(".", "").lstrip("0").partition("e")[0]) >= 4}

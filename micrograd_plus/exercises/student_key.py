@@ -11,29 +11,29 @@ import hashlib
 import hmac
 import json
 
-from .replies import Said
+from .reply import Said
 
 YOUR_ID = "YOUR ID"
 """What stands in a notebook until a student writes his own id there."""
 NUMBERS = 1_000_000
-EVERYBODYS = 0
+SHARED_WALK = 0
 """The number of the walk that is looked at without a sheet."""
 
 _mine: dict[str, str | int] = {}
 
 
-def key_of(secret: str) -> str:
+def derive_key(secret: str) -> str:
     """What is handed out of an assignment's secret."""
     return hmac.digest(secret.encode(), b"sheets", "sha256")[:8].hex()
 
 
-def number_of(key: str, student: str, exercise: str, attempt: int = 1) -> int:
+def walk_number(key: str, student: str, exercise: str, attempt: int = 1) -> int:
     """The number of a student's walk. Capital letters and spaces around an id make no other student of it."""
     said = json.dumps([student.strip().casefold(), exercise, attempt])
     return int(hashlib.sha256(f"{key} {said}".encode()).hexdigest(), 16) % NUMBERS
 
 
-def sheet(key: str, student: str, attempt: int = 1) -> str:
+def identify(key: str, student: str, attempt: int = 1) -> str:
     """Say whose notebook this is: the walks in which something is to be found are then this student's own.
 
     Args:
@@ -43,7 +43,7 @@ def sheet(key: str, student: str, attempt: int = 1) -> str:
     Returns: a sentence that says whose walks are shown.
     Example:
         >>> from micrograd_plus import exercises
-        >>> exercises.sheet("5f0c2a9b1d3e4f60", "a17")
+        >>> exercises.identify("5f0c2a9b1d3e4f60", "a17")
         The walks shown here are those of a17.
 
     See: `named`, whose `show` makes the walk.
@@ -56,8 +56,8 @@ def sheet(key: str, student: str, attempt: int = 1) -> str:
     return Said(f"The walks shown here are those of {student.strip()}.")
 
 
-def my_number(exercise: str) -> int:
+def own_walk_number(exercise: str) -> int:
     """The number of the walk of an exercise that is to be looked at here."""
     if not _mine:
-        return EVERYBODYS
-    return number_of(str(_mine["key"]), str(_mine["student"]), exercise, int(_mine["attempt"]))
+        return SHARED_WALK
+    return walk_number(str(_mine["key"]), str(_mine["student"]), exercise, int(_mine["attempt"]))

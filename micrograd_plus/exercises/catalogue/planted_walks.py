@@ -12,9 +12,9 @@ from ...backends import devices
 from ...checks import museum
 from ...tensor import tensor
 from ...tracing import Trace, compare, record
-from ..asking import array
-from ..comparing import Wrong
-from ..exercise import Mistake
+from ..compare import Wrong
+from ..question import array
+from ..spec import Mistake
 
 np = devices.device("cpu").library
 

@@ -24,14 +24,14 @@ from ..core.define import operations
 from ..core.operation import Op
 from ..core.rule import Rule, keep_promise
 from ..tensor import tensor
-from .adapting import ENGINE, adapted, adapted_whole
-from .comparing import MOVING, nudged
-from .edges import EDGES, WITH_CONVENTIONS, WITHOUT_A_SLOPE
-from .exercise import SECOND, Case, Exercise, Mistake, Part
-from .marking import marked
+from .compare import MOVING, nudged
+from .edge_cases import EDGES, WITH_CONVENTIONS, WITHOUT_A_SLOPE
+from .mark import marked
 from .mutants import mistakes_of, wrong_twice
-from .student import ALL, OWN, carry_out
-from .student.moving import STEP, Moving, following
+from .rule_answers import ENGINE, adapted, adapted_whole
+from .sandboxed import ALL, OWN, carry_out
+from .sandboxed.dual import STEP, Moving, following
+from .spec import SECOND, Case, Exercise, Mistake, Part
 from .words import words_for
 
 np = devices.device("cpu").library
@@ -75,13 +75,13 @@ def rule_exercise(name: str, *, group: str = "numbers and the chain", whole: boo
     right = right_answer(op, served, whole)
     maker.right = right
     words = words_for(rules)
-    maker.words = words
+    maker.functions = words
     made = Exercise(
         id or name, kind="rule", group=group,
         title=title or f"the rule of {op.name} for {' and '.join(served)}{', twice' if twice else ''}",
         prompt=prompt(op, served, local, whole, reads, words, asks) + (ON_NUMBERS_THAT_MOVE if twice else ""),
         starter=starter(id or name, op, served, reads, local),
-        parts=PARTS_TWICE if twice else PARTS, draw=maker, right=right, reads=reads, words=words,
+        parts=PARTS_TWICE if twice else PARTS, draw=maker, right=right, reads=reads, functions=words,
         mistakes=lambda: [*(m for m in mistakes_of(op, served, rules, whole) if not whole or differs(made, m)),
                           *(wrong_twice(op, served, rules, right) if twice else [])],
         namespace=ENGINE,
@@ -94,7 +94,7 @@ def differs(exercise: Exercise, mistake: Mistake) -> bool:
     none."""
     cases = exercise.cases(0)
     return not marked(
-        exercise, cases, [exercise.carried_out(mistake.thing, case.request) for case in cases], False
+        exercise, cases, [exercise.run(mistake.wrong_answer, case.request) for case in cases], False
     ).right
 
 
@@ -183,7 +183,7 @@ class Maker:
         self.op, self.served, self.reads, self.calls = op, served, reads, calls[:6]
         self.whole, self.one_convention, self.twice = whole, one_convention, twice
         self.local = op.kind == "elementwise" and not whole
-        self.words: Sequence[str] = ()
+        self.functions: Sequence[str] = ()
         self.right: Any = None
 
     def __call__(self, rng: Any) -> list[Case]:
@@ -278,7 +278,7 @@ class Maker:
     def request(self, named: dict[str, Any], upstream: Any, answers: list[str]) -> dict[str, Any]:
         """All that a student's code is given."""
         arguments = {**named} if self.local else {**named, "upstream": upstream}
-        return {"driver": "call", "arguments": arguments, "words": list(self.words), "answers": answers}
+        return {"driver": "call", "arguments": arguments, "functions": list(self.functions), "answers": answers}
 
     def neighbours(self, sample: Sample, upstream: Any, answers: list[str]) -> list[dict[str, Any]]:
         """The same call on inputs a little to every side: of tied entries the first wins once, and the last once."""

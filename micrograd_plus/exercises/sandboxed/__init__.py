@@ -6,8 +6,8 @@ A request and an outcome are plain data. The folder can be copied as it is to wh
 nothing of the engine, and what it hands to the student leads to no operation and to no rule.
 """
 
-from .carrying import carry_out
+from .execution import carry_out
+from .namespace import ALL, OWN, Words
 from .values import Refused
-from .words import ALL, OWN, Words
 
 __all__ = ["ALL", "OWN", "Refused", "Words", "carry_out"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .exercise import Case, Mistake
+from .spec import Case, Mistake
 
 TURNED = Mistake("sign", "the sign is turned", (
     "Compare one entry of yours with what a small step of the input does to the output: do they point the same way?",

@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .exercise import GROUPS, Exercise
-from .known import listed, named
-from .sheets import YOUR_ID, key_of
+from .registry import get_exercise, list_exercises
+from .spec import GROUPS, Exercise
+from .student_key import YOUR_ID, derive_key
 
 
 class ReleaseError(Exception):
@@ -29,11 +29,11 @@ class ReleaseError(Exception):
 def lesson(name: str) -> list[Exercise]:
     """The exercises of a lesson: a group by its name or its number from 1, or ids with commas between."""
     if name.isdecimal() and 1 <= int(name) <= len(GROUPS):
-        return listed(GROUPS[int(name) - 1])
+        return list_exercises(GROUPS[int(name) - 1])
     if name in GROUPS:
-        return listed(name)
+        return list_exercises(name)
     try:
-        return [named(each.strip()) for each in name.split(",")]
+        return [get_exercise(each.strip()) for each in name.split(",")]
     except (KeyError, ValueError) as error:
         groups = "; ".join(f"{i}: {group}" for i, group in enumerate(GROUPS, start=1))
         raise ReleaseError(f"{error.args[0]}. A lesson is a group ({groups}) or ids with commas between") from error
@@ -41,7 +41,7 @@ def lesson(name: str) -> list[Exercise]:
 
 def starter_notebook(
     chosen: Sequence[Exercise], title: str, *, points: Mapping[str, float] | None = None, scored: bool = False,
-    sheet: str | None = None,
+    identify: str | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """A notebook with the prompt and the starter of each exercise; with `scored`, and a cell that scores it. `sheet` is
     the line that says whose walks are shown."""
@@ -50,7 +50,7 @@ def starter_notebook(
         markdown("title", f"# {title}\n\nEach answer is checked as soon as its cell is run, on fresh inputs. "
                           f"`exercises.hint()` gives three hints, one after the other."),
         code("setup", first, locked=True),
-        *([code("sheet", sheet)] if sheet else []),
+        *([code("identify", identify)] if identify else []),
     ]  # fmt: skip
     for each in chosen:
         worth = (points or {}).get(each.id, each.points)
@@ -108,14 +108,14 @@ class Handout(NamedTuple):
 
     def sheet(self, student: str = YOUR_ID) -> str | None:
         """The line that says whose walks are shown, where an exercise shows some."""
-        return sheet_line(self.chosen, self.key, student)
+        return identify_line(self.chosen, self.key, student)
 
 
-def sheet_line(chosen: Sequence[Exercise], key: str | None, student: str = YOUR_ID) -> str | None:
+def identify_line(chosen: Sequence[Exercise], key: str | None, student: str = YOUR_ID) -> str | None:
     """The same of any exercises."""
-    if key is None or not any(each.handed_out for each in chosen):
+    if key is None or not any(each.has_own_walk for each in chosen):
         return None
-    return f"exercises.sheet({json.dumps(key)}, {json.dumps(student)})"
+    return f"exercises.identify({json.dumps(key)}, {json.dumps(student)})"
 
 
 def read_assignment(path: Path) -> Handout:
@@ -132,11 +132,11 @@ def read_assignment(path: Path) -> Handout:
     if not isinstance(ids, list) or not ids:
         raise ReleaseError(f"{path.name}: `exercises` is a list of ids")
     try:
-        chosen = [named(each) for each in ids]
+        chosen = [get_exercise(each) for each in ids]
     except (KeyError, ValueError) as error:
         raise ReleaseError(f"{path.name}: {error.args[0]}") from error
     secret = data.get("secret")
-    key = key_of(secret) if isinstance(secret, str) else None
+    key = derive_key(secret) if isinstance(secret, str) else None
     return Handout(str(data.get("title") or path.stem), chosen, dict(data.get("points", {})), key)
 
 
@@ -157,7 +157,8 @@ def release(path: Path, folder: Path, students: Sequence[str] = ()) -> list[Path
     rows.writerows([each.id, each.title, each.kind, f"{points.get(each.id, each.points):g}"] for each in chosen)
 
     def written(sheet: str | None, scored: bool = False) -> str:
-        return json.dumps(starter_notebook(chosen, title, points=points, scored=scored, sheet=sheet), indent=1) + "\n"
+        notebook = starter_notebook(chosen, title, points=points, scored=scored, identify=sheet)
+        return json.dumps(notebook, indent=1) + "\n"
 
     files = {
         folder / f"{name}.ipynb": written(handout.sheet()),

@@ -7,15 +7,15 @@ from __future__ import annotations
 import difflib
 from functools import lru_cache
 
-from .declared import exercises
-from .exercise import GROUPS, Exercise
-from .rules import rule_exercise
+from .from_rules import rule_exercise
+from .registered import exercises
+from .spec import GROUPS, Exercise
 
 TWICE = ".twice"
 """What ends the name of a rule that is read on numbers that move as well."""
 
 
-def catalogued() -> dict[str, Exercise]:
+def load_catalogue() -> dict[str, Exercise]:
     """Every declared exercise; those that come along are declared the first time somebody asks."""
     from . import catalogue
 
@@ -23,7 +23,7 @@ def catalogued() -> dict[str, Exercise]:
     return exercises
 
 
-def named(id: str) -> Exercise:
+def get_exercise(id: str) -> Exercise:
     """The exercise of that id: a declared one, or that of any rule of the engine.
 
     Args:
@@ -32,12 +32,12 @@ def named(id: str) -> Exercise:
     Raises: KeyError, with the nearest ids, where there is none.
     Example:
         >>> from micrograd_plus import exercises
-        >>> exercises.named("softmax.x").title
+        >>> exercises.get_exercise("softmax.x").title
         'the rule of softmax for x'
 
     See: `listed`.
     """
-    known = catalogued()
+    known = load_catalogue()
     if id in known:
         return known[id]
     try:
@@ -53,7 +53,7 @@ def _of_a_rule(id: str) -> Exercise:
     return rule_exercise(id.removesuffix(TWICE), id=id, twice=id.endswith(TWICE))
 
 
-def listed(group: str | None = None) -> list[Exercise]:
+def list_exercises(group: str | None = None) -> list[Exercise]:
     """The declared exercises, of one group or all, in order.
 
     Args:
@@ -62,11 +62,11 @@ def listed(group: str | None = None) -> list[Exercise]:
     Raises: KeyError where there is no such group.
     Example:
         >>> from micrograd_plus import exercises
-        >>> len(exercises.listed()) >= 48
+        >>> len(exercises.list_exercises()) >= 48
         True
 
     See: `named`.
     """
     if group is not None and group not in GROUPS:
         raise KeyError(f"there is no group {group!r}; there are {', '.join(GROUPS)}")
-    return [each for each in catalogued().values() if group in (None, each.group)]
+    return [each for each in load_catalogue().values() if group in (None, each.group)]

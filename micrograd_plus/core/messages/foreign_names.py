@@ -101,9 +101,9 @@ METHODS = {
     "scatter": "a copy y = x.clone(); y[index] = values",
     "index_select": "mg.take(x, indices, axis)",
     "index_add": "mg.scatter_add(x, axis, index, src)",
-    "index_put": "mg.setitem(x, values, index=index)",
+    "index_put": "mg.ops.setitem(x, values, index=index)",
     "put": "x[index] = values",
-    "at": "mg.setitem(x, values, index=index)",
+    "at": "mg.ops.setitem(x, values, index=index)",
     "masked_fill": "mg.where(mask, value, x)",
     "masked_select": "x[mask]",
     "masked_scatter": "mg.where(mask, values, x)",
@@ -526,7 +526,7 @@ LAYERS = {
 }
 """Networks and training."""
 
-ELSEWHERE = {
+FOREIGN_NAMES = {
     name: instead
     for table in (IN_PLACE, METHODS, FUNCTIONS, ENGINES, LAYERS)
     for name, instead in table.items()

@@ -41,7 +41,7 @@ def last_axes(count: int) -> tuple[int, ...]:
     return tuple(range(-count, 0))
 
 
-def spread(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
+def unreduce(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
     """What a reduction along `axis` left, repeated along it again."""
     kept = tuple(1 if i in axes_of(shape, axis) else n for i, n in enumerate(shape))
     return np.broadcast_to(np.reshape(x, kept), shape)
@@ -64,7 +64,7 @@ def sigmoid(x: Any) -> Any:
     return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
 
 
-OWN = (mT, rows, count_along, last_axes, spread, unbroadcast, one_hot, sigmoid)
+OWN = (mT, rows, count_along, last_axes, unreduce, unbroadcast, one_hot, sigmoid)
 NUMPYS = [
     "abs",
     "absolute",

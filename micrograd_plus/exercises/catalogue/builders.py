@@ -13,13 +13,13 @@ from ...backends import devices
 from ...core.backward import gradients
 from ...tensor import Tensor, tensor
 from ...tracing import Trace
-from ..asking import array
-from ..declared import declare
-from ..exercise import Exercise, Part
-from ..functions import function_exercise, of_row
-from ..rules import rule_exercise
-from ..sheets import my_number
-from .planted import ELSEWHERE, Planted, Program, accused_behind, recorded
+from ..from_functions import function_exercise, of_row
+from ..from_rules import rule_exercise
+from ..question import array
+from ..registered import register
+from ..spec import Exercise, Part
+from ..student_key import own_walk_number
+from .planted_walks import ELSEWHERE, Planted, Program, accused_behind, recorded
 
 np = devices.device("cpu").library
 
@@ -27,18 +27,18 @@ np = devices.device("cpu").library
 def rules(group: str, *names: str) -> None:
     """Declare the exercises of rules of the engine."""
     for name in names:
-        declare(rule_exercise(name, group=group))
+        register(rule_exercise(name, group=group))
 
 
 def twice(group: str, *names: str) -> None:
     """Declare the exercises of rules that are read on numbers that move as well, under `NAME.twice`."""
     for name in names:
-        declare(rule_exercise(name, group=group, twice=True, id=f"{name}.twice"))
+        register(rule_exercise(name, group=group, twice=True, id=f"{name}.twice"))
 
 
 def whole_rule(group: str, name: str, title: str) -> None:
     """Declare the exercise of a rule that undoes broadcasting itself, under `NAME.whole`."""
-    declare(rule_exercise(name, group=group, whole=True, id=f"{name}.whole", title=title))
+    register(rule_exercise(name, group=group, whole=True, id=f"{name}.whole", title=title))
 
 
 def by_hand(
@@ -75,7 +75,7 @@ def by_hand(
         f"    # YOUR CODE HERE\n"
         f"    return {{{', '.join(f'{name!r}: None' for name in names)}}}\n"
     )
-    declare(made)
+    register(made)
 
 
 def computed(program: Program, given: dict[str, Any]) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def predict(
         f"    raise NotImplementedError\n"
     )
     made.show = lambda seed=0: recorded(program, drawn(inputs, seed))
-    declare(made)
+    register(made)
 
 
 def drawn(inputs: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -168,17 +168,17 @@ def find(id: str, group: str, program: Program, inputs: dict[str, Any], *, exhib
         id, right, kind="wrong rule", group=group, title="one rule of this walk is wrong", driver="value", count=1,
         inputs=lambda number: {"walk": number}, about="one rule of the walk is wrong", judge=walks.judged,
         mistakes=[accused_behind(accused), ELSEWHERE], parts=[Part("plain values", 10, "it is that step")],
-        prompt=f"Look at `exercises.named({id!r}).show()`. One rule of it is not the engine's: at which step is it "
-               f"applied first? Answer with the step's number, as the player counts them, from 1.",
+        prompt=f"Look at `exercises.get_exercise({id!r}).show()`. One rule of it is not the engine's: at which step is "
+               f"it applied first? Answer with the step's number, as the player counts them, from 1.",
     )  # fmt: skip
-    made.reads, made.handed_out = (), True
+    made.reads, made.has_own_walk = (), True
     made.starter = (
         f"{made.function_name} = None  # YOUR ANSWER in the place of None\n"
         f'exercises.check("{id}", {made.function_name})\n'
     )
-    made.show = lambda number=None: walks.walk(my_number(id) if number is None else number)
-    made.show_right = lambda number=None: walks.walk(my_number(id) if number is None else number, wrong=False)
-    declare(made)
+    made.show = lambda number=None: walks.walk(own_walk_number(id) if number is None else number)
+    made.show_right = lambda number=None: walks.walk(own_walk_number(id) if number is None else number, wrong=False)
+    register(made)
 
 
 __all__ = ["Exercise", "by_hand", "find", "predict", "rules", "twice", "whole_rule"]

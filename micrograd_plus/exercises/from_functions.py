@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..backends import devices
-from .exercise import Case, Exercise, Mistake, Part
 from .mutants import hints
 from .rows import ROWS
-from .student import ALL, carry_out
-from .student.values import asked_for
+from .sandboxed import ALL, carry_out
+from .sandboxed.values import asked_for
+from .spec import Case, Exercise, Mistake, Part
 
 np = devices.device("cpu").library
 
@@ -39,7 +39,7 @@ class Draws:
     ):
         self.inputs: Any = inputs
         self.edges, self.answers, self.driver, self.count = edges, answers, driver, count
-        self.words: Sequence[str] = ()
+        self.functions: Sequence[str] = ()
         self.right: Any = None
         self.about = "the inputs are plain"
 
@@ -59,7 +59,7 @@ class Draws:
     def case(self, part: str, about: str, arguments: dict[str, Any]) -> Case:
         """One case; the shapes that answers have are those of the right ones."""
         answers = list(self.answers or ["the answer"])
-        request = {"driver": self.driver, "arguments": arguments, "words": list(self.words), "answers": answers}
+        request = {"driver": self.driver, "arguments": arguments, "functions": list(self.functions), "answers": answers}
         outcome = carry_out(self.right, request)
         if outcome["error"] is not None:
             error = outcome["error"]
@@ -81,7 +81,7 @@ def function_exercise(
     answers: Sequence[str] | None = None,
     starter: str | None = None,
     driver: str = "call",
-    words: Sequence[str] | None = None,
+    functions: Sequence[str] | None = None,
     judge: Any = None,
     parts: Sequence[Part] | None = None,
     count: int = 4,
@@ -91,14 +91,14 @@ def function_exercise(
     """An exercise whose right answer is `right`, run as a student's would be. A mistake is a pair of a row of the
     catalogue and a wrong answer, or a `Mistake` of its own."""
     draw = Draws(inputs, edges or {}, answers, driver, count)
-    draw.words, draw.right, draw.about = tuple(sorted(ALL if words is None else words)), right, about
+    draw.functions, draw.right, draw.about = tuple(sorted(ALL if functions is None else functions)), right, about
     if parts is None and kind == "gradients":
         names = answers or ["the answer"]
         parts = [Part(name, points, f"the gradient of {name} is right")
                  for name, points in zip(names, shares(len(names)), strict=True)]  # fmt: skip
     made = Exercise(
         id, kind=kind, group=group, title=title, prompt=prompt, starter="", draw=draw, right=right, judge=judge,
-        parts=parts or (WITH_EDGES if edges else WITHOUT_EDGES), words=draw.words, limits=limits,
+        parts=parts or (WITH_EDGES if edges else WITHOUT_EDGES), functions=draw.functions, limits=limits,
         mistakes=[each if isinstance(each, Mistake) else of_row(*each) for each in mistakes],
         reads=() if isinstance(right, type) or not callable(right) else asked_for(right),
     )  # fmt: skip

@@ -15,9 +15,9 @@ from typing import Any
 from ..core.operation import Op
 from ..tensor import Tensor, tensor
 from ..tracing import Trace, record
-from .comparing import Wrong
-from .exercise import Exercise
-from .marking import Result
+from .compare import Wrong
+from .mark import Result
+from .spec import Exercise
 
 NOT_WRITTEN = "it stopped with NotImplementedError"
 """How it is told that a starter was run as it stands."""
@@ -30,7 +30,7 @@ class Reply:
     step; `result` has everything as data."""
 
     def __init__(self, exercise: Exercise, result: Result, thing: Any):
-        self.exercise, self.result, self.thing = exercise, result, thing
+        self.exercise, self.result, self.wrong_answer = exercise, result, thing
         self.stage = 0
         self.to_be_shown = self._walk_to_show()  # made here, where the line that made it is the student's own
 
@@ -105,7 +105,7 @@ class Reply:
         """The walk through the first wrong call with your rule in the place of the engine's, to be stepped through in
         the player; None where the exercise has no walk, or its numbers are the answer."""
         wrong = self.result.first_wrong
-        return None if wrong is None else walk_of(self.exercise, wrong, self.thing)
+        return None if wrong is None else walk_with_answer(self.exercise, wrong, self.wrong_answer)
 
     def to_dict(self) -> dict[str, Any]:
         """The result, as plain data."""
@@ -138,13 +138,13 @@ def shown(text: str) -> str:
     return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in hidden else c for c in text)
 
 
-def opening(trace: Any, served: Sequence[str]) -> int:
+def opening_step(trace: Any, served: Sequence[str]) -> int:
     """After how many steps a walk is opened: that of the first rule for one of these inputs has then been taken."""
     first = (step.index for step in trace.steps if set(step.rule.partition(".")[2].split("+")) & set(served))
     return next(first, -1) + 1
 
 
-def walk_of(exercise: Exercise, wrong: Wrong, thing: Any) -> Any:
+def walk_with_answer(exercise: Exercise, wrong: Wrong, thing: Any) -> Any:
     """The record of a call with a student's rule planted in a copy of its operation."""
     sample = wrong.case.expects.get("sample")
     if sample is None or not isinstance(thing, FunctionType) or wrong.kind == "refused":
@@ -170,7 +170,7 @@ def walk_of(exercise: Exercise, wrong: Wrong, thing: Any) -> Any:
             result = copy.apply(*leaves.values(), **sample.params)
             result.label = "out"
             result.backward(upstream)
-        trace.opens_at = opening(trace, served)
+        trace.opens_at = opening_step(trace, served)
         return trace if trace.steps else None
     except (Exception, SystemExit):  # noqa: BLE001 - a student's rule may raise anything, and then there is no walk
         return None

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..backends import devices
 from ..checks.museum.evidence import difference, number
-from .adapting import may_be_undone
-from .exercise import SECOND, Case, Exercise
+from .rule_answers import may_be_undone
+from .spec import SECOND, Case, Exercise
 
 np = devices.device("cpu").library
 
@@ -95,7 +95,7 @@ class Expected:
 def answers(exercise: Exercise, case: Case, request: dict[str, Any], finite: int | None = None,
             sent: dict[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
     """The right answers to a request, fitted; `sent` is what the right answer made of it, where that is known."""
-    outcome = exercise.carried_out(exercise.right, request) if sent is None else sent
+    outcome = exercise.run(exercise.right, request) if sent is None else sent
     if outcome["error"] is not None:
         raise RuntimeError(f"{exercise.id}: the right answer fails on {case.about}: {outcome['error']['message']}")
     fitted = {name: fit(case, name, value, finite) for name, value in outcome["values"].items()}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .moving import Moving, MovingWords, moves_of, set_moving
+from .dual import Moving, MovingWords, moves_of, set_moving
 from .values import Refused, called
 
 Driver = Callable[[Any, dict[str, Any], Any], Any]

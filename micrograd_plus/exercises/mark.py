@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..backends import devices
-from .comparing import MOVING, NOISE, NUMERICAL, TOLERANCE, Expected, Wrong, error_of, fit, is_single, judged
-from .exercise import SECOND, Case, Exercise, Mistake
-from .signs import read_from
+from .compare import MOVING, NOISE, NUMERICAL, TOLERANCE, Expected, Wrong, error_of, fit, is_single, judged
+from .heuristics import read_from
+from .spec import SECOND, Case, Exercise, Mistake
 
 np = devices.device("cpu").library
 
@@ -202,7 +202,7 @@ def named_mistake(
     also = [i for i, case in enumerate(cases) if case.part not in ("edges", SECOND) and i not in telling]
     for alike in (word_for_word, of_one_kind):
         for mistake in exercise.mistakes:
-            if mistake.thing is None:
+            if mistake.wrong_answer is None:
                 continue
             if all(agree(exercise, mistake, cases[i], outcomes[i], alike) for i in [*telling, *also]):
                 return mistake
@@ -214,7 +214,7 @@ def named_mistake(
 
 def agree(exercise: Exercise, mistake: Mistake, case: Case, outcome: dict[str, Any], alike: Any) -> bool:
     """Whether a known mistake gives what the student's code gave; `alike` compares errors."""
-    theirs = exercise.carried_out(mistake.thing, case.request)
+    theirs = exercise.run(mistake.wrong_answer, case.request)
     if theirs["error"] is not None or outcome["error"] is not None:
         return theirs["error"] is not None and outcome["error"] is not None and alike(theirs["error"], outcome["error"])
     if outcome["values"] is None:

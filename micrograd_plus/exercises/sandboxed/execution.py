@@ -1,6 +1,6 @@
 """Carrying out a request: the student's function (or class, or plain answer) run on one case, and what came of it.
 
-request   {"driver": name, "arguments": {name: plain}, "words": [name], "answers": [name]}
+request   {"driver": name, "arguments": {name: plain}, "functions": [name], "answers": [name]}
 outcome   {"values": {answer: array} or None, "error": None or {"kind", "message", "line"}, "wrote": [argument]}
 """
 
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .drivers import drivers
+from .namespace import Words
 from .values import copied, same, values_of
-from .words import Words
 
 LONGEST_MESSAGE = 300
 
@@ -25,7 +25,7 @@ def carry_out(thing: Any, request: dict[str, Any], xp: Any = None, watched: bool
     values, error = None, None
     try:
         with np.errstate(all="ignore"):
-            returned = drivers[request["driver"]](thing, arguments, Words(request["words"]) if xp is None else xp)
+            returned = drivers[request["driver"]](thing, arguments, Words(request["functions"]) if xp is None else xp)
             values = values_of(returned, request["answers"])
     except KeyboardInterrupt:
         raise

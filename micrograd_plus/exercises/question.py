@@ -10,9 +10,9 @@ from typing import Any
 from ..backends import devices
 from ..core.define import operations
 from ..tracing import replay
-from .exercise import Mistake
 from .mutants import hints, wrong_rules
 from .rows import ROWS
+from .spec import Mistake
 
 np = devices.device("cpu").library
 
