@@ -94,8 +94,7 @@ def is_public(function: FunctionType) -> bool:
 
 for _subject in SUBJECTS.values():
     for _name, _function in _functions_of(_subject):
-        if is_public(_function):
-            complete(_function)
+        complete(_function)
         if _subject not in APART or not is_public(_function):
             globals()[_name] = _function
         if _subject not in APART and is_public(_function):
