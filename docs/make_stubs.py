@@ -94,9 +94,10 @@ def subjects() -> str:
     """The stub of `micrograd_plus.ops`: every operation, under the heading of its subject."""
     parts = [
         BEGINNING.format(reference.headline(ops)),
-        "from types import ModuleType\nfrom typing import Any\n\nfrom ..tensor import Tensor",
+        "from collections.abc import Iterator\nfrom types import FunctionType, ModuleType\nfrom typing import Any\n\nfrom ..tensor import Tensor",
         "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n__all__: list[str]\n",
-        'def is_public(function: Any) -> bool: """Return whether users call a function of operations."""\n',
+        'def is_public(function: Any) -> bool: """Return whether users call a function of operations."""',
+        "def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]: ...\n",
     ]
     for heading, names in groupby(ops.__all__, key=heading_of):
         parts += [f"# {heading}", *(definition(name, getattr(ops, name)) for name in names), ""]

@@ -210,7 +210,7 @@ REFUSED = [
     (lambda: mg.quantile(X, q=0.5, axis=-3), IndexError, "quantile", "axis -3", "from -2 to 1"),
     (lambda: mg.scatter_add(X, 9, WHOLE[None], drawn(1, 3)), IndexError, "scatter_add", "axis 9", "from -2 to 1"),
     (lambda: mg.scatter_add(X, 0.5, WHOLE[None], drawn(1, 3)), TypeError, "scatter_add", "a whole number"),
-    (lambda: F.conv2d(BOX, KERNEL, dilation=-1), ValueError, "conv2d", "dilation is a whole number of at least 1"),
+    (lambda: F.conv2d(BOX, KERNEL, dilation=-1), ValueError, "conv2d", "dilation must be a whole number of at least 1"),
     (lambda: F.conv2d(BOX, KERNEL, dilation=0), ValueError, "conv2d", "dilation", "at least 1"),
     (lambda: F.max_pool2d(BOX, 2, dilation=-1), ValueError, "max_pool2d", "dilation", "at least 1"),
     (lambda: mg.conv1d(BOX[0], KERNEL[0], dilation=-1), ValueError, "conv1d", "dilation", "at least 1"),
@@ -219,15 +219,15 @@ REFUSED = [
     (lambda: mg.conv_transpose2d(BOX, KERNEL, padding=(9, 9)), ValueError, "conv_transpose2d", "nothing of the image"),
     (lambda: mg.interpolate(BOX, size=(1, 2, 3)), ValueError, "interpolate", "size=(1, 2, 3)"),
     (lambda: mg.layer_norm(X, axes=-1), ValueError, "layer_norm", "number of last axes, at least 1"),
-    (lambda: fft.fft(X, n=-1), ValueError, "cut_or_pad", "length is a whole number of at least 1", "-1"),
-    (lambda: mg.roll(X, 1.7), TypeError, "roll", "shift is a whole number, got 1.7"),
+    (lambda: fft.fft(X, n=-1), ValueError, "cut_or_pad", "length must be a whole number of at least 1", "-1"),
+    (lambda: mg.roll(X, 1.7), TypeError, "roll", "shift must be a whole number, got 1.7"),
     (lambda: mg.repeat(X, 1.5), TypeError, "repeat", "one whole number"),
     (lambda: mg.repeat(X, [1.5, 1], axis=0), TypeError, "repeat", "one whole number"),
     (lambda: mg.take(X, 1.5), TypeError, "take", "indices: 1.5"),
     (lambda: signal.stft(X, 2, hop_length=0), ValueError, "windowed_spectra", "hop"),
     (lambda: random.integers(1.5, 3), TypeError, "integers", "random.uniform"),
     (lambda: random.permutation(["a", "b"]), TypeError, "permutation", "text"),
-    (lambda: random.seed(None), TypeError, "random.seed: number is a whole number"),
+    (lambda: random.seed(None), TypeError, "random.seed: number must be a whole number"),
 ]
 
 

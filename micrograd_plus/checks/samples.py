@@ -337,6 +337,13 @@ def _samples_of_convolution() -> None:
            stride=(1, 2))  # fmt: skip
     sample(ops.conv2d, real(2, 3, 5, 6), real(4, 3, 2, 3), real(4), stride=(2, 1), padding=(1, 2), dilation=(1, 2))
     sample(ops.conv2d, real(2, 4, 4, 5), real(6, 2, 3, 2), groups=2)
+    window = {"stride": (2, 1), "padding": (1, 2), "dilation": (1, 2)}
+    sample(ops.correlate2d, real(2, 3, 5, 6), real(4, 3, 2, 3), **window)
+    sample(ops.correlate2d, real(2, 4, 4, 5), real(6, 2, 3, 2), groups=2)
+    sample(ops.conv2d_input, real(4, 3, 2, 3), real(2, 4, 3, 6), size=(5, 6), **window)
+    sample(ops.conv2d_input, real(6, 2, 3, 2), real(2, 6, 2, 4), size=(4, 5), groups=2)
+    sample(ops.conv2d_weight, real(2, 3, 5, 6), real(2, 4, 3, 6), kernel_size=(2, 3), **window)
+    sample(ops.conv2d_weight, real(2, 4, 4, 5), real(2, 6, 2, 4), kernel_size=(3, 2), groups=2)
     sample(ops.kernel_rows, real(4, 3, 2, 3), groups=2)
     sample(ops.group_columns, real(2, 6, 5), groups=3)
     sample(ops.ungroup_columns, real(3, 4, 10), images=2)

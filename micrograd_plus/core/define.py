@@ -16,7 +16,7 @@ from typing import Any
 
 from ..backends import devices, tensors
 from .codegen import public_function
-from .errors import suggests_keywords
+from .messages import suggests_keywords
 from .operation import Op
 from .rule import KINDS, mask, real_only
 

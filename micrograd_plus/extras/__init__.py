@@ -4,6 +4,8 @@ A folder holds all of its subject: kernels for arrays, operations with their rul
 delete it, its lines below, and its name in `mg`.
 """
 
+from ..ops import functions_of
+from ..ops.documentation import complete
 from . import quantisation
 from .signal import convolving, spectra
 from .special import functions
@@ -20,3 +22,7 @@ SUBJECTS = {
 
 PLACES = {convolving: "signal", spectra: "signal", functions: "special", blending: "splat"}
 """Subjects whose names are public in a module of their own: mg.special.gammaln."""
+
+for _subject in SUBJECTS.values():
+    for _, _function in functions_of(_subject):
+        complete(_function)

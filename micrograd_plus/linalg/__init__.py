@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ..core.errors import no_such
+from ..core.messages import missing_name
 from ..ops.factorisations import (
     cholesky,
     eig,
@@ -49,4 +49,4 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)

@@ -34,6 +34,7 @@ from . import (
     trigonometry,
     ufuncs,
 )
+from .documentation import complete
 
 SUBJECTS = {
     "Arithmetic": arithmetic,
@@ -70,7 +71,7 @@ APART = {linalg: "linalg", factorisations: "linalg", fourier: "fft"}
 __all__ = ["abs"]
 
 
-def _functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]:
+def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]:
     """Yield the functions that a file defines, without those for itself alone."""
     for name, value in vars(subject).items():
         if isinstance(value, FunctionType) and value.__module__ == subject.__name__ and not name.startswith("_"):
@@ -83,7 +84,8 @@ def is_public(function: FunctionType) -> bool:
 
 
 for _subject in SUBJECTS.values():
-    for _name, _function in _functions_of(_subject):
+    for _name, _function in functions_of(_subject):
+        complete(_function)
         if _subject not in APART or not is_public(_function):
             globals()[_name] = _function
         if _subject not in APART and is_public(_function):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ..core import recorders
 from ..core.backward import program, walk
 from ..core.blocks import Named, scopes
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from ..core.ownership import snapshot
 from ..core.rule import Contribution
 from ..core.variable import Variable
@@ -31,7 +31,7 @@ parameters and the result, or its array where it is known by a node; then the ca
 instruction there; and where not the operation itself was called, but a function of the engine's, which run of the
 instruction that was, and that function's code."""
 
-NAMING = names_itself(print).__code__
+NAMING = prefixes_errors(print).__code__
 """What stands before functions whose errors begin with their name."""
 frame_at = sys._getframe
 

@@ -22,9 +22,9 @@ from types import FunctionType
 from typing import Any
 
 from ..backends import devices, tensors
-from ..core.arguments import wants_function
 from ..core.backward import walk_between
 from ..core.blocks import enable_grad, no_grad
+from ..core.messages import check_function
 from ..core.modes import gradients_wanted
 from ..core.operation import Op
 from ..core.ownership import snapshot
@@ -66,7 +66,7 @@ def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
     """
     if f is None:
         return lambda f: custom_vjp(f, outputs=outputs)
-    wants_function("custom_vjp or custom_jvp", f)
+    check_function("custom_vjp or custom_jvp", f)
     return CustomFunction(f, outputs)
 
 

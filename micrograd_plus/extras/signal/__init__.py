@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ...core.errors import no_such
+from ...core.messages import missing_name
 from .convolving import convolve
 from .spectra import frames, hann_window, log_mel, mel_filters, overlap_add, stft
 
@@ -19,4 +19,4 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)

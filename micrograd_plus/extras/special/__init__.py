@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ...core.errors import no_such
+from ...core.messages import missing_name
 from ...ops.exponentials import erf, erfc
-from ...ops.neural import log_softmax, softmax
-from ...ops.ufuncs import sinc
 from .functions import (
     beta,
     betainc,
@@ -64,4 +62,4 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)

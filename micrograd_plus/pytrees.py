@@ -18,7 +18,7 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def leaves_beside(value: Any, pattern: Any, name: str) -> Iterator[Any]:
+def matching_leaves(value: Any, pattern: Any, name: str) -> Iterator[Any]:
     """The values of what has the form of `pattern`, in the order of that: dictionaries go by their keys, and lists and
     tuples are alike. Another form is an error, in which `name` is what was given."""
     if isinstance(pattern, dict):
@@ -26,37 +26,37 @@ def leaves_beside(value: Any, pattern: Any, name: str) -> Iterator[Any]:
             got = f"the keys {', '.join(map(repr, value))}" if isinstance(value, dict) else type(value).__name__
             raise ValueError(f"{name} must be a dictionary with the keys {', '.join(map(repr, pattern))}, got {got}")
         for key, part in pattern.items():
-            yield from leaves_beside(value[key], part, name)
+            yield from matching_leaves(value[key], part, name)
     elif isinstance(pattern, (list, tuple)):
         if not isinstance(value, (list, tuple)) or len(value) != len(pattern):
             got = str(len(value)) if isinstance(value, (list, tuple)) else type(value).__name__
             raise ValueError(f"{name} must be a list or tuple of {len(pattern)}, got {got}")
         for part, beside in zip(value, pattern, strict=True):
-            yield from leaves_beside(part, beside, name)
+            yield from matching_leaves(part, beside, name)
     else:
         yield value
 
 
-def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
     """The same nested structure, with a function applied to each value."""
     if isinstance(value, dict):
-        return {key: mapped(part, function) for key, part in value.items()}
+        return {key: map_leaves(part, function) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        parts = [mapped(part, function) for part in value]
+        parts = [map_leaves(part, function) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return function(value)
 
 
-def rebuilt(value: Any, found: Iterator[Any]) -> Any:
+def replace_leaves(value: Any, found: Iterator[Any]) -> Any:
     """The same nested structure, with what was found in the values' places."""
-    return mapped(value, lambda _: next(found))
+    return map_leaves(value, lambda _: next(found))
 
 
-def mapped_by_name(value: Any, function: Callable[[Any, str], Any], name: str) -> Any:
+def map_named_leaves(value: Any, function: Callable[[Any, str], Any], name: str) -> Any:
     """The same nested structure, with a function applied to each value and what that is called: `name["weight"][0]`."""
     if isinstance(value, dict):
-        return {key: mapped_by_name(part, function, f"{name}[{key!r}]") for key, part in value.items()}
+        return {key: map_named_leaves(part, function, f"{name}[{key!r}]") for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        parts = [mapped_by_name(part, function, f"{name}[{i}]") for i, part in enumerate(value)]
+        parts = [map_named_leaves(part, function, f"{name}[{i}]") for i, part in enumerate(value)]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return function(value, name)

@@ -526,7 +526,7 @@ LAYERS = {
 }
 """Networks and training."""
 
-ELSEWHERE = {
+FOREIGN_NAMES = {
     name: instead
     for table in (IN_PLACE, METHODS, FUNCTIONS, ENGINES, LAYERS)
     for name, instead in table.items()

@@ -7,14 +7,12 @@ sentence: one for every operation that goes wrong in its own way, and a few that
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import wraps
-from inspect import CO_VARARGS, CO_VARKEYWORDS
+from collections.abc import Iterator
 from itertools import chain
 from math import prod
-from typing import Any, NoReturn
+from typing import Any
 
-from .elsewhere import ELSEWHERE
+from .values import builtin_kind, describe
 
 AXES = ("axis", "axes", "axis1", "axis2", "source", "destination")
 """The parameters that name axes."""
@@ -102,79 +100,17 @@ ABOUT_SHAPES = re.compile(r"shape|size|dimension|axis|axes|align|broadcast|tuple
 """What an error says where a sentence about shapes helps."""
 
 
-class Elsewhere:
-    """In the place of a method of theirs: who asks a tensor for it is told what to write. (A `__getattr__` would make
-    every attribute slower.)"""
-
-    def __init__(self, name: str, names: Iterable[str] = (), owner: str = "a tensor"):
-        self.name, self.names, self.owner = name, names, owner
-
-    def __get__(self, tensor: Any, owner: Any) -> NoReturn:
-        raise no_such(self.owner, self.name, self.names)
-
-
-def no_such(owner: str, name: str, names: Iterable[str] = ()) -> AttributeError:
-    """The error for a name that `owner` has not: what to write for it, or which of `names` is meant. Of a tensor, these
-    are functions."""
-    return AttributeError(f"{owner} has no {name!r}{next(_instead(name, names))}")
-
-
-def _instead(name: str, names: Iterable[str]) -> Iterator[str]:
-    """What there is to say of a name that is not there, the best first."""
-    if name in ELSEWHERE:
-        yield f": write {ELSEWHERE[name]}"
-    if name in names:
-        yield f": write mg.{name}(x, ...)"
-    if not name.startswith("_"):  # else only a program asks for it
-        from difflib import get_close_matches  # most programs need it never
-
-        near = get_close_matches(name, names, n=1, cutoff=0.83)
-        yield f"; did you mean {near[0]}?" if near else ""
-    yield ""
-
-
-APART = (
+MIXED_GRAPH = (
     "a Value and a tensor cannot be in one graph, whose gradients would end between them: make everything Values, or "
     "everything tensors, mg.tensor(v.data)"
 )
 """What to say where a number of micrograd's interface stands beside a tensor."""
 
-SAID_ELSEWHERE = {
-    "dim": ("axis", "axes"), "dims": ("axis", "axes", "reps"), "keepdim": ("keepdims",), "unbiased": ("ddof",),
-    "correction": ("ddof",), "axis": ("dim",), "keepdims": ("keepdim",), "other": ("b", "y"), "input": ("x", "a"),
-    "a_min": ("min",), "a_max": ("max",), "min": ("low",), "max": ("high",), "argnum": ("argnums",),
-    "diagonal": ("k",), "shifts": ("shift",), "tensors": ("parts",), "arrays": ("parts",), "steps": ("num",),
-    "end": ("stop",), "size": ("shape",), "newshape": ("shape",), "exponent": ("b",), "interpolation": ("method",),
-    "mean": ("loc",), "std": ("scale",), "n": ("N",), "m": ("M",), "vec2": ("b",), "tensor": ("b",), "x1": ("a", "x"),
-    "x2": ("b", "y"), "generator": ("rng",), "num_samples": ("size",),
-}  # fmt: skip
-"""Arguments that others call otherwise: PyTorch says `dim` where NumPy says `axis`; here each where it is at home."""
-
-
-def no_argument(function: str, name: str, names: Sequence[str]) -> str:
-    """The sentence for an argument that a function has not."""
-    for here in SAID_ELSEWHERE.get(name, ()):
-        if here in names:
-            return f"{function} has no argument {name!r}: write {here}="
-    return f"{function} has no argument {name!r}; it has {', '.join(names)}"
-
-
-FROM_NOTHING = "got None; does the function that made it return its result?"
-"""What `None` in a tensor's place comes from, nearly always."""
-
-
-def wants_tensor(name: str, given: Any) -> TypeError:
-    """The error for something else where a tensor is wanted."""
-    if given is None:
-        return TypeError(f"{name}: a tensor is wanted, {FROM_NOTHING}")
-    return TypeError(f"{name}: a tensor is wanted, got {type(given).__name__}; write mg.tensor(...)")
-
-
 def hints(op: Any, error: Exception, shapes: list[tuple[int, ...]], params: dict[str, Any]) -> Iterator[str]:
     """The sentences for an error of the operation `op`, the best first; `shapes` are those of its inputs, in order."""
     first = shapes[0] if shapes else ()
-    yield from about_axes(op.name, error, first, params)
-    yield from about_numbers(op, params)
+    yield from axis_hints(op.name, error, first, params)
+    yield from number_hints(op, params)
     said = str(error).rstrip(". ") or type(error).__name__
     if op.name in SENTENCES:
         each = {"error": said, "first": first, "second": shapes[1] if len(shapes) > 1 else "missing"}
@@ -187,17 +123,17 @@ def hints(op: Any, error: Exception, shapes: list[tuple[int, ...]], params: dict
             f"shapes {' and '.join(map(str, shapes))} do not broadcast: counted from the last axis, two lengths must "
             f"be equal or one of them 1; insert an axis with mg.expand_dims(x, axis), or reshape"
         )
-    asked = shapes_asked_for(op) if ABOUT_SHAPES.search(said) else ""
+    asked = shapes_section(op) if ABOUT_SHAPES.search(said) else ""
     yield f"{said}; {asked}" if asked else said
 
 
-def shapes_asked_for(op: Any) -> str:
+def shapes_section(op: Any) -> str:
     """What the docstring says under its heading Shapes."""
     found = SHAPES.search(op.forward.__doc__ or "")
     return f"Shapes: {' '.join(found[1].split()).rstrip('.')}" if found else ""
 
 
-def about_numbers(op: Any, params: dict[str, Any]) -> Iterator[str]:
+def number_hints(op: Any, params: dict[str, Any]) -> Iterator[str]:
     """What is wrong with a parameter that is no number, no whole number, or too small, if any is."""
     for name, value in params.items():
         default = op.params.get(name)
@@ -205,16 +141,16 @@ def about_numbers(op: Any, params: dict[str, Any]) -> Iterator[str]:
         if (value is None and default is None) or hasattr(value, "shape"):
             continue
         if isinstance(default, tuple) and len(parts) != len(default):
-            yield f"{name} is {len(default)} numbers, such as {default}, got {value!r}"
+            yield f"{name} must be {len(default)} numbers, such as {default}, got {value!r}"
         if name in LEAST:
             least = LEAST[name]
             if not all(hasattr(part, "__index__") and (least is None or part >= least) for part in parts):
-                yield f"{name} is a whole number{'' if least is None else f' of at least {least}'}, got {value!r}"
+                yield f"{name} must be a whole number{'' if least is None else f' of at least {least}'}, got {value!r}"
         elif isinstance(default, float) and not isinstance(value, (float, int, complex)):
-            yield f"{name} is a number, got {value!r}"
+            yield f"{name} must be a number, got {value!r}"
 
 
-def about_kinds(error: Exception, data: list[Any]) -> Iterator[str]:
+def dtype_hints(error: Exception, data: list[Any]) -> Iterator[str]:
     """What is wrong with numbers of a kind that the operation has no meaning for, if any are."""
     if "negative integer powers" in str(error):
         yield "whole numbers to a negative power are not whole any more; write x.astype(float)"
@@ -230,7 +166,7 @@ def about_kinds(error: Exception, data: list[Any]) -> Iterator[str]:
             yield "it takes numbers, and these are True and False; write x.astype(float)"
 
 
-def about_axes(op: str, error: Exception, shape: tuple[int, ...], params: dict[str, Any]) -> Iterator[str]:
+def axis_hints(op: str, error: Exception, shape: tuple[int, ...], params: dict[str, Any]) -> Iterator[str]:
     """What is wrong with the axes that were named, if anything is: out of range, named twice, or no whole numbers."""
     for name in AXES:
         given = params.get(name)
@@ -251,109 +187,26 @@ def about_axes(op: str, error: Exception, shape: tuple[int, ...], params: dict[s
             yield f"{name}={given} names axis {twice[0]} twice; with an input of shape {shape} each may be named once"
 
 
-def described(value: Any) -> str:
-    """A value in an error message: its shape and dtype, or itself."""
-    if hasattr(value, "dtype"):
-        return f"{tuple(value.shape)} {value.dtype}"
-    if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in value):
-        return f"[{', '.join(described(part) for part in value)}]"
-    said = repr(value)
-    return said if len(said) < 200 else f"{said[:200]} ..."
-
-
-def explained(op: Any, error: Exception, data: list[Any], params: dict[str, Any]) -> Exception:
+def explain_error(op: Any, error: Exception, data: list[Any], params: dict[str, Any]) -> Exception:
     """An error of the forward, with the operation, its arguments and what to write instead. Where an operation inside
     has said that already, only the beginning is added."""
     names = op.names_of(len(data))
     given = ", ".join(
-        [f"{name}: {described(value)}" for name, value in zip(names, data, strict=True) if value is not None]
-        + [f"{name}={described(value)}" for name, value in params.items()]
+        [f"{name}: {describe(value)}" for name, value in zip(names, data, strict=True) if value is not None]
+        + [f"{name}={describe(value)}" for name, value in params.items()]
     )
     shapes = [tuple(getattr(value, "shape", ())) for value in data if value is not None]
     explained_inside = str(error) if hasattr(error, "explained") else None
-    said = explained_inside or next(chain(about_kinds(error, data), hints(op, error, shapes, params)))
-    made = kind_of(error)(f"{op.name}({given}): {said}")
+    said = explained_inside or next(chain(dtype_hints(error, data), hints(op, error, shapes, params)))
+    made = builtin_kind(error)(f"{op.name}({given}): {said}")
     vars(made)["explained"] = True
     return made
-
-
-def kind_of(error: Exception) -> type[Exception]:
-    """The plain kind of an error: what Python and the array library raise for a bad argument has many names."""
-    if isinstance(error, AttributeError):
-        return TypeError
-    if isinstance(error, (ArithmeticError, KeyError)):
-        return ValueError
-    return next((kind for kind in (TypeError, IndexError, ValueError) if isinstance(error, kind)), RuntimeError)
-
-
-def names_itself(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator for a function in front of operations: what goes wrong in it begins with its name and its arguments.
-
-    A call takes a tenth of a microsecond longer, so a function that is hardly more than one operation goes without:
-    operations name themselves.
-    """
-
-    @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        try:
-            return function(*args, **options)
-        except Exception as error:
-            refuse_unknown_words(function, options)
-            if function.__name__ in re.findall(r"\w+", str(error)):
-                raise
-            raise explained_call(function, error, args, options) from error
-
-    return call
-
-
-def suggests_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function so that an unknown keyword raises a TypeError with a suggestion, such as `axis=` for `dim=`.
-
-    The keywords are checked only after a call has failed with a TypeError.
-    """
-
-    @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        try:
-            return function(*args, **options)
-        except TypeError:
-            refuse_unknown_words(function, options)
-            raise
-
-    return call
-
-
-def refuse_unknown_words(function: Any, options: dict[str, Any]) -> None:
-    """An error for a keyword that a function has not."""
-    code = function.__code__
-    count = code.co_argcount + code.co_kwonlyargcount
-    names = code.co_varnames[:count]
-    for name in options if not code.co_flags & CO_VARKEYWORDS else ():
-        if name not in names:
-            several = (f"*{code.co_varnames[count]}",) if code.co_flags & CO_VARARGS else ()
-            raise TypeError(no_argument(function.__name__, name, several + names)) from None
-
-
-def explained_call(function: Callable[..., Any], error: Exception, args: Any, options: dict[str, Any]) -> Exception:
-    """An error inside a function, with its name and what it was given."""
-    import inspect  # most programs need it never
-
-    parameters = inspect.signature(function).parameters
-    named = dict(zip(parameters, args, strict=False)) | options
-    first = next(iter(parameters.values()), None)
-    if first is not None and first.default is first.empty and named.get(first.name, 0) is None:
-        return wants_tensor(f"{function.__name__}: {first.name}", None)
-    given = ", ".join(f"{name}={described(value)}" for name, value in named.items())
-    said = str(error).rstrip(".") or type(error).__name__
-    if isinstance(error, AttributeError):
-        said += "; where numbers are asked for, give it a tensor: mg.tensor(...)"
-    return kind_of(error)(f"{function.__name__}({given}): {said}")
 
 
 # On the way back ------------------------------------------
 
 
-def no_rule(op: Any) -> RuntimeError:
+def missing_rule_error(op: Any) -> RuntimeError:
     """What to say when an operation that nobody gave a rule should send a gradient on."""
     return RuntimeError(
         f"{op.name} has no gradient rule, and an input wants a gradient: define one with "
@@ -361,7 +214,7 @@ def no_rule(op: Any) -> RuntimeError:
     )
 
 
-def in_a_rule(op: Any, error: Exception) -> Exception:
+def annotate_rule_error(op: Any, error: Exception) -> Exception:
     """An error that a rule raised, of the same kind, with the operation it belongs to."""
     if op is None:
         return error
@@ -369,7 +222,7 @@ def in_a_rule(op: Any, error: Exception) -> Exception:
     return kind(f"backward through {op.name}: {error}")
 
 
-def as_by_name(node: Any, upstream: Any, xp: Any) -> Exception | None:
+def rerun_interpreted(node: Any, upstream: Any, xp: Any) -> Exception | None:
     """What the same rules say when they are called by name: they know what is wrong with a shape, and written-out code
     checks nothing."""
     if hasattr(node.vjp, "source"):
@@ -382,7 +235,7 @@ def as_by_name(node: Any, upstream: Any, xp: Any) -> Exception | None:
     return None
 
 
-def freed(node: Any) -> RuntimeError:
+def freed_graph_error(node: Any) -> RuntimeError:
     """What to say when the saved values are gone."""
     return RuntimeError(
         f"backward through {node.op.name} a second time: what its rules need was freed by the first walk, which was "

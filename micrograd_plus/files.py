@@ -40,7 +40,7 @@ class FileError(ValueError):
         super().__init__(said.encode("utf-8", "backslashreplace").decode())  # it can be printed, whatever the file says
 
 
-def opened(path: str | os.PathLike[str]) -> BinaryIO:
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """A regular file, to be read. A device would never end, and a pipe would wait for a writer."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -55,9 +55,9 @@ def opened(path: str | os.PathLike[str]) -> BinaryIO:
     return file
 
 
-def bytes_of(path: str | os.PathLike[str], most: int) -> bytes:
+def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
     """All of a file, if it is no longer than `most` bytes."""
-    with opened(path) as file:
+    with open_regular(path) as file:
         found = file.read(most + 1)
         size = max(os.fstat(file.fileno()).st_size, len(found))
     if size > most:
@@ -65,43 +65,43 @@ def bytes_of(path: str | os.PathLike[str], most: int) -> bytes:
     return found
 
 
-def count_of(shape: Any) -> int:
+def count_entries(shape: Any) -> int:
     """How many entries an array of a claimed shape has. The product of unbounded lengths would take for ever."""
     if not isinstance(shape, (list, tuple)) or len(shape) > MOST_AXES:
-        raise FileError(f"a shape is at most {MOST_AXES} lengths, got {shortened(shape)}")
+        raise FileError(f"a shape is at most {MOST_AXES} lengths, got {shorten(shape)}")
     for length in shape:
         if type(length) is not int or not 0 <= length <= LONGEST_AXIS:
-            raise FileError(f"a length is a whole number from 0 to 2**63 - 1, got {shortened(length)}")
+            raise FileError(f"a length is a whole number from 0 to 2**63 - 1, got {shorten(length)}")
     count = 0 if 0 in shape else 1
     for length in shape:
         count *= length
         if count > LONGEST_AXIS:
-            raise FileError(f"the shape {shortened(shape)} has more entries than there can be")
+            raise FileError(f"the shape {shorten(shape)} has more entries than there can be")
     return count
 
 
-def parts_of_name(name: str) -> list[str]:
+def split_name(name: str) -> list[str]:
     """A name cut at "/", if it is text that can be written again, and not too deep."""
     if name.count("/") >= DEEPEST_NAME:
-        raise FileError(f"the name {shortened(name)} is nested more than {DEEPEST_NAME} deep")
-    refuse_surrogates(name)
+        raise FileError(f"the name {shorten(name)} is nested more than {DEEPEST_NAME} deep")
+    check_text(name)
     return name.split("/")
 
 
-def refuse_surrogates(text: str) -> None:
+def check_text(text: str) -> None:
     """Refuse text that cannot be written as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise FileError(f"{shortened(text)} holds half of a pair of surrogates, which is no character") from None
+        raise FileError(f"{shorten(text)} holds half of a pair of surrogates, which is no character") from None
 
 
-def shortened(value: Any) -> str:
+def shorten(value: Any) -> str:
     """A value in an error message, however long it is. A number of thousands of digits cannot be printed at all."""
     if type(value) is int:
         return str(value) if value.bit_length() < 200 else f"a number of {value.bit_length()} bits"
     if isinstance(value, (list, tuple)):
-        shown = ", ".join(map(shortened, value[:8])) + (", ..." if len(value) > 8 else "")
+        shown = ", ".join(map(shorten, value[:8])) + (", ..." if len(value) > 8 else "")
         return f"[{shown}]" if isinstance(value, list) else f"({shown}{',' if len(value) == 1 else ''})"
     said = repr(value)
     return said if len(said) < 100 else f"{said[:100]} ..."
