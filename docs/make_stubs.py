@@ -94,7 +94,8 @@ def subjects() -> str:
     """The stub of `micrograd_plus.ops`: every operation, under the heading of its subject."""
     parts = [
         BEGINNING.format(reference.headline(ops)),
-        "from collections.abc import Iterator\nfrom types import FunctionType, ModuleType\nfrom typing import Any\n\nfrom ..tensor import Tensor",
+        "from collections.abc import Iterator\nfrom types import FunctionType, ModuleType\nfrom typing import Any\n",
+        "from ..tensor import Tensor\n",
         "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n__all__: list[str]\n",
         'def is_public(function: Any) -> bool: """Return whether users call a function of operations."""',
         "def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]: ...\n",

@@ -262,13 +262,13 @@ _to_image, _to_weight, _to_bias = (rule.function for rule in conv2d.op.rules)
 
 @_quantized_conv2d.rule("x")
 def _(
-    xp, upstream, x, weight, x_scale, weight_scale, x_zero_point, x_shape, weight_shape, stride, padding, dilation,
-    groups, low, high,
+    xp, upstream, x, weight, x_scale, weight_scale, x_zero_point, x_shape, stride, padding, dilation, groups, low,
+    high,
 ):  # fmt: skip
     """As through the convolution with the rounded weights; what was cut off receives nothing."""
     scale = xp.expand_dims(xp.as_channels(weight_scale), axis=1)
     kernel = xp.fake_quantize(weight, scale, 0, low=low, high=high)
-    received = _to_image(xp, upstream, kernel, x_shape, weight_shape, stride, padding, dilation, groups)
+    received = _to_image(xp, upstream, kernel, x_shape, stride, padding, dilation, groups)
     return received * xp.is_unclipped(x, x_scale, x_zero_point, low=low, high=high)
 
 

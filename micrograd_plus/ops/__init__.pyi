@@ -3,15 +3,18 @@
 Written by `make reference`, for editors and type checkers; Python itself never reads it.
 """
 
-from types import ModuleType
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ..tensor import Tensor
+
 SUBJECTS: dict[str, ModuleType]
 APART: dict[ModuleType, str]
 __all__: list[str]
 
 def is_public(function: Any) -> bool: """Return whether users call a function of operations."""
+def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]: ...
 
 # Arithmetic
 def abs(x: Any) -> Tensor: """Absolute value: the distance from 0."""

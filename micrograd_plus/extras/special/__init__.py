@@ -9,6 +9,8 @@ from typing import NoReturn
 
 from ...core.messages import missing_name
 from ...ops.exponentials import erf, erfc
+from ...ops.neural import log_softmax, softmax
+from ...ops.ufuncs import sinc
 from .functions import (
     beta,
     betainc,
