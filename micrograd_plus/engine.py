@@ -16,7 +16,7 @@ from typing import Any
 from . import ops
 from .backends import floats
 from .core.codegen import compiled
-from .core.errors import APART, in_a_rule
+from .core.messages import MIXED_GRAPH, annotate_rule_error
 from .core.modes import gradients_wanted, recording
 from .core.operation import Op
 from .core.recorders import notify as notify_recorders, recorders, walk_failed, walk_rejected
@@ -164,7 +164,7 @@ class Value:
                     value.made_by.vjp(value)
         except ArithmeticError as error:
             walk_failed(self, value)
-            raise in_a_rule(value.op, error) from error
+            raise annotate_rule_error(value.op, error) from error
         finally:
             for value, before in earlier:
                 value.grad += before
@@ -412,12 +412,12 @@ def _number(data: Any) -> Any:
     if isinstance(data, Value):
         return data._data
     if isinstance(data, Variable) and data.node is not None:
-        raise TypeError(APART)
+        raise TypeError(MIXED_GRAPH)
     if getattr(number, "size", None) == 1 and hasattr(number, "item") and not isinstance(number.item(), (str, bytes)):
         return number.item()
     if isinstance(data, (int, float)):
         return data
-    raise TypeError(f"a Value holds one number, got {type(data).__name__}; for arrays there is mg.tensor")
+    raise TypeError(f"a Value must hold one number, got {type(data).__name__}; for arrays write mg.tensor")
 
 
 def _get(x: Any) -> Any:
@@ -451,7 +451,7 @@ def two(operation: Any, symbol: str) -> Callable[[Value, Any], Value]:
     def call(a: Value, b: Any) -> Value:
         if type(b) is not Value and not isinstance(b, Value):
             if isinstance(b, Variable):
-                raise TypeError(APART)
+                raise TypeError(MIXED_GRAPH)
             if type(b) is not float and not isinstance(b, int) and getattr(b, "ndim", None) != 0:
                 return NotImplemented
             b = Value(b)
@@ -470,7 +470,7 @@ def power(base: Value, exponent: Any) -> Value:
     if isinstance(exponent, Value):
         return _power_of_two(base, exponent)
     if isinstance(exponent, Variable):
-        raise TypeError(APART)
+        raise TypeError(MIXED_GRAPH)
     if not isinstance(exponent, (int, float)):
         return NotImplemented
     out = new(Value)

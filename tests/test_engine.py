@@ -275,7 +275,7 @@ def test_a_hook_of_the_wrong_shape_or_kind_is_an_error():
         (x * x).sum().backward()
     remove()
     x.register_hook(lambda gradient: 2.0)
-    with pytest.raises(TypeError, match="a hook returns a tensor, or None"):
+    with pytest.raises(TypeError, match="a hook must return a tensor, or None"):
         (x * x).sum().backward()
     assert x.grad is None
 

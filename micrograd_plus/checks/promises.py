@@ -28,7 +28,7 @@ from ..core.values import is_complex
 from ..formulas import symbols
 from ..tensor import Tensor, tensor
 from ..tracing import load_trace, record
-from ..tracing.formulas import at_hand, expression
+from ..tracing.formulas import expression, reads_of_application
 from ..transforms.forward import jvp
 from ..transforms.gradcheck import gradcheck
 from ..transforms.reverse import grad
@@ -66,7 +66,7 @@ def check(call: Any) -> dict[str, int]:
     """
     op: Any = getattr(call, "op", None)
     if not isinstance(op, Op):
-        raise TypeError(f"check wants an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
+        raise TypeError(f"check expects an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
     if op.name not in samples:
         raise ValueError(f"{op.name} has no sample; give it one: mg.samples.sample({op.name}, ...)")
     held = dict.fromkeys(promises, 0)
@@ -280,7 +280,7 @@ def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) ->
         return
     up = every_upstream(xp, upstream, node) if op.outputs else upstream
     place = contribution.index if op.kind == "variadic" else rule.inputs.index(op.inputs[contribution.index])
-    reads = at_hand(rule, *listener.outcomes[node]) if rule.in_forward else contribution.reads
+    reads = reads_of_application(rule, *listener.outcomes[node]) if rule.in_forward else contribution.reads
     formula = expression(rule, place, reads, up)
     names = {**reads, "upstream": up}
     for name, value in list(names.items()):

@@ -141,7 +141,7 @@ def scope(name: str) -> Scope:
     See: jax.named_scope.
     """
     if not isinstance(name, str):
-        raise TypeError(f"scope: the name of a group is text, got {type(name).__name__}")
+        raise TypeError(f"scope: the name of a group must be a string, got {type(name).__name__}")
     return Scope(name)
 
 

@@ -63,7 +63,7 @@ def after_hooks(node: Node, gradient: Gradient) -> Any:
             continue
         if not isinstance(changed, public):
             got = type(changed).__name__
-            raise TypeError(f"a hook returns a tensor, or None to leave the gradient as it is; got {got}")
+            raise TypeError(f"a hook must return a tensor, or None to leave the gradient as it is; got {got}")
         if changed.shape != gradient.shape:
             raise RuntimeError(f"a hook returned shape {changed.shape} for a gradient of shape {gradient.shape}")
         changed = changed if on_tensors else changed._data

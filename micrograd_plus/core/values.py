@@ -31,7 +31,7 @@ def variable_of(op: Any, value: Any, name: str, *, numbers_only: bool) -> Any:
 def parts_of(op: Any, given: object) -> list[Any]:
     """The parts that a variadic operation was given."""
     if not hasattr(type(given), "__iter__"):
-        raise TypeError(f"{op.name} joins the parts of a list or a tuple, got {type(given).__name__}")
+        raise TypeError(f"{op.name} expects its parts in a list or a tuple, got {type(given).__name__}")
     return list(cast("Iterable[Any]", given))
 
 

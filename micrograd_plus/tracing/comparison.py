@@ -171,7 +171,7 @@ class _Comparer:
             other = others.get(name)
             if value is not None and other is not None:
                 left, right = comparable(value), comparable(other)
-                exact = left.shape == right.shape and bool(((left == right) | ((left != left) & (right != right))).all())  # noqa: PLR0124 - nan
+                exact = left.shape == right.shape and bool(_equal_entries(left, right).all())
                 yield GradientComparison(
                     name=name, a=value, b=other, exact=exact, close=is_close(value, other, self.rtol, self.atol),
                     largest=largest_difference(value, other),
@@ -204,6 +204,11 @@ def comparable(value: Any) -> Any:
         return value.numpy()
     numbers = [float(each) for each in (value.thumbnail or {"data": []})["data"]]
     return np.array([*value.shape, *numbers], dtype=float)
+
+
+def _equal_entries(a: Any, b: Any) -> Any:
+    """Return which entries of two arrays are equal. Entries that are both nan count as equal."""
+    return (a == b) | ((a != a) & (b != b))  # noqa: PLR0124 - only nan differs from itself
 
 
 def _value_text(value: Any) -> str:

@@ -7,7 +7,7 @@ import os
 from math import isfinite
 from typing import Any, TypeGuard, cast
 
-from ..core.files import FileError, bytes_of, count_of, refuse_surrogates, shortened
+from ..files import FileError, check_text, count_entries, read_bytes, shorten
 from .json_out import FORMAT, VERSION
 from .parts import Failure, Formula, Group, LeafGradient, Rule, Step, TraceNode, Walk
 from .sites import Site
@@ -21,6 +21,19 @@ MOST_DIGITS = 20
 DEEPEST = 8
 DTYPES = {str(np.dtype(code)) for code in f"?{np.typecodes['AllInteger']}{np.typecodes['AllFloat']}"}
 NOT_FINITE = ("nan", "inf", "-inf")
+TEXT_OR_NONE = (str, type(None))
+INDEX_OR_NONE = (int, type(None))
+
+TRACE_FIELDS = (
+    "format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas", "gradients", "sites",
+    "values", "part",
+)  # fmt: skip
+WALK_FIELDS = ("direction", "root", "seed", "first", "steps", "lines", "leaves", "error")
+NODE_FIELDS = (
+    "id", "kind", "op", "called", "name", "label", "summary", "inputs", "params", "requires_grad", "value", "lines",
+    "group", "failed", "opens", "inside",
+)  # fmt: skip
+GROUP_FIELDS = ("id", "parent", "kind", "name", "path", "of", "round", "rounds", "line", "nodes", "steps")
 
 
 class TraceError(FileError):
@@ -55,7 +68,7 @@ def _parse(source: Any) -> Any:
     if isinstance(source, dict):
         return cast("dict[str, Any]", source)
     if not isinstance(source, (str, os.PathLike)):
-        raise TraceError(f"source must be a path, the text of a trace, or its data; got {type(source).__name__}")
+        raise TraceError(f"load_trace expects a path or the text of a trace, got {type(source).__name__}")
     text = source.lstrip("\ufeff \t\r\n") if isinstance(source, str) else ""
     if not isinstance(source, str) or text[:1] not in ("{", "[", '"', ""):
         text = _read_text(source)
@@ -64,7 +77,9 @@ def _parse(source: Any) -> Any:
     if text.count("[") + text.count("{") > MOST_BRACKETS:
         raise TraceError(f"the text has more than {MOST_BRACKETS} brackets")
     try:
-        return json.loads(text, parse_constant=_reject_constant, parse_int=_parse_integer, object_pairs_hook=_reject_repeats)
+        return json.loads(
+            text, parse_constant=_reject_constant, parse_int=_parse_integer, object_pairs_hook=_reject_repeats
+        )
     except RecursionError:
         raise TraceError("the text is nested too deeply to be a trace") from None
     except json.JSONDecodeError as error:
@@ -74,7 +89,7 @@ def _parse(source: Any) -> Any:
 def _read_text(path: Any) -> str:
     """Return the text of a file."""
     try:
-        return bytes_of(path, MOST_BYTES).decode("utf-8-sig")
+        return read_bytes(path, MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TraceError(f"{path} is not text in UTF-8: {error.reason} at byte {error.start}") from None
     except FileError as error:
@@ -97,7 +112,7 @@ def _reject_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the fields of an object; an error if one occurs twice."""
     names = dict(pairs)
     if len(names) != len(pairs):
-        raise TraceError(f"a field occurs twice among {shortened([name for name, _ in pairs])}")
+        raise TraceError(f"a field occurs twice among {shorten([name for name, _ in pairs])}")
     return names
 
 
@@ -125,10 +140,10 @@ def _check_type(value: Any, kinds: type | tuple[type, ...], where: str) -> Any:
         names = " or ".join("null" if kind is type(None) else kind.__name__ for kind in kinds)
         raise TraceError(f"{where} must be {names}, got {type(value).__name__}")
     if isinstance(value, int) and abs(value) >= 2**63:
-        raise TraceError(f"{where} is {shortened(value)}, which is too large for an index or a line")
+        raise TraceError(f"{where} is {shorten(value)}, which is too large for an index or a line")
     if isinstance(value, str):
         try:
-            refuse_surrogates(value)
+            check_text(value)
         except FileError as error:
             raise TraceError(f"{where}: {error}") from None
     if isinstance(value, dict):
@@ -139,11 +154,8 @@ def _check_type(value: Any, kinds: type | tuple[type, ...], where: str) -> Any:
 
 def _quote_name(name: Any) -> str:
     """Return a field's name for an error message."""
-    return name if isinstance(name, str) and len(name) < 60 and name.isprintable() else shortened(name)
+    return name if isinstance(name, str) and len(name) < 60 and name.isprintable() else shorten(name)
 
-
-TEXT_OR_NONE = (str, type(None))
-INDEX_OR_NONE = (int, type(None))
 
 
 def _read_trace(data: Any, where: str, depth: int, check: bool) -> Trace:
@@ -152,14 +164,13 @@ def _read_trace(data: Any, where: str, depth: int, check: bool) -> Trace:
         raise TraceError(f"{where} is nested more than {DEEPEST} traces deep")
     head = _as_object(data, where)
     if head.get("format") != FORMAT:
-        raise TraceError(f"{where} is not a trace: its format is {shortened(head.get('format'))}, not {FORMAT!r}")
+        raise TraceError(f"{where} is not a trace: its format is {shorten(head.get('format'))}, not {FORMAT!r}")
     version = head.get("version")
     if type(version) is not int or version != VERSION:
-        raise TraceError(f"{where} has version {shortened(version)}; this program reads version {VERSION}")
+        raise TraceError(f"{where} has version {shorten(version)}; this program reads version {VERSION}")
     caught = data.get("caught", [])
     data = {name: each for name, each in data.items() if name not in ("caught", "not_finite")}
-    _check_fields(data, where, ("format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas",
-                          "gradients", "sites", "values", "part"))  # fmt: skip
+    _check_fields(data, where, TRACE_FIELDS)
     trace = Trace()
     reader = Reader(trace, where)
     reader.read_all(data, depth, check)
@@ -247,8 +258,7 @@ class Reader:
     def group(self, data: Any, number: int) -> Group:
         """Return a group. Its parent comes before it, so there are no cycles."""
         where = f"{self.where}: group {number}"
-        fields = dict(_check_fields(data, where, ("id", "parent", "kind", "name", "path", "of", "round", "rounds", "line",
-                                            "nodes", "steps")))  # fmt: skip
+        fields = dict(_check_fields(data, where, GROUP_FIELDS))
         if fields["id"] != number or isinstance(fields["id"], bool):
             raise TraceError(f"{where} has the id {fields['id']!r}")
         if fields["kind"] not in ("module", "scope", "function", "round"):
@@ -268,7 +278,7 @@ class Reader:
 
     def walk(self, data: Any, where: str) -> Walk:
         """Return a walk. Its steps have been read."""
-        fields = dict(_check_fields(data, where, ("direction", "root", "seed", "first", "steps", "lines", "leaves", "error")))
+        fields = dict(_check_fields(data, where, WALK_FIELDS))
         if fields["direction"] not in ("backward", "forward"):
             raise TraceError(f"{where}: the direction must be 'backward' or 'forward', got {fields['direction']!r}")
         first, count = (_check_type(fields[name], int, f"{where}: {name}") for name in ("first", "steps"))
@@ -328,20 +338,19 @@ class Reader:
     def node(self, data: Any, number: int, depth: int, check: bool) -> TraceNode:
         """Return a node. Its inputs come before it, so there are no cycles."""
         where = f"{self.where}: node {number}"
-        fields = dict(_check_fields(data, where, ("id", "kind", "op", "called", "name", "label", "summary", "inputs",
-                                            "params", "requires_grad", "value", "lines", "group", "failed", "opens",
-                                            "inside")))  # fmt: skip
+        fields = dict(_check_fields(data, where, NODE_FIELDS))
         if type(fields["id"]) is not int or fields["id"] != number:
-            raise TraceError(f"{where} has the id {shortened(fields['id'])}")
+            raise TraceError(f"{where} has the id {shorten(fields['id'])}")
         if fields["kind"] not in ("leaf", "application", "output"):
-            raise TraceError(f"{where}: kind {shortened(fields['kind'])} is not leaf, application or output")
+            raise TraceError(f"{where}: kind {shorten(fields['kind'])} is not leaf, application or output")
         for name in ("op", "summary", "label", "called"):
             _check_type(fields[name], TEXT_OR_NONE, f"{where}: {name}")
         _check_type(fields["name"], str, f"{where}: name")
         for name in ("requires_grad", "failed", "opens"):
             _check_type(fields[name], bool, f"{where}: {name}")
-        if _check_type(fields["group"], INDEX_OR_NONE, f"{where}: group") is not None and fields["group"] not in self.groups:
-            raise TraceError(f"{where} refers to group {fields['group']}; there are {len(self.groups)}")
+        group: int | None = _check_type(fields["group"], INDEX_OR_NONE, f"{where}: group")
+        if group is not None and group not in self.groups:
+            raise TraceError(f"{where} refers to group {group}; there are {len(self.groups)}")
         params = _check_type(fields["params"], dict, f"{where}: params")
         for name, value in params.items():
             _check_type(name, str, f"{where}: the name of a parameter")
@@ -362,7 +371,8 @@ class Reader:
         """Return a location in the user's program."""
         fields = _check_fields(data, where, tuple(sorted(Site.__slots__)))
         for name, value in fields.items():
-            _check_type(value, TEXT_OR_NONE if name in ("file", "function", "text") else INDEX_OR_NONE, f"{where}: {name}")
+            types = TEXT_OR_NONE if name in ("file", "function", "text") else INDEX_OR_NONE
+            _check_type(value, types, f"{where}: {name}")
         return Site(**fields)
 
     def rule(self, data: Any, where: str) -> Rule:
@@ -378,10 +388,10 @@ class Reader:
         where = f"{self.where}: step {number}"
         fields = dict(_check_fields(data, where, tuple(sorted(Step.__slots__))))
         if type(fields["index"]) is not int or fields["index"] != number:
-            raise TraceError(f"{where} has the index {shortened(fields['index'])}")
+            raise TraceError(f"{where} has the index {shorten(fields['index'])}")
         node, target = (self.node_id(fields[name], f"{where}: {name}") for name in ("node", "target"))
         if _check_type(fields["rule"], str, f"{where}: rule") not in self.trace.rules:
-            raise TraceError(f"{where} applies the rule {shortened(fields['rule'])}, which is not described")
+            raise TraceError(f"{where} applies the rule {shorten(fields['rule'])}, which is not described")
         _check_type(fields["input"], str, f"{where}: input")
         if not self.can_lead(node, fields["input"], target, "backward", "forward"):
             raise TraceError(f"{where} goes from node {node} to node {target}, which is not its input by that name")
@@ -405,8 +415,7 @@ class Reader:
 
 def _read_value(data: Any, where: str) -> Stored:
     """Return a value. Its shape is checked against its entries before anything is allocated."""
-    fields = _check_fields(data, where, ("shape", "dtype", "device", "data", "corner", "thumbnail", "statistics", "nan",
-                                   "inf"))  # fmt: skip
+    fields = _check_fields(data, where, tuple(Stored.__slots__))
     for name in ("nan", "inf"):
         if _check_type(fields[name], int, f"{where}: {name}") < 0:
             raise TraceError(f"{where} has {fields[name]} entries that are {name}")
@@ -414,7 +423,7 @@ def _read_value(data: Any, where: str) -> Stored:
     dtype = _check_type(fields["dtype"], str, f"{where}: dtype")
     if dtype not in DTYPES:
         kinds = "booleans, integers, floats or complex numbers"
-        raise TraceError(f"{where} has dtype {shortened(dtype)}; a value must have {kinds}")
+        raise TraceError(f"{where} has dtype {shorten(dtype)}; a value must have {kinds}")
     _check_type(fields["device"], str, f"{where}: device")
     pairs = dtype.startswith("complex")
     if fields["data"] is not None:
@@ -437,9 +446,9 @@ def _count_entries(shape: Any, where: str) -> int:
         if type(length) is not int:
             _check_type(length, int, f"{where}: shape")
         if length < 0:
-            raise TraceError(f"{where} has an axis of length {shortened(length)}")
+            raise TraceError(f"{where} has an axis of length {shorten(length)}")
     try:
-        return count_of(shape)
+        return count_entries(shape)
     except FileError as error:
         raise TraceError(f"{where}: {error}") from None
 

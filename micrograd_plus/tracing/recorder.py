@@ -13,7 +13,7 @@ from typing import Any
 from ..core import recorders
 from ..core.backward import program, walk
 from ..core.blocks import scopes
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from ..core.operation import Op
 from ..core.ownership import snapshot
 from ..core.rule import Contribution
@@ -24,7 +24,7 @@ from .sites import ENGINE, engine_code, kind_of, user_code
 from .trace import Trace
 from .values import array_of
 
-PREFIXING_WRAPPER = names_itself(print).__code__
+PREFIXING_WRAPPER = prefixes_errors(print).__code__
 """The code that wraps functions whose errors begin with their name."""
 frame_at = sys._getframe
 

@@ -224,7 +224,9 @@ class _Replay:
         if local is not None:
             xp = arrays if hasattr(upstream, "dtype") else floats
             return local, upstream * conjugated(xp, upstream, local)
-        return None, _scale(step, upstream) if self.recorded is None else self._apply_rule(self.recorded, step, upstream)
+        if self.recorded is None:
+            return None, _scale(step, upstream)
+        return None, self._apply_rule(self.recorded, step, upstream)
 
     def _apply_rule(self, recorded: Builder, step: Step, upstream: Any) -> Any:
         """Return what the step's own rule sends for another upstream."""
@@ -315,7 +317,7 @@ def _with_zeros(xp: Any, upstream: Any, node: Any) -> Any:
         return upstream
     arrived = first_upstream(upstream)
     return tuple(
-        xp.zeros_beside(arrived, shape, dtype) if part is None else part
+        xp.new_zeros(arrived, shape, dtype) if part is None else part
         for part, (shape, dtype) in zip(upstream, node.shape_dtype, strict=True)
     )
 

@@ -22,9 +22,9 @@ from types import FunctionType
 from typing import Any
 
 from ..backends import devices, tensors
-from ..core.arguments import wants_function
 from ..core.backward import walk_between
 from ..core.blocks import enable_grad, no_grad
+from ..core.messages import check_function
 from ..core.modes import gradients_wanted
 from ..core.operation import Op
 from ..core.ownership import snapshot
@@ -66,7 +66,7 @@ def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
     """
     if f is None:
         return lambda f: custom_vjp(f, outputs=outputs)
-    wants_function("custom_vjp or custom_jvp", f)
+    check_function("custom_vjp or custom_jvp", f)
     return CustomFunction(f, outputs)
 
 
@@ -182,8 +182,8 @@ class CustomOp(Op):
             results = self.forward(*[as_tensor(value) for value in data], **params)
         for found in outside.found.values():
             raise RuntimeError(
-                f"{self.name} reads a tensor of shape {found.shape} from outside that wants a gradient, and no rule of "
-                f"{self.name} can send it one: make it an argument"
+                f"{self.name} reads a tensor of shape {found.shape} from outside that requires a gradient, but no rule "
+                f"of {self.name} can send it one: make it an argument"
             )
         if not self.outputs:
             return as_array(results), ()
@@ -196,7 +196,7 @@ class CustomOp(Op):
         for name, node in zip(self.inputs, nodes, strict=True):
             if node is not None and not self.differentiable(name) and gradients_wanted():
                 raise RuntimeError(
-                    f"{self.name} has no rule for {name}, which wants a gradient: give one with "
+                    f"{self.name} has no rule for {name}, which requires a gradient: give one with "
                     f"@{self.name}.rule({name!r}), or pass mg.stop_gradient(...) of it"
                 )
 
