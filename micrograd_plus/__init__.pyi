@@ -10,7 +10,7 @@ from . import (
 )
 from .checks import samples as samples
 from .checks.promises import check as _check_op
-from .core.blocks import (
+from .core.runtime.blocks import (
     enable_grad as enable_grad, is_grad_enabled as is_grad_enabled, no_grad as no_grad, scope as scope,
     set_grad_enabled as set_grad_enabled, unfuse as unfuse,
 )

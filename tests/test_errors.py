@@ -197,9 +197,9 @@ CASES = {
         (lambda: mg.while_loop(lambda x: x < 0, mg.sin, leaf(), -1), ValueError, "max_iterations", "at least 0"),
     ],
     "definitions": [
-        (lambda: mg.op(3), TypeError, "an operation is made from a function forward(xp, ", "3"),
+        (lambda: mg.op(3), TypeError, "an operation needs a function forward(xp, ", "3"),
         (lambda: mg.elementwise(lambda xp, x: x), TypeError, "elementwise() takes 0 positional arguments"),
-        (lambda: mg.tanh.rule("x")(3), TypeError, "the rule tanh.x is a function of what it reads", "3"),
+        (lambda: mg.tanh.rule("x")(3), TypeError, "the rule tanh.x must be a function", "3"),
         (lambda: mg.tanh.rule("y")(lambda upstream: upstream), TypeError, "tanh has no input 'y'", "it has x"),
         (lambda: mg.tanh.rule("x")(lambda uptream: uptream), TypeError, "tanh.x reads 'uptream'", "upstream"),
     ],

@@ -264,7 +264,7 @@ def described(value: Any) -> str:
 def explained(op: Any, error: Exception, data: list[Any], params: dict[str, Any]) -> Exception:
     """An error of the forward, with the operation, its arguments and what to write instead. Where an operation inside
     has said that already, only the beginning is added."""
-    names = op.names_of(len(data))
+    names = op.input_names(len(data))
     given = ", ".join(
         [f"{name}: {described(value)}" for name, value in zip(names, data, strict=True) if value is not None]
         + [f"{name}={described(value)}" for name, value in params.items()]
@@ -361,7 +361,7 @@ def no_rule(op: Any) -> RuntimeError:
     )
 
 
-def in_a_rule(op: Any, error: Exception) -> Exception:
+def annotate_rule_error(op: Any, error: Exception) -> Exception:
     """An error that a rule raised, of the same kind, with the operation it belongs to."""
     if op is None:
         return error
@@ -369,12 +369,12 @@ def in_a_rule(op: Any, error: Exception) -> Exception:
     return kind(f"backward through {op.name}: {error}")
 
 
-def as_by_name(node: Any, upstream: Any, xp: Any) -> Exception | None:
+def rerun_interpreted(node: Any, upstream: Any, xp: Any) -> Exception | None:
     """What the same rules say when they are called by name: they know what is wrong with a shape, and written-out code
     checks nothing."""
     if hasattr(node.vjp, "source"):
         try:
-            node.op.vjp_by_name(xp, upstream, node, {})
+            node.op.vjp(xp, upstream, node, {})
         except RuntimeError as named:
             return named
         except Exception:  # noqa: BLE001, S110 - of other errors it is the first that is to be told

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..backends import devices
 from ..checks import museum
-from ..core.operation import Op
+from ..core.apply import Op
 from .adapting import adapted, adapted_whole, may_be_undone
 from .exercise import Mistake
 from .rows import LAST, ROWS

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
 from ..core.arguments import wants_dict, wants_function
-from ..core.blocks import enters, no_grad
 from ..core.errors import Elsewhere, wants_tensor
-from ..core.hooks import Handle
+from ..core.runtime.blocks import module_call, no_grad
+from ..core.runtime.hooks import Handle
 from ..tensor import Tensor, forget_gradient, tensor
 
 __all__ = ["Module", "Parameter"]
@@ -104,7 +104,7 @@ class Module:
         """What the module computes; each class gives its own."""
         raise NotImplementedError(f"{type(self).__name__} has no forward(self, ...): write what it computes there")
 
-    @enters
+    @module_call
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What `forward` computes, and what the hooks make of it."""
         try:

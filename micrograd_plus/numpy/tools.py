@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import ops, transforms as ours
 from ..core.pytrees import leaves, rebuilt
-from ..core.values import shape_of
+from ..core.variable import shape_of
 from .dispatch import as_arrays, has_tensors
 
 

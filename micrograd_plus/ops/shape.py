@@ -265,11 +265,11 @@ def axes_from_last(xp, x, *, shape, axis=None):
 # Repetition -----------------
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.unbroadcast(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.sum_to_shape(upstream, x_shape))
 def broadcast_to(xp, x, *, shape):
     """Broadcasting: repeated along new axes in front and along axes of length 1.
 
-    Every copy moves the one original, so its gradient is the sum of theirs (`unbroadcast`).
+    Every copy moves the one original, so its gradient is the sum of theirs (`sum_to_shape`).
 
     Shapes: x (3) or (1, 3), shape=(2, 3) -> (2, 3).
     Args:
@@ -287,7 +287,7 @@ def broadcast_to(xp, x, *, shape):
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape))
-def unbroadcast(xp, x, *, shape):
+def sum_to_shape(xp, x, *, shape):
     """Added up over everything that broadcasting had repeated: the transpose of `broadcast_to`.
 
     Shapes: x (2, 3), shape=(3,) -> (3); shape=(2, 1) -> (2, 1).
@@ -297,12 +297,12 @@ def unbroadcast(xp, x, *, shape):
     Returns: a tensor of that shape and of x's dtype.
     Raises: ValueError where x does not have a shape that broadcasting makes of `shape`.
     Example:
-        >>> mg.unbroadcast([[1.0, 2.0], [3.0, 4.0]], (2,)).tolist()
+        >>> mg.sum_to_shape([[1.0, 2.0], [3.0, 4.0]], (2,)).tolist()
         [4.0, 6.0]
 
     See: torch.Tensor.sum_to_size.
     """
-    return xp.unbroadcast(x, shape)
+    return xp.sum_to_shape(x, shape)
 
 
 @linear(x=lambda xp, upstream, x_shape, repeats, axis: xp.sum_repeats(upstream, x_shape, repeats, axis))
@@ -807,4 +807,4 @@ def to_device(x, device, source):
     return _to_device(x, device=device, source=source)
 
 
-_to_device.op.may_be_written_out = False  # what is written out stays where it is
+_to_device.op.can_compile = False  # what is written out stays where it is

@@ -11,8 +11,8 @@ import numpy as np
 
 from .. import ops
 from ..core.arguments import name_of, wants_function, wants_tuple
-from ..core.blocks import no_grad
-from ..core.values import is_complex
+from ..core.runtime.blocks import no_grad
+from ..core.variable import is_complex
 from ..tensor import Tensor, tensor
 from .reverse import grad, refuse_other_than_tensor
 
