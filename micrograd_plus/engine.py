@@ -16,9 +16,9 @@ from typing import Any
 from . import ops
 from .backends import floats
 from .core.apply import Op
-from .core.errors import APART, annotate_rule_error
 from .core.fast.callers import compile_text
 from .core.fast.vjps import call_of, function_name
+from .core.messages import MIXED_GRAPH, annotate_rule_error
 from .core.modes import grad_enabled, recording
 from .core.rule import Contribution
 from .core.runtime.recorders import notify as notify_recorders, recorders, walk_failed, walk_rejected
@@ -412,7 +412,7 @@ def _number(data: Any) -> Any:
     if isinstance(data, Value):
         return data._data
     if isinstance(data, Variable) and data.node is not None:
-        raise TypeError(APART)
+        raise TypeError(MIXED_GRAPH)
     if getattr(number, "size", None) == 1 and hasattr(number, "item") and not isinstance(number.item(), (str, bytes)):
         return number.item()
     if isinstance(data, (int, float)):
@@ -451,7 +451,7 @@ def two(operation: Any, symbol: str) -> Callable[[Value, Any], Value]:
     def call(a: Value, b: Any) -> Value:
         if type(b) is not Value and not isinstance(b, Value):
             if isinstance(b, Variable):
-                raise TypeError(APART)
+                raise TypeError(MIXED_GRAPH)
             if type(b) is not float and not isinstance(b, int) and getattr(b, "ndim", None) != 0:
                 return NotImplemented
             b = Value(b)
@@ -470,7 +470,7 @@ def power(base: Value, exponent: Any) -> Value:
     if isinstance(exponent, Value):
         return _power_of_two(base, exponent)
     if isinstance(exponent, Variable):
-        raise TypeError(APART)
+        raise TypeError(MIXED_GRAPH)
     if not isinstance(exponent, (int, float)):
         return NotImplemented
     out = new(Value)

@@ -15,7 +15,7 @@ import pytest
 
 from graded import BROKEN, HEAD, RIGHT, SECRET, SIGN, TANH, a_class, assignment
 from micrograd_plus.__main__ import main
-from micrograd_plus.exercises import sheets
+from micrograd_plus.exercises import student_key
 from micrograd_plus.grading import batch, mark, submissions
 from micrograd_plus.grading.assignment import Assignment, AssignmentError, load
 from micrograd_plus.grading.sandbox import isolation
@@ -26,7 +26,7 @@ from micrograd_plus.grading.store import Store, write_whole
 @pytest.fixture(autouse=True)
 def soon_over(monkeypatch):
     """A loop without end is over after a second."""
-    from micrograd_plus.exercises.exercise import Exercise
+    from micrograd_plus.exercises.spec import Exercise
 
     monkeypatch.setattr(mark, "limits_of", lambda exercise: Limits(cpu=1.0, wall=3.0))
     assert Exercise
@@ -123,12 +123,12 @@ def test_an_assignment_that_cannot_be_is_told(tmp_path, text, sentence):
 
 def test_each_student_is_asked_about_a_walk_of_his_own_and_at_an_appeal_about_the_same(tmp_path):
     made = Assignment("walks", ["means.find"], SECRET)
-    exercise, key = made.found["means.find"], sheets.key_of(SECRET)
+    exercise, key = made.found["means.find"], student_key.derive_key(SECRET)
     students = ["a17", "b02", "c33@x.edu"]
     steps = {}
     for each in students:
-        (case,) = exercise.cases(sheets.number_of(key, each, "means.find"))
-        steps[each] = float(exercise.carried_out(exercise.right, case.request)["values"]["the answer"])
+        (case,) = exercise.cases(student_key.walk_number(key, each, "means.find"))
+        steps[each] = float(exercise.run(exercise.right, case.request)["values"]["the answer"])
     assert len(set(steps.values())) == 3
     with Sandbox() as sandbox:
         for each in students:
@@ -137,7 +137,7 @@ def test_each_student_is_asked_about_a_walk_of_his_own_and_at_an_appeal_about_th
                      for name in (each, each.upper(), *students)]  # fmt: skip
             assert again == [10, 10, *[10 * (name == each) for name in students]]
         wrong = mark.marked(submissions.Submission("a17", cells), made, sandbox)["exercises"][0]
-    assert f"walk number {sheets.number_of(key, 'a17', 'means.find')}" in wrong["reason"]
+    assert f"walk number {student_key.walk_number(key, 'a17', 'means.find')}" in wrong["reason"]
 
 
 def test_the_second_order_is_marked_by_values_alone_where_no_engine_is(tmp_path):

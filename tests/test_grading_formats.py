@@ -17,7 +17,7 @@ from jsonschema import validate
 from graded import RIGHT, SECRET, SIGN, assignment
 from micrograd_plus import exercises
 from micrograd_plus.__main__ import main
-from micrograd_plus.exercises import sheets
+from micrograd_plus.exercises import student_key
 from micrograd_plus.grading import formats, mark, submissions
 from micrograd_plus.grading.assignment import load
 from micrograd_plus.grading.formats import gradescope, junit, otter, table
@@ -145,9 +145,9 @@ def test_gradescopes_zip_marks_a_submission_where_its_harness_would(tmp_path, ca
         assert all(archive.getinfo(name).external_attr >> 16 & stat.S_IXUSR for name in ("setup.sh", "run_autograder"))
         archive.extractall(root / "source")
     (root / "submission").mkdir()
-    exercise = exercises.named("means.find")
-    (case,) = exercise.cases(sheets.number_of(sheets.key_of(SECRET), "ada@x.edu", "means.find"))
-    step = int(exercise.carried_out(exercise.right, case.request)["values"]["the answer"])
+    exercise = exercises.get_exercise("means.find")
+    (case,) = exercise.cases(student_key.walk_number(student_key.derive_key(SECRET), "ada@x.edu", "means.find"))
+    step = int(exercise.run(exercise.right, case.request)["values"]["the answer"])
     (root / "submission" / "work.py").write_text(f"{RIGHT}\nmeans_find = {step}\n", encoding="utf-8")
     who = json.dumps({"id": 1, "users": [{"id": 2, "email": "Ada@x.edu", "name": "Ada"}]})
     (root / "submission_metadata.json").write_text(who, encoding="utf-8")

@@ -165,7 +165,7 @@ def test_what_cannot_be_seen_is_shown(text, shown):
 # Starters and what is looked at -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("exercise", exercises.listed(), ids=lambda exercise: exercise.id)
+@pytest.mark.parametrize("exercise", exercises.list_exercises(), ids=lambda exercise: exercise.id)
 def test_a_starter_that_was_handed_in_unchanged_is_known(exercise):
     again = exercise.starter + "\n# a comment\n"
     assert cells.same_as_starter(again, exercise.starter)

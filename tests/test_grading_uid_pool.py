@@ -49,7 +49,7 @@ def until(what) -> bool:
 
 def works(sandbox: Sandbox) -> bool:
     """Whether a box answers."""
-    request = {"driver": "call", "arguments": {}, "words": [], "answers": ["the answer"]}
+    request = {"driver": "call", "arguments": {}, "functions": [], "answers": ["the answer"]}
     ran = sandbox.run(Job([("<your cell>", "def a_x(): return 7.0", 0)], ["a.x"], ["a_x"], [request], Limits()))
     return ran.end == "done" and float(ran.outcomes[0]["values"]["the answer"]) == 7
 

@@ -11,7 +11,7 @@ from micrograd_plus import exercises
 from micrograd_plus.grading.sandbox.boxes import Ran, ended
 from micrograd_plus.grading.sandbox.inside import wire
 
-FIRST = exercises.listed()
+FIRST = exercises.list_exercises()
 
 
 def same(a, b):

@@ -15,7 +15,7 @@ from typing import Any, cast
 from ..backends import devices, tensors
 from ..backends.shapes import is_sequence
 from .backward import InterpretedVjp, Part, input_indices
-from .errors import explained, no_rule
+from .messages import explain_error, missing_rule_error
 from .modes import grad_enabled, unfused
 from .operation import Definition
 from .runtime.ownership import snapshot
@@ -86,12 +86,12 @@ class Op(Definition):
                 raise TypeError("it takes real numbers")
             return self.forward(xp, *([inputs] if self.kind == "variadic" else inputs), **params)
         except Exception as error:
-            raise notify_failure(explained(self, error, inputs, params)) from error
+            raise notify_failure(explain_error(self, error, inputs, params)) from error
 
     def check_gradient(self, nodes: Sequence[Node | None]) -> None:
         """Raise RuntimeError if an input needs a gradient and the operation has no rule."""
         if not self.rules and self.kind != "non-differentiable" and any(nodes) and grad_enabled():
-            raise no_rule(self)
+            raise missing_rule_error(self)
 
     def _as_variables(
         self, xp: Namespace, out: Array, residuals: Any, nodes: list[Node | None], data: list[Array], params: Any

@@ -19,7 +19,7 @@ from typing import Any
 from ..backends import arrays, devices, tensors
 from ..backends.shapes import is_sequence
 from ..backends.shared import summed_axes
-from .errors import annotate_rule_error, freed, rerun_interpreted
+from .messages import annotate_rule_error, freed_graph_error, rerun_interpreted
 from .modes import Block, grad_enabled, recording
 from .rule import Contribution, Rule
 from .runtime.hooks import nodes_with_hooks, run_hooks
@@ -81,7 +81,7 @@ def walk(
             if node in with_hooks:
                 upstream = run_hooks(node, upstream)
             if node.saved is None and not (restored and node in restored):
-                raise freed(node)
+                raise freed_graph_error(node)
             here = xp or namespace_of(upstream)
             if on_step is not None and type(node) is not Part:
                 interpret_vjp(here, upstream, node, arrived, on_step, (restored or {}).get(node))
@@ -222,7 +222,7 @@ def apply_transpose(rule: Rule, count: int, xp: Namespace, values: dict[str, Any
     raws = rule({**values, "upstream": xp.conj(values["upstream"])} if is_adjoint else values)
     if rule.op.kind != "variadic" and count == 1:
         raws = (raws,)
-    check_count(rule, raws, count)
+    check_contribution_count(rule, raws, count)
     return [namespace_of(raw).conj(raw) for raw in raws] if is_adjoint else raws
 
 
@@ -236,7 +236,7 @@ def conjugate_local(xp: Namespace, upstream: Gradient, local: Any) -> Any:
     return local.conjugate() if type(local) is complex else xp.conj(local)
 
 
-def check_count(rule: Rule, raws: Any, expected: int) -> None:
+def check_contribution_count(rule: Rule, raws: Any, expected: int) -> None:
     """Raise RuntimeError if a rule did not return one contribution for each of its inputs."""
     if not is_sequence(raws) or len(raws) != expected:
         count = len(raws) if is_sequence(raws) else 1
@@ -321,7 +321,7 @@ def upstreams_or_zeros(xp: Namespace, upstream: list[Any], node: Node) -> tuple[
     """Return one upstream for each output, zeros if nothing arrived."""
     some = next(part for part in upstream if part is not None)
     return tuple(
-        xp.zeros_beside(some, shape, dtype) if part is None else part
+        xp.new_zeros(some, shape, dtype) if part is None else part
         for part, (shape, dtype) in zip(upstream, node.shape_dtype, strict=True)
     )
 

@@ -28,7 +28,7 @@ from .runtime.recorders import muted, notify, recorders
 from .variable import Node, Variable
 
 
-def composite(forward: Any) -> Any:
+def composite(forward: Any = None, *, public: bool = True) -> Any:
     """Define an operation by a forward that is made of other operations; it needs no rule.
 
     The operation is one step in the walk, and its gradient is the chain rule along its forward. Over an operation that
@@ -36,7 +36,8 @@ def composite(forward: Any) -> Any:
 
     Args:
         forward: the function forward(xp, inputs, *, parameters), or an operation.
-    Returns: the public function.
+        public: whether users call it; False for a step that only other operations need.
+    Returns: the public function; without `forward`, a decorator.
     Raises: TypeError if `forward` is not a function.
     Example:
         >>> @mg.composite
@@ -50,10 +51,12 @@ def composite(forward: Any) -> Any:
 
     See: `torch.autograd.Function`, whose backward is written by hand.
     """
+    if forward is None:
+        return lambda forward: composite(forward, public=public)
     if isinstance(getattr(forward, "op", None), Op):
         forward.op.composite = True
         return forward
-    return register(Composite(forward))
+    return register(Composite(forward), public=public)
 
 
 class Inside:
@@ -88,7 +91,7 @@ class ChainRule(Rule):
         arrived = walk_from([(inside.end, upstream)], xp, ends=ends)
         for node in ends:
             if node not in arrived:
-                arrived[node] = xp.zeros_beside(upstream, *node.shape_dtype)
+                arrived[node] = xp.new_zeros(upstream, *node.shape_dtype)
         raws = [None if node is None else arrived[node] for node in inside.entrances]
         return tuple(raws) if len(raws) > 1 else raws[0]
 

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any, ClassVar
 
 from ..backends import tensors
-from .errors import no_argument
+from .messages import unknown_keyword
 from .rule import Rule, check_rule
 
 
@@ -55,7 +55,7 @@ class Signature:
         bound = {name: value for name, value in zip(names, args, strict=False) if value is not REQUIRED}
         for name, value in params.items():
             if name not in names:
-                raise TypeError(no_argument(self.name, name, names))
+                raise TypeError(unknown_keyword(self.name, name, names))
             if name in bound:
                 raise TypeError(f"{self.name} got {name!r} twice")
             bound[name] = value

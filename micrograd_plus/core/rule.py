@@ -91,12 +91,12 @@ def real_only(forward: Any) -> Any:
 def check_rule(rule: Rule) -> None:
     """Raise TypeError if a rule reads a name that its operation's kind forbids or that does not exist."""
     op = rule.op
+    known = {"xp", "upstream", "out", *op.inputs, *op.params, *op.residuals, *op.outputs}
+    known |= {f"{name}_shape" for name in op.inputs}
     for name in rule.reads:
         if _is_forbidden(rule, name):
             promise = f"{op.name} is {op.kind}: {KINDS[op.kind]}"
             raise TypeError(f"the rule {rule.name} may not read {name!r}: {promise}")
-        known = {"xp", "upstream", "out", *op.inputs, *op.params, *op.residuals, *op.outputs}
-        known |= {f"{name}_shape" for name in op.inputs}
         if name not in known:
             raise TypeError(f"the rule {rule.name} reads {name!r}; it may read {', '.join(sorted(known))}")
 

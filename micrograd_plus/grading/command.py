@@ -85,7 +85,7 @@ def not_there(name: str) -> str:
     from .. import exercises
 
     try:
-        exercises.named(name)
+        exercises.get_exercise(name)
     except (KeyError, ValueError) as error:
         return f'{error.args[0]}. If it is your own, name the file that defines it: files = ["my_exercises.py"].\n'
     return ""

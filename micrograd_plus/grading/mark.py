@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..exercises.replies import walk_of
+from ..exercises.reply import walk_with_answer
 from . import tampering
 from .assignment import Assignment
 from .cells import Unit, chosen, needed, owners, same_as_starter, statements, unit
@@ -176,7 +176,7 @@ class Work:
         def handed_in() -> Any:
             return sent[0] if len(sent) == 1 else tuple(sent)
 
-        trace = walk_of(exercise, wrong, handed_in)
+        trace = walk_with_answer(exercise, wrong, handed_in)
         if trace is not None:
             self.walks[name] = trace.to_json()
 

@@ -23,8 +23,8 @@ from typing import Any
 
 from ..backends import devices, tensors
 from ..core.apply import Op
-from ..core.arguments import wants_function
 from ..core.backward import walk_from
+from ..core.messages import check_function
 from ..core.modes import grad_enabled
 from ..core.operation import REQUIRED
 from ..core.rule import Rule
@@ -66,7 +66,7 @@ def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
     """
     if f is None:
         return lambda f: custom_vjp(f, outputs=outputs)
-    wants_function("custom_vjp or custom_jvp", f)
+    check_function("custom_vjp or custom_jvp", f)
     return CustomFunction(f, outputs)
 
 

@@ -14,15 +14,16 @@ from typing import Any
 from .. import ops
 from ..backends import devices, tensors
 from ..core.apply import Op
-from ..core.arguments import name_of, wants_function, wants_tuple
 from ..core.backward import NO_BLOCK, Part, contributions, walk_from
+from ..core.messages import check_function
 from ..core.modes import recording
-from ..core.pytrees import leaves, leaves_beside, mapped
 from ..core.runtime.blocks import enable_grad
 from ..core.runtime.ownership import snapshot
 from ..core.runtime.recorders import OnStep, Recorder, muted, observe_push, record_to, walk_failed
 from ..core.variable import clock, is_complex, namespace_of
+from ..pytrees import leaves, map_leaves, matching_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
+from .arguments import check_tuple, name_of
 from .forward_steps import Moved, node_of, report
 from .reverse import differentiating, grad, have_nodes, variables, zeros
 
@@ -49,9 +50,9 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
     See: jax.jvp; torch.func.jvp; Griewank and Walther, "Evaluating derivatives", 2008, chapter 3.
     """
-    wants_function("jvp", f)
-    wants_tuple("jvp: primals", primals)
-    wants_tuple("jvp: tangents", tangents)
+    check_function("jvp", f)
+    check_tuple("jvp: primals", primals)
+    check_tuple("jvp: tangents", tangents)
     if len(primals) != len(tangents):
         raise ValueError(f"jvp: {len(primals)} inputs and {len(tangents)} tangents; each input needs one of its shape")
     return _pushed("jvp", f, primals, tangents)
@@ -77,7 +78,7 @@ def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
 
     See: Pearlmutter, "Fast exact multiplication by the Hessian", 1994; torch.autograd.functional.hvp.
     """
-    wants_function("hvp", f)
+    check_function("hvp", f)
     if type(x) is tuple:
         raise TypeError(
             f"hvp takes the one argument of {name_of(f)} and a vector of its form, mg.hvp(f, x, v), not tuples as "
@@ -98,7 +99,7 @@ def _pushed(name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: 
             out = f(*inputs)
         differentiable = block.nested or applied.captured or have_nodes((primals, tangents))
         moving: dict[Any, Any] = {}
-        for primal, tangent in zip(flat, leaves_beside(tangents, inputs, f"{name}: tangents"), strict=True):
+        for primal, tangent in zip(flat, matching_leaves(tangents, inputs, f"{name}: tangents"), strict=True):
             moved = _tangent(name, tangent, primal)
             moving[_value_of(primal.node)] = moved if differentiable else snapshot(moved)
         push = OnTensors(moving) if differentiable else OnArrays(moving)
@@ -107,8 +108,8 @@ def _pushed(name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: 
             push.result = results[-1] if results else None
             push.on_step = observe_push(push.result, moving)
         push.all(applied.steps)
-        movement = mapped(out, lambda value: _movement(value, moving))
-        return (out if differentiable else mapped(out, _plain)), movement
+        movement = map_leaves(out, lambda value: _movement(value, moving))
+        return (out if differentiable else map_leaves(out, _plain)), movement
 
 
 def _tangent(name: str, given: Any, primal: Tensor) -> Tensor:
@@ -334,7 +335,7 @@ def _push_elementwise(
             continue
         local = rule(named)
         if is_complex(tangent) and not is_complex(out):
-            local = local if hasattr(local, "dtype") else xp.numbers_beside(tangent, local)
+            local = local if hasattr(local, "dtype") else xp.new_array(tangent, local)
             moved.append(xp.real(xp.conj(local) * tangent))
         else:
             moved.append(tangent * local)

@@ -22,13 +22,13 @@ from ...backends import arrays
 from ..apply import KEEP_NUMBERS, Op, as_list, make_node, output_variables
 from ..backward import (
     add_gradient,
-    check_count,
+    check_contribution_count,
     own_gradient,
     saved_as_tensors,
     unbroadcast_to,
     upstreams_or_zeros,
 )
-from ..errors import explained
+from ..messages import explain_error
 from ..modes import grad_enabled, recording, unfused
 from ..operation import REQUIRED
 from ..runtime.recorders import notify, notify_failure
@@ -100,8 +100,8 @@ def install(op: Op) -> None:
     """Compile an operation: give its public function its own code, and its nodes their vjp."""
     call, namespace = op.call, op.call.__globals__
     namespace.update(
-        REQUIRED=REQUIRED, _apply=op.apply, _as_list=as_list, _clock=clock, _explained=explained, _forward=op.forward,
-        _grad_enabled=grad_enabled, _interpret=op.interpret, _make_node=make_node, _Node=Node,
+        REQUIRED=REQUIRED, _apply=op.apply, _as_list=as_list, _clock=clock, _explain_error=explain_error,
+        _forward=op.forward, _grad_enabled=grad_enabled, _interpret=op.interpret, _make_node=make_node, _Node=Node,
         _no_grad_blocks=grad_enabled.open, _notify=notify, _notify_failure=notify_failure, _op=op,
         _output_variables=output_variables, _recorders=recording.open, _Tensor=Variable.public, _unfused=unfused,
         _unfuse_blocks=unfused.open, _xp=arrays,
@@ -110,9 +110,9 @@ def install(op: Op) -> None:
     if op.rules:
         namespace.update({function_name(rule): rule.function for rule in op.rules})
         namespace.update(
-            _add_gradient=add_gradient, _check_count=check_count, _of=Variable.public.of, _own_gradient=own_gradient,
-            _rules=op.rules, _saved_as_tensors=saved_as_tensors, _unbroadcast_to=unbroadcast_to,
-            _upstreams_or_zeros=upstreams_or_zeros,
+            _add_gradient=add_gradient, _check_count=check_contribution_count, _of=Variable.public.of,
+            _own_gradient=own_gradient, _rules=op.rules, _saved_as_tensors=saved_as_tensors,
+            _unbroadcast_to=unbroadcast_to, _upstreams_or_zeros=upstreams_or_zeros,
         )  # fmt: skip
         call.vjp = namespace["_vjp"] = _compile_vjp(op)
     caller = compile_text(op.name, caller_text(op), namespace)
@@ -260,7 +260,7 @@ def _compute(op: Op) -> list[str]:
         "try:",
         f"    {', '.join(['_out', *op.residuals])} = {forward}",
         "except Exception as _error:",
-        f"    raise _notify_failure(_explained(_op, _error, {_arrays(op)}, {_params(op)})) from _error",
+        f"    raise _notify_failure(_explain_error(_op, _error, {_arrays(op)}, {_params(op)})) from _error",
     ]
     if op.kind == "linear":  # only linear operations make complex numbers from real ones
         lines.append(f"if _out.dtype.kind == 'c': return _interpret([{', '.join(op.inputs)}], {_params(op)})")

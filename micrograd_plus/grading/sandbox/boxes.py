@@ -33,7 +33,7 @@ from .isolation import LevelError, best, is_root, works
 from .uid_pool import FIRST_USER, SlotError, free_slot, swept
 
 HERE = Path(__file__).parent
-CARRYING = HERE.parent.parent / "exercises" / "student"
+CARRYING = HERE.parent.parent / "exercises" / "sandboxed"
 PRINTED = 16 * 1024
 """How much of what is printed is kept."""
 TOLD = ("cpu", "wall", "memory", "processes", "files", "disk", "inodes")
@@ -97,7 +97,7 @@ class Job:
         """What all requests say alike, such as the words of `xp`; it travels once."""
         first = self.requests[0] if self.requests else {}
         return {
-            name: first[name] for name in ("driver", "words", "answers")
+            name: first[name] for name in ("driver", "functions", "answers")
             if name in first and all(name in each and each[name] == first[name] for each in self.requests)
         }  # fmt: skip
 
