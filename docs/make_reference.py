@@ -63,7 +63,7 @@ OF_MICROGRAD = ("Neuron", "Layer", "MLP")
 
 OTHERS = {
     "Tensors and modes": ("tensor", "core.runtime.blocks"),
-    "Making tensors": ("extras.constructors",),
+    "Making tensors": ("tensor.creation",),
     "Transforms": ("transforms",),
     "Differential equations": ("numpy.integrate",),
     "Recording and checking": ("tracing", "checks"),

@@ -40,10 +40,10 @@ PACKAGES = {
     "random": USERS | {"hidden_states"},
     "optim": USERS,
     "transforms": USERS | {"formulas", "hidden_states", "pytrees"},
-    "extras": USERS | {"random"},
+    "extras": USERS,
     "nn": USERS | {"engine", "files", "random", "transforms"},
     "numpy": USERS | {"extras", "fft", "linalg", "pytrees", "transforms"},
-    "checks": USERS | {"formulas", "random", "tracing", "transforms"},
+    "checks": USERS | {"extras", "formulas", "random", "tracing", "transforms"},
     "exercises": USERS | {"checks", "engine", "tracing", "transforms"},
     "grading": {"exercises", "tracing"},
     "examples": {"__init__", "engine", "nn"},           # programs as a reader would write them

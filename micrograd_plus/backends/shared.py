@@ -15,16 +15,13 @@ from typing import Any
 import numpy as np
 
 from . import (
-    bessel,
-    bessel_orders,
-    gammas,
+    error_function,
     matrices,
     placing,
     resampling,
     scans,
     sequences,
     shapes,
-    special,
     waves,
     windows,
 )
@@ -46,9 +43,9 @@ def bound_to(xp: Any, library: Any) -> dict[str, Any]:
     """All functions that a namespace shares with the others, by name; those of the modules beside this one take the
     library alone."""
     functions = {name: getattr(shapes, name) for name in shapes.__all__}
-    for module in (bessel, bessel_orders, gammas, matrices, placing, resampling, scans, sequences, waves, windows):
+    for module in (matrices, placing, resampling, scans, sequences, waves, windows):
         functions |= {name: partial(getattr(module, name), library) for name in module.__all__}
-    functions |= {name: partial(getattr(special, name), library) for name in ("erf", "erfc")}
+    functions |= {name: partial(getattr(error_function, name), library) for name in ("erf", "erfc")}
     functions |= {function.__name__: function for function in ASK_ARRAYS_ONLY}
     return functions | {function.__name__: partial(function, xp) for function in ASK_THE_LIBRARY}
 

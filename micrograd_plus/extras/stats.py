@@ -11,10 +11,10 @@ from math import inf, log, pi
 from typing import Any
 
 from .. import ops
-from ..ops.extras.special import betainc, betaln, gammainc, gammaincc, gammaln, log_ndtr, ndtr, xlog1py, xlogy
 from ..ops.factorisations import cholesky
 from ..ops.linalg import solve
 from ..tensor import Tensor
+from .special.functions import betainc, betaln, gammainc, gammaincc, gammaln, log_ndtr, ndtr, xlog1py, xlogy
 
 __all__ = ["beta", "chi2", "dirichlet", "gamma", "multivariate_normal", "norm", "poisson", "t"]
 

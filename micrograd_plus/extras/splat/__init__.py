@@ -14,11 +14,11 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any, NamedTuple
 
-from .. import ops
-from ..backends import devices
-from ..core.variable import Variable
-from ..ops.extras.splat import blend, gaussian_alpha
-from ..tensor import Tensor
+from ... import ops
+from ...backends import devices
+from ...core.variable import Variable
+from ...tensor import Tensor
+from .blending import blend, gaussian_alpha
 
 __all__ = ["Camera", "blend", "gaussian_alpha", "render", "spherical_harmonics"]
 

@@ -1,21 +1,24 @@
 """Special functions: gamma, beta and Bessel functions, and the inverses of erf. Public as `mg.special`, with SciPy's
 names.
 
-Their numerics are in `backends/gammas.py`, `backends/bessel.py` and `backends/bessel_orders.py`; nothing here needs
-SciPy.
+Their kernels are the modules beside this one; SciPy is not needed.
 """
 
 from math import inf, log as ln, pi, sqrt as root
 
+from ...backends import devices
 from ...core.define import elementwise, nondifferentiable, wraps_op
 from ...core.messages import prefixes_errors
-from ..activations import logsigmoid, sigmoid
-from ..arithmetic import absolute, multiply, positive, reciprocal, where
-from ..comparisons import isnan, logical_and, logical_not
-from ..exponentials import erfc, exp, log
-from ..reductions import finite_max, logsumexp as _logsumexp, sum as added_up
-from ..rounding import sign
-from ..shape import squeeze_axes
+from ...ops.activations import logsigmoid, sigmoid
+from ...ops.arithmetic import absolute, multiply, positive, reciprocal, where
+from ...ops.comparisons import isnan, logical_and, logical_not
+from ...ops.exponentials import erfc, exp, log
+from ...ops.reductions import finite_max, logsumexp as _logsumexp, sum as added_up
+from ...ops.rounding import sign
+from ...ops.shape import squeeze_axes
+from . import bessel, bessel_orders, gammas
+
+devices.add_kernels(bessel, bessel_orders, gammas)
 
 HALF_ROOT_PI, ROOT_TWO_PI = root(pi) / 2, root(2 * pi)
 MOST_ORDER = 10_000

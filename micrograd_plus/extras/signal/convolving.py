@@ -8,8 +8,8 @@ from itertools import product
 from ...backends.shapes import ndim, shape
 from ...core.define import multilinear, wraps_op
 from ...core.messages import prefixes_errors
-from ..products import tensordot
-from ..shape import flip, getitem, moveaxis, pad
+from ...ops.products import tensordot
+from ...ops.shape import flip, getitem, moveaxis, pad
 
 
 def _inner(of, kernel):

@@ -14,7 +14,7 @@ from .. import ops
 from ..backends import devices
 from ..backends.shapes import is_sequence, ndim
 from ..core.messages import prefixes_errors
-from ..tensor import Tensor, tensor
+from .tensor import Tensor, tensor
 
 __all__ = [
     "arange", "array", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "identity",
