@@ -417,7 +417,7 @@ def _number(data: Any) -> Any:
         return number.item()
     if isinstance(data, (int, float)):
         return data
-    raise TypeError(f"a Value holds one number, got {type(data).__name__}; for arrays there is mg.tensor")
+    raise TypeError(f"a Value must hold one number, got {type(data).__name__}; for arrays write mg.tensor")
 
 
 def _get(x: Any) -> Any:

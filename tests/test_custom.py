@@ -249,7 +249,7 @@ def test_an_argument_that_wants_a_gradient_and_has_no_rule_is_an_error():
     def _(upstream, y):
         return upstream * y
 
-    with pytest.raises(RuntimeError, match=r"f has no rule for y, which wants a gradient: .*@f\.rule\('y'\)"):
+    with pytest.raises(RuntimeError, match=r"f has no rule for y, which requires a gradient: .*@f\.rule\('y'\)"):
         f(1.0, mg.tensor(2.0, requires_grad=True))
     with mg.no_grad():
         assert f(1.0, mg.tensor(2.0, requires_grad=True)).item() == 2.0

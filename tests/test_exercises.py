@@ -917,7 +917,7 @@ def test_what_cannot_be_asked_is_refused(trace):
         exercises.ask(trace, 99, 1.0)
     with pytest.raises(KeyError, match="there are w, x"):
         exercises.ask(trace, "v", 1.0)
-    with pytest.raises(ValueError, match="a step has contribution, after"):
+    with pytest.raises(ValueError, match="a word of a step must be one of contribution, after"):
         exercises.ask(trace, (0, "grade"), 1.0)
 
 

@@ -173,7 +173,7 @@ def test_an_input_without_influence_may_be_an_error():
 
 
 def test_missing_is_one_of_two_words():
-    with pytest.raises(ValueError, match="missing is 'zeros' or 'error', got 'none'"):
+    with pytest.raises(ValueError, match="missing must be 'zeros' or 'error', got 'none'"):
         mg.grad(uses_first, missing="none")
 
 

@@ -65,7 +65,7 @@ def check(call: Any) -> dict[str, int]:
     """
     op: Any = getattr(call, "op", None)
     if not isinstance(op, Op):
-        raise TypeError(f"check wants an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
+        raise TypeError(f"check expects an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
     if op.name not in samples:
         raise ValueError(f"{op.name} has no sample; give it one: mg.samples.sample({op.name}, ...)")
     held = dict.fromkeys(promises, 0)

@@ -55,7 +55,7 @@ def sample(call: Any, *inputs: Any, excused: dict[str, str] | None = None, **par
     """Add a sample of an operation. A function in place of an input draws it, in its own way for each operation."""
     op: Any = getattr(call, "op", None)
     if not isinstance(op, Op):
-        raise TypeError(f"sample wants an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
+        raise TypeError(f"sample expects an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
     made = Sample(op, [], params, excused or {}, list(inputs))
     known = samples.setdefault(op.name, [])
     if known and known[0].op is not op:  # defined again, as happens in a notebook

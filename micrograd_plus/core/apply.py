@@ -148,7 +148,7 @@ def as_operand(op: Op, value: Any, name: str, numbers_only: bool) -> Any:
 def as_list(op: Op, parts: object) -> list[Any]:
     """Return the parts that were passed to a variadic operation as a list."""
     if not hasattr(type(parts), "__iter__"):
-        raise TypeError(f"{op.name} joins the parts of a list or a tuple, got {type(parts).__name__}")
+        raise TypeError(f"{op.name} expects its parts in a list or a tuple, got {type(parts).__name__}")
     return list(cast("Iterable[Any]", parts))
 
 

@@ -199,7 +199,7 @@ class Module:
         """Add a child under a name, as assigning it to an attribute does."""
         if not isinstance(module, Module):
             raise TypeError(
-                f"{type(self).__name__} holds modules, got {type(module).__name__}; most functions have a module of "
+                f"{type(self).__name__} expects modules, got {type(module).__name__}; most functions have a module of "
                 f"the same name, as relu has nn.ReLU()"
             )
         self._refuse_name(name, isinstance(self.__dict__.get(name), Module))
@@ -211,7 +211,7 @@ class Module:
         if not isinstance(tensor, Tensor | None):
             raise TypeError(f"buffer {name!r} is {type(tensor).__name__}; a buffer is a tensor: pass mg.tensor(values)")
         if tensor is not None and tensor.requires_grad:
-            raise ValueError(f"buffer {name!r} wants a gradient: a buffer is not trained; pass tensor.detach()")
+            raise ValueError(f"buffer {name!r} requires a gradient, but buffers are not trained; pass tensor.detach()")
         self._roles[name] = BUFFER if persistent else PASSING
         setattr(self, name, tensor)
 

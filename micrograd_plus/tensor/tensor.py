@@ -449,7 +449,7 @@ class Tensor(Variable):
 
     def _tracked(self, name: str) -> Node:
         if self.node is None:
-            raise RuntimeError(f"{name}: this tensor wants no gradient; make it with requires_grad=True")
+            raise RuntimeError(f"{name}: this tensor does not require a gradient; make it with requires_grad=True")
         return self.node
 
     # Copies and values ------------------------------------
@@ -548,7 +548,7 @@ class Tensor(Variable):
         leaf is never lost by accident."""
         if isinstance(self.node, Leaf) and (not grad_enabled.open or grad_enabled()):
             raise RuntimeError(
-                f"x {symbol} ... would put a result in the place of a leaf that wants a gradient; to change its values "
+                f"x {symbol} ... would turn a leaf that requires a gradient into a result; to change its values "
                 f"write `with mg.no_grad(): x {symbol} ...`, to compute with it write x = x {symbol[:-1]} ..."
             )
         out = operation(self, other)
@@ -620,7 +620,7 @@ class Tensor(Variable):
             )
         if self.dtype.kind not in "fc":
             raise TypeError(
-                f"x[...] = ...: a tensor of {self.dtype} cannot take in a value that wants a gradient; make it with "
+                f"x[...] = ...: a tensor of {self.dtype} cannot hold a value that requires a gradient; make it with "
                 f"dtype=float"
             )
         place = plain_index(index)

@@ -182,8 +182,8 @@ class CustomOp(Op):
             results = self.forward(*[as_tensor(value) for value in data], **params)
         for found in outside.found.values():
             raise RuntimeError(
-                f"{self.name} reads a tensor of shape {found.shape} from outside that wants a gradient, and no rule of "
-                f"{self.name} can send it one: make it an argument"
+                f"{self.name} reads a tensor of shape {found.shape} from outside that requires a gradient, but no rule "
+                f"of {self.name} can send it one: make it an argument"
             )
         if not self.outputs:
             return as_array(results), ()
@@ -196,7 +196,7 @@ class CustomOp(Op):
         for name, node in zip(self.inputs, nodes, strict=True):
             if node is not None and not self.has_rule_for(name) and grad_enabled():
                 raise RuntimeError(
-                    f"{self.name} has no rule for {name}, which wants a gradient: give one with "
+                    f"{self.name} has no rule for {name}, which requires a gradient: give one with "
                     f"@{self.name}.rule({name!r}), or pass mg.stop_gradient(...) of it"
                 )
 

@@ -49,8 +49,9 @@ def grad(
         graph, unless somebody outside wants its gradient: inside another transform, or where `f` reads a tensor that
         wants one, as the weights of a model that is trained by its slopes.
     Raises: TypeError where `f` cannot be called or `argnums` are no different whole numbers, ValueError for another
-        `missing`. As it is called: TypeError for an argument that is not made of floats or is not there, ValueError
-        where `f` returns more than one number, RuntimeError for a missing gradient where that is an error.
+        `missing`. When called: TypeError for an argument that is not made of floats or is not there, and if `f`
+        returns no tensor, ValueError if `f` returns more than one number, RuntimeError for a missing gradient if
+        `missing` is "error".
     Example:
         >>> mg.grad(lambda x: x ** 3)(2.0).item()
         12.0
@@ -105,7 +106,7 @@ def value_and_grad(
     check_function("value_and_grad", f)
     chosen = as_argument_numbers(argnums)
     if missing not in ("zeros", "error"):
-        raise ValueError(f"missing is 'zeros' or 'error', got {missing!r}")
+        raise ValueError(f"missing must be 'zeros' or 'error', got {missing!r}")
 
     @wraps(f)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -202,7 +203,7 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """
     check_function("jacobian", f)
     if not hasattr(argnums, "__index__"):
-        raise TypeError(f"jacobian: argnums is the number of one argument, got {argnums!r}")
+        raise TypeError(f"jacobian: argnums must be the number of one argument, got {argnums!r}")
 
     @wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
@@ -374,20 +375,21 @@ def zeros(x: Any) -> Any:
 
 
 def _one_number(f: Callable[..., Any], value: Any) -> None:
-    if not isinstance(value, Tensor) or value.size != 1:
-        got = f"shape {value.shape}" if isinstance(value, Tensor) else type(value).__name__
+    refuse_other_than_tensor("grad", f, value)
+    if value.size != 1:
         raise ValueError(
-            f"grad needs {name_of(f)} to return one number as a tensor, got {got}; reduce it with .sum() or .mean(), "
-            f"or take mg.jacobian or mg.vjp"
+            f"grad: {name_of(f)} must return one number, got shape {value.shape}; reduce it with .sum() or .mean(), "
+            f"or use mg.jacobian or mg.vjp"
         )
     if is_complex(value):
         raise TypeError(
-            f"grad needs {name_of(f)} to return a real number, got {value.dtype}: a complex one cannot become smaller; "
-            f"take out.real, out.imag or mg.abs(out), or mg.jvp, which tells how it moves"
+            f"grad: {name_of(f)} must return a real number, got {value.dtype}; use out.real, out.imag or mg.abs(out), "
+            f"or mg.jvp for the derivative of a complex result"
         )
 
 
 def refuse_other_than_tensor(transform: str, f: Callable[..., Any], value: Any) -> None:
     """Refuse a result that is not one tensor."""
     if not isinstance(value, Tensor):
-        raise TypeError(f"{transform} needs {name_of(f)} to return a tensor, got {type(value).__name__}")
+        got = f"None; does {name_of(f)} return its result?" if value is None else type(value).__name__
+        raise TypeError(f"{transform}: {name_of(f)} must return a tensor, got {got}")

@@ -209,7 +209,7 @@ def explain_error(op: Any, error: Exception, data: list[Any], params: dict[str, 
 def missing_rule_error(op: Any) -> RuntimeError:
     """What to say when an operation that nobody gave a rule should send a gradient on."""
     return RuntimeError(
-        f"{op.name} has no gradient rule, and an input wants a gradient: define one with "
+        f"{op.name} has no gradient rule, and an input requires a gradient: define one with "
         f"@{op.name}.rule({op.inputs[0]!r}), or pass mg.stop_gradient(...) of the input"
     )
 

@@ -125,7 +125,7 @@ def scope(name: str) -> Scope:
     Args:
         name: the name of the group.
     Returns: a context manager, which also decorates functions, generators and coroutines.
-    Raises: TypeError if the name is not text.
+    Raises: TypeError if the name is not a string.
     Example:
         >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
         >>> with mg.record() as trace:
@@ -138,7 +138,7 @@ def scope(name: str) -> Scope:
     See: jax.named_scope.
     """
     if not isinstance(name, str):
-        raise TypeError(f"scope: the name of a group must be text, got {type(name).__name__}")
+        raise TypeError(f"scope: the name of a group must be a string, got {type(name).__name__}")
     return Scope(name)
 
 

@@ -193,7 +193,7 @@ def _refuse_other_channels(name: str, input: Any, *running: Any) -> None:
     """Refuse running statistics of another length, which would broadcast."""
     for each in running:
         if each is not None and each.shape != input.shape[1:2]:
-            wanted = f"running statistics have one number for each channel of an input {input.shape}"
+            wanted = f"running statistics must have one number for each channel of an input {input.shape}"
             raise ValueError(f"{name}: {wanted}, got {each.shape}")
 
 
