@@ -15,6 +15,7 @@ from .symbols import Expression, Name, Operation, Shape, Symbolic
 from .writing import ATOM, CHOICE, POWER, Piece, Writer
 
 PARAMETERS = {
+    "conv2d_input": "weight sent", "conv2d_weight": "x sent", "correlate2d": "x weight",
     "ungroup_images": "x size images", "attention_scale": "query scale", "block_triangle": "a b",
     "zero_at": "x index axis",
     "count_mirrored": "x n axis", "is_unclipped": "x scale zero_point low high", "new_eye": "x n",
@@ -23,7 +24,7 @@ PARAMETERS = {
     "image_size": "shape", "kernel_rows": "x groups", "known_ratio": "x y floor",
     "put_diagonal": "x shape offset axis1 axis2", "reshape": "x shape", "resample": "x length axis mode step",
     "setitem": "x values index", "shift_by_one": "x axis reverse",
-    "sum_repeats": "x shape repeats axis", "sum_tiles": "x shape reps", "unbroadcast": "x shape",
+    "sum_repeats": "x shape repeats axis", "sum_tiles": "x shape reps", "sum_to_shape": "x shape",
     "undiag": "x shape k", "unfold": "x kernel_size stride padding dilation", "ungroup_columns": "x images",
     "unpad": "x shape pad_width mode", "unresample": "x shape axis mode step",
 }  # fmt: skip
@@ -190,6 +191,30 @@ def fold(writer: Writer, expression: Expression) -> Piece:
     return called(writer, "fold", x, told["output_size"], told["kernel_size"], **how)
 
 
+def correlate2d(writer: Writer, expression: Expression) -> Piece:
+    """Write the product of a convolution as `conv2d`."""
+    values = given(expression)
+    settings = {name: values.get(name) for name in ("stride", "padding", "dilation", "groups")}
+    return called(writer, "conv2d", values["x"], values["weight"], **settings)
+
+
+def conv2d_input(writer: Writer, expression: Expression) -> Piece:
+    """Write the gradient of a convolution's images as the transposed convolution."""
+    values = given(expression)
+    settings = {name: values.get(name) for name in ("stride", "padding", "dilation", "groups")}
+    return called(writer, "conv_transpose2d", values["sent"], values["weight"], **settings)
+
+
+def conv2d_weight(writer: Writer, expression: Expression) -> Piece:
+    """Write the gradient of a convolution's weight as a sum of products over the images."""
+    values, marks = given(expression), writer.marks
+    settings = {name: values[name] for name in ("stride", "padding", "dilation") if name in values}
+    columns = Expression("unfold", (values["x"], values["kernel_size"], *settings.values()))
+    product = Operation("matmul", (values["sent"], Expression("mT", (columns,))))
+    below = marks.remark("images, each group apart" if values.get("groups", 1) != 1 else "images")
+    return Piece(marks.called(marks.upright("Σ"), below, writer.piece(product).code), POWER)
+
+
 def unfold(writer: Writer, expression: Expression) -> Piece:
     """Every window as a column."""
     told = given(expression)
@@ -328,10 +353,11 @@ TEXTBOOK: dict[str, Callable[[Writer, Expression], Piece]] = {
     **dict.fromkeys(("undiag", "inverse_order"), renamed),
     **dict.fromkeys(TRANSPOSES, transpose_of),
     "unreduce": broadcast,
-    "unbroadcast": placed_sum("repeated axes"), "sum_repeats": placed_sum("repeats"), "sum_tiles": placed_sum("tiles"),
+    "sum_to_shape": placed_sum("repeated axes"), "sum_repeats": placed_sum("repeats"), "sum_tiles": placed_sum("tiles"),
     "product_of_others": product_of_others,
     "shift_by_one": shift_by_one,
     "setitem": setitem, "zero_at": zero_at, "put_diagonal": put_diagonal, "count_mirrored": count_mirrored,
+    "conv2d_input": conv2d_input, "conv2d_weight": conv2d_weight, "correlate2d": correlate2d,
     "fold": fold, "unfold": unfold, "reshape": reshape, "window_columns": windows, "window_counts": window_counts,
     "attention_scale": attention_scale,
     "hermitian_part": hermitian_part, "block_triangle": block_triangle, "known_ratio": known_ratio, "mH": adjoint,

@@ -3,19 +3,18 @@
 Written by `make reference`, for editors and type checkers; Python itself never reads it.
 """
 
-from types import ModuleType
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ..tensor import Tensor
-from .extras import (
-    convolving as convolving, quantisation as quantisation, signal as signal, special as special, splat as splat,
-)
 
 SUBJECTS: dict[str, ModuleType]
 APART: dict[ModuleType, str]
 __all__: list[str]
 
 def is_public(function: Any) -> bool: """Return whether users call a function of operations."""
+def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]: ...
 
 # Arithmetic
 def abs(x: Any) -> Tensor: """Compute the absolute value of each entry."""
@@ -37,6 +36,7 @@ def copysign(a: Any, b: Any) -> Tensor: """Return the magnitude of `a` with the 
 def fmod(a: Any, b: Any) -> Tensor: """Compute the remainder of a division, with the sign of the dividend `a`."""
 def remainder(a: Any, b: Any) -> Tensor: """Compute the remainder of a division, with the sign of the divisor `b`."""
 def mod(a: Any, b: Any) -> Tensor: """Compute the remainder of a division, with the sign of the divisor `b`."""
+def affine(x: Any, scale: Any, shift: Any) -> Tensor: """Compute scale · x + shift elementwise."""
 def lerp(start: Any, end: Any, weight: Any) -> Tensor:
     """Interpolate linearly from `start` (weight 0) to `end` (weight 1)."""
 def addcmul(x: Any, a: Any, b: Any, value: Any = 1.0) -> Tensor:
@@ -453,40 +453,6 @@ def softmax_cross_entropy(logits: Any, target: Any) -> Tensor:
     """Compute the cross-entropy of softmax and target probabilities for each row, in nats."""
 def binary_cross_entropy_with_logits(logits: Any, target: Any) -> Tensor:
     """Compute the binary cross-entropy of the sigmoid of scores, elementwise, in nats."""
-
-# Quantisation
-def quantize(x: Any, scale: Any, zero_point: Any = 0, *, low: Any = -128, high: Any = 127, axis: Any = None) -> Tensor:
-    """Quantise: round to an integer number of steps, limited to the range from `low` to `high`, stored as floats."""
-def dequantize(q: Any, scale: Any, zero_point: Any = 0, *, axis: Any = None) -> Tensor:
-    """Convert quantised integers back to real numbers: (q - zero_point) * scale."""
-def fake_quantize(
-    x: Any, scale: Any, zero_point: Any = 0, *, low: Any = -128, high: Any = 127, axis: Any = None,
-    estimator: Any = "clipped",
-) -> Tensor:
-    """Quantise and convert back, to train with quantisation errors."""
-def fake_quantize_lsq(
-    x: Any, step: Any, *, low: Any = -128, high: Any = 127, axis: Any = None, grad_factor: Any = 1.0,
-) -> Tensor:
-    """Quantise and convert back, with a learned step (LSQ)."""
-def quantized_matmul(
-    a: Any, b: Any, a_scale: Any, b_scale: Any, a_zero_point: Any = 0, b_zero_point: Any = 0, *, low: Any = -128,
-    high: Any = 127,
-) -> Tensor:
-    """Quantise two matrices and multiply them as integers."""
-def quantized_conv2d(
-    x: Any, weight: Any, x_scale: Any, weight_scale: Any, x_zero_point: Any = 0, bias: Any = None, *,
-    stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1), groups: Any = 1, low: Any = -128,
-    high: Any = 127,
-) -> Tensor:
-    """Quantise images and filters and convolve them as integers."""
-def dequantize_blocks(codes: Any, scale: Any, zero_point: Any = None, block: Any = 32) -> Tensor:
-    """Convert stored weights to real numbers; each block of them has its own scale."""
-def dequantize_matmul(x: Any, codes: Any, scale: Any, zero_point: Any = None, block: Any = 32) -> Tensor:
-    """Multiply by stored weights: x @ dequantize_blocks(codes, scale, zero_point)."""
-def dequantize_grouped_matmul(
-    x: Any, codes: Any, scale: Any, experts: Any, zero_point: Any = None, block: Any = 32,
-) -> Tensor:
-    """Multiply each row by the stored weights of its expert."""
 
 # Linear algebra
 def trace(x: Any, offset: Any = 0) -> Tensor: """Compute the trace of a matrix: the sum along its diagonal."""

@@ -85,32 +85,140 @@ def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=
     >>> mg.conv2d([[[[5.0, 5.0, 9.0, 9.0]]]], edges).tolist()
     [[[[0.0, -4.0, 0.0]]]]
     See: torch.nn.functional.conv2d; the notes on convolutional networks of CS231n."""
-    columns = xp.unfold(x, xp.image_size(xp.shape(weight)), stride, padding, dilation)
-    product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.group_columns(columns, groups=groups))
-    size = xp.windows_along(xp.shape(x), xp.shape(weight), stride, padding, dilation)
-    out = xp.ungroup_images(product, size=size, images=xp.shape(x)[0])
+    out = xp.correlate2d(x, weight, stride=stride, padding=padding, dilation=dilation, groups=groups)
     return out if bias is None else out + xp.by_channel(bias, xp.shape(out))
 
 
 @conv2d.rule("x")
-def _(xp, upstream, weight, x_shape, weight_shape, stride, padding, dilation, groups):
-    """Each window passes its gradient to the entries in it, times their weights; entries in several windows add up."""
-    columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.group_images(upstream, groups=groups))
-    columns = xp.ungroup_columns(columns, images=x_shape[0])
-    return xp.fold(columns, xp.image_size(x_shape), xp.image_size(weight_shape), stride, padding, dilation)
+def _(xp, upstream, weight, x_shape, stride, padding, dilation, groups):
+    """Each window sends its gradient to the entries it saw, by their weights; entries in several windows add up."""
+    return xp.conv2d_input(weight, upstream, size=xp.image_size(x_shape), stride=stride, padding=padding,
+                           dilation=dilation, groups=groups)  # fmt: skip
 
 
 @conv2d.rule("weight")
 def _(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
-    """Each weight receives the entries that it was multiplied by, times the upstream of their windows."""
-    columns = xp.group_columns(xp.unfold(x, xp.image_size(weight_shape), stride, padding, dilation), groups=groups)
-    return xp.reshape(xp.matmul(xp.group_images(upstream, groups=groups), xp.mT(columns)), weight_shape)
+    """Each weight collects the entries it met, window by window, times the gradient of that window."""
+    return xp.conv2d_weight(x, upstream, kernel_size=xp.image_size(weight_shape), stride=stride, padding=padding,
+                            dilation=dilation, groups=groups)  # fmt: skip
 
 
 @conv2d.rule("bias")
 def _(xp, upstream):
     """A channel's bias is added at every position of every image."""
     return xp.sum(upstream, axis=(0, 2, 3))
+
+
+# The product in a convolution and its two gradients. Each is the rule of the others, so derivatives of any order are
+# convolutions again. Arrays are multiplied in blocks (`backends/windows.py`); the steps below are what that computes.
+
+
+@op(public=False)
+def correlate2d(xp, x, weight, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
+    """The product of every filter with every window: `conv2d` without a bias.
+
+    Shapes: x (N, C, H, W), weight (O, C / groups, kH, kW) -> (N, O, H', W').
+    Args:
+        x: images.
+        weight: one filter for each of O output channels.
+        stride, padding, dilation: pairs, as in `conv2d`.
+        groups: the number of groups of channels; default 1.
+    Returns: a tensor of the common dtype of x and weight.
+    Raises: ValueError where the shapes do not fit one another, or a window is larger than the padded image.
+    Example:
+        >>> mg.ops.correlate2d([[[[5.0, 5.0, 9.0, 9.0]]]], [[[[1.0, -1.0]]]]).tolist()
+        [[[[0.0, -4.0, 0.0]]]]
+
+    See: scipy.signal.correlate2d; `conv2d`.
+    """
+    columns = xp.unfold(x, xp.image_size(xp.shape(weight)), stride, padding, dilation)
+    product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.group_columns(columns, groups=groups))
+    size = xp.windows_along(xp.shape(x), xp.shape(weight), stride, padding, dilation)
+    return xp.ungroup_images(product, size=size, images=xp.shape(x)[0])
+
+
+@correlate2d.rule("x")
+def _(xp, upstream, weight, x_shape, stride, padding, dilation, groups):
+    return xp.conv2d_input(weight, upstream, size=xp.image_size(x_shape), stride=stride, padding=padding,
+                           dilation=dilation, groups=groups)  # fmt: skip
+
+
+@correlate2d.rule("weight")
+def _(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
+    return xp.conv2d_weight(x, upstream, kernel_size=xp.image_size(weight_shape), stride=stride, padding=padding,
+                            dilation=dilation, groups=groups)  # fmt: skip
+
+
+@op(public=False)
+def conv2d_input(xp, weight, sent, *, size, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
+    """The gradient of a convolution with respect to its images.
+
+    Shapes: weight (O, C / groups, kH, kW), sent (N, O, H', W') -> (N, C, *size).
+    Args:
+        weight: the filters of the convolution.
+        sent: the gradient of its output.
+        size: height and width of the images, (H, W).
+        stride, padding, dilation: pairs, as in `conv2d`.
+        groups: the number of groups of channels; default 1.
+    Returns: a tensor of the common dtype of weight and sent.
+    Raises: ValueError where `sent` is not the output's shape of such a convolution.
+    Example:
+        >>> mg.ops.conv2d_input([[[[1.0, -1.0]]]], [[[[1.0, 10.0]]]], size=(1, 3)).tolist()
+        [[[[1.0, 9.0, -10.0]]]]
+
+    See: torch.nn.grad.conv2d_input; `conv2d`.
+    """
+    columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.group_images(sent, groups=groups))
+    columns = xp.ungroup_columns(columns, images=xp.shape(sent)[0])
+    return xp.fold(columns, size, xp.image_size(xp.shape(weight)), stride, padding, dilation)
+
+
+@conv2d_input.rule("weight")
+def _(xp, upstream, sent, weight_shape, stride, padding, dilation, groups):
+    return xp.conv2d_weight(upstream, sent, kernel_size=xp.image_size(weight_shape), stride=stride, padding=padding,
+                            dilation=dilation, groups=groups)  # fmt: skip
+
+
+@conv2d_input.rule("sent")
+def _(xp, upstream, weight, stride, padding, dilation, groups):
+    return xp.correlate2d(upstream, weight, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+@op(public=False)
+def conv2d_weight(xp, x, sent, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
+    """The gradient of a convolution with respect to its weight.
+
+    Shapes: x (N, C, H, W), sent (N, O, H', W') -> (O, C / groups, *kernel_size).
+    Args:
+        x: the images of the convolution.
+        sent: the gradient of its output.
+        kernel_size: height and width of a filter, (kH, kW).
+        stride, padding, dilation: pairs, as in `conv2d`.
+        groups: the number of groups of channels; default 1.
+    Returns: a tensor of the common dtype of x and sent.
+    Raises: ValueError where `sent` is not the output's shape of such a convolution.
+    Example:
+        >>> mg.ops.conv2d_weight([[[[1.0, 2.0, 3.0]]]], [[[[1.0, 10.0]]]], kernel_size=(1, 2)).tolist()
+        [[[[21.0, 32.0]]]]
+
+    See: torch.nn.grad.conv2d_weight; `conv2d`.
+    """
+    columns = xp.group_columns(xp.unfold(x, kernel_size, stride, padding, dilation), groups=groups)
+    return xp.reshape(
+        xp.matmul(xp.group_images(sent, groups=groups), xp.mT(columns)),
+        xp.kernel_shape(xp.shape(x), xp.shape(sent), kernel_size, groups),
+    )
+
+
+@conv2d_weight.rule("x")
+def _(xp, upstream, sent, x_shape, stride, padding, dilation, groups):
+    return xp.conv2d_input(upstream, sent, size=xp.image_size(x_shape), stride=stride, padding=padding,
+                           dilation=dilation, groups=groups)  # fmt: skip
+
+
+@conv2d_weight.rule("sent")
+def _(xp, upstream, x, stride, padding, dilation, groups):
+    return xp.correlate2d(x, upstream, stride=stride, padding=padding, dilation=dilation, groups=groups)
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)

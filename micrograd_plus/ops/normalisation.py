@@ -84,9 +84,9 @@ def batch_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
     See: torch.nn.functional.batch_norm with training=True; Ioffe and Szegedy, "Batch normalization: accelerating deep
         network training by reducing internal covariate shift", 2015; `batch_norm_inference`."""
     over = xp.all_but_channels(xp.shape(x))
-    distance = x - xp.mean(x, axis=over, keepdims=True)
-    scale = 1 / xp.sqrt(xp.mean(distance * distance, axis=over, keepdims=True) + eps)
-    unit = distance * scale
+    unit = x - xp.mean(x, axis=over, keepdims=True)
+    scale = 1 / xp.sqrt(xp.mean_square(unit, axis=over, keepdims=True) + eps)
+    unit *= scale
     return xp.scaled_channels(unit, weight, bias), unit, scale
 
 
@@ -95,10 +95,10 @@ def _(xp, upstream, weight, unit, scale, x_shape):
     """Each example changes the mean and the variance that normalise all others. Shifting or scaling the whole batch
     does not change the result, so the gradient has no component along either; both are subtracted."""
     over = xp.all_but_channels(x_shape)
-    arrived = upstream if weight is None else upstream * xp.reshape(weight, xp.channel_shape(x_shape))
-    along_mean = xp.mean(arrived, axis=over, keepdims=True)
-    along_unit = xp.mean(arrived * unit, axis=over, keepdims=True)
-    return scale * (arrived - along_mean - unit * along_unit)
+    along_unit = xp.mean(upstream * unit, axis=over, keepdims=True)
+    rest = upstream - xp.mean(upstream, axis=over, keepdims=True)
+    rest -= unit * along_unit
+    return rest * (scale if weight is None else scale * xp.reshape(weight, xp.channel_shape(x_shape)))
 
 
 @batch_norm.rule("weight")

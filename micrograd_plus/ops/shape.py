@@ -201,11 +201,11 @@ def axes_from_last(xp, x, *, shape, axis=None):
 # Repetition -----------------
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.unbroadcast(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.sum_to_shape(upstream, x_shape))
 def broadcast_to(xp, x, *, shape):
     """Broadcast to a shape: repeat along new leading axes and along axes of length 1.
 
-    Each entry receives the sum of the gradients of its copies (`unbroadcast`).
+    Each entry receives the sum of the gradients of its copies (`sum_to_shape`).
     Shapes: x (3) or (1, 3), shape=(2, 3) -> (2, 3).
     Args:
         shape: the shape of the result; counted from the end, its lengths are x's wherever those are not 1.
@@ -217,17 +217,17 @@ def broadcast_to(xp, x, *, shape):
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape), public=False)
-def unbroadcast(xp, x, *, shape):
+def sum_to_shape(xp, x, *, shape):
     """Sum over the axes that broadcasting repeated: the transpose of `broadcast_to`.
 
     Shapes: x (2, 3), shape=(3,) -> (3); shape=(2, 1) -> (2, 1).
     Args:
         shape: the shape from before broadcasting.
     Raises: ValueError if x does not have a shape that broadcasting makes of `shape`.
-    >>> mg.ops.unbroadcast([[1.0, 2.0], [3.0, 4.0]], (2,)).tolist()
+    >>> mg.ops.sum_to_shape([[1.0, 2.0], [3.0, 4.0]], (2,)).tolist()
     [4.0, 6.0]
     See: torch.Tensor.sum_to_size."""
-    return xp.unbroadcast(x, shape)
+    return xp.sum_to_shape(x, shape)
 
 
 @linear(x=lambda xp, upstream, x_shape, repeats, axis: xp.sum_repeats(upstream, x_shape, repeats, axis))
@@ -619,4 +619,4 @@ def to_device(x, device, source):
     return _to_device(x, device=device, source=source)
 
 
-_to_device.op.may_be_written_out = False  # what is written out stays where it is
+_to_device.op.can_compile = False  # what is written out stays where it is

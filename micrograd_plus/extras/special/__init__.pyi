@@ -5,7 +5,7 @@ Written by `make reference`, for editors and type checkers; Python itself never 
 
 from typing import Any
 
-from ..tensor import Tensor
+from ...tensor import Tensor
 
 def beta(a: Any, b: Any) -> Tensor: """Compute the beta function."""
 def betainc(a: Any, b: Any, x: Any) -> Tensor: """Compute the regularised incomplete beta function."""
