@@ -3,7 +3,6 @@
 import doctest
 import importlib
 import pkgutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from micrograd_plus.core.define import operations
 MODULES = ["micrograd_plus"] + [
     found.name
     for found in pkgutil.walk_packages(micrograd_plus.__path__, "micrograd_plus.")
-    if not found.name.endswith("__main__") and "deprecated" not in Path(found.module_finder.path).parts
+    if not found.name.endswith("__main__")
 ]
 ASSUMED = {"mg": micrograd_plus, "np": np, "nn": nn, "F": nn.functional, "optim": optim}
 """What every example may use without importing it, as the documentation of NumPy assumes np."""

@@ -15,19 +15,20 @@ import pytest
 
 from graded import BROKEN, HEAD, RIGHT, SECRET, SIGN, TANH, a_class, assignment
 from micrograd_plus.__main__ import main
-from micrograd_plus.exercises import sheets
-from micrograd_plus.grading import batch, levels, marking, submissions
+from micrograd_plus.exercises import student_key
+from micrograd_plus.grading import batch, mark, submissions
 from micrograd_plus.grading.assignment import Assignment, AssignmentError, load
-from micrograd_plus.grading.sandbox import Limits, Sandbox
+from micrograd_plus.grading.sandbox import isolation
+from micrograd_plus.grading.sandbox.boxes import Limits, Sandbox
 from micrograd_plus.grading.store import Store, write_whole
 
 
 @pytest.fixture(autouse=True)
 def soon_over(monkeypatch):
     """A loop without end is over after a second."""
-    from micrograd_plus.exercises.exercise import Exercise
+    from micrograd_plus.exercises.spec import Exercise
 
-    monkeypatch.setattr(marking, "limits_of", lambda exercise: Limits(cpu=1.0, wall=3.0))
+    monkeypatch.setattr(mark, "limits_of", lambda exercise: Limits(cpu=1.0, wall=3.0))
     assert Exercise
 
 
@@ -45,7 +46,7 @@ def command(*rest: object) -> list[str]:
 
 @pytest.fixture(scope="module", params=["full", "user", "none"])
 def sandbox(request):
-    if not levels.works(request.param):
+    if not isolation.works(request.param):
         pytest.skip(f"this machine has no isolation of level {request.param!r}")
     with Sandbox(request.param) as made:
         yield made
@@ -53,7 +54,7 @@ def sandbox(request):
 
 def marks_of(source: str, sandbox, tmp_path, **more) -> dict:
     made = submissions.Submission("ada", submissions.of_program(source.encode()))
-    return marking.marked(made, load(assignment(tmp_path)), sandbox, **more)
+    return mark.marked(made, load(assignment(tmp_path)), sandbox, **more)
 
 
 def test_a_right_answer_has_all_points_and_a_turned_sign_is_named(sandbox, tmp_path):
@@ -103,7 +104,7 @@ def test_the_points_of_an_assignment_take_the_place_of_the_exercises_own(tmp_pat
         path = assignment(tmp_path)
         path.write_text(path.read_text(encoding="utf-8") + '[points]\n"tanh.x" = 3\n', encoding="utf-8")
         made = submissions.Submission("ada", submissions.of_program(RIGHT.encode()))
-        marks = marking.marked(made, load(path), sandbox)
+        marks = mark.marked(made, load(path), sandbox)
     assert marks["exercises"][0]["points"] == pytest.approx(3)
     assert marks["max_score"] == 13
 
@@ -122,21 +123,21 @@ def test_an_assignment_that_cannot_be_is_told(tmp_path, text, sentence):
 
 def test_each_student_is_asked_about_a_walk_of_his_own_and_at_an_appeal_about_the_same(tmp_path):
     made = Assignment("walks", ["means.find"], SECRET)
-    exercise, key = made.found["means.find"], sheets.key_of(SECRET)
+    exercise, key = made.found["means.find"], student_key.derive_key(SECRET)
     students = ["a17", "b02", "c33@x.edu"]
     steps = {}
     for each in students:
-        (case,) = exercise.cases(sheets.number_of(key, each, "means.find"))
-        steps[each] = float(exercise.carried_out(exercise.right, case.request)["values"]["the answer"])
+        (case,) = exercise.cases(student_key.walk_number(key, each, "means.find"))
+        steps[each] = float(exercise.run(exercise.right, case.request)["values"]["the answer"])
     assert len(set(steps.values())) == 3
     with Sandbox() as sandbox:
         for each in students:
             cells = submissions.of_program(f"means_find = {steps[each]:g}\n".encode())
-            again = [marking.marked(submissions.Submission(name, cells), made, sandbox)["score"]
+            again = [mark.marked(submissions.Submission(name, cells), made, sandbox)["score"]
                      for name in (each, each.upper(), *students)]  # fmt: skip
             assert again == [10, 10, *[10 * (name == each) for name in students]]
-        wrong = marking.marked(submissions.Submission("a17", cells), made, sandbox)["exercises"][0]
-    assert f"walk number {sheets.number_of(key, 'a17', 'means.find')}" in wrong["reason"]
+        wrong = mark.marked(submissions.Submission("a17", cells), made, sandbox)["exercises"][0]
+    assert f"walk number {student_key.walk_number(key, 'a17', 'means.find')}" in wrong["reason"]
 
 
 def test_the_second_order_is_marked_by_values_alone_where_no_engine_is(tmp_path):
@@ -148,7 +149,7 @@ def test_the_second_order_is_marked_by_values_alone_where_no_engine_is(tmp_path)
     )
     with Sandbox() as sandbox:
         given = submissions.Submission("ada", submissions.of_program(answers.encode()))
-        first, second = marking.marked(given, made, sandbox)["exercises"]
+        first, second = mark.marked(given, made, sandbox)["exercises"]
     assert [part["points"] for part in first["parts"]] == [1, 5, 2, 0]
     assert first["mistake"]["title"] == "slope cut off from its output"
     assert second["right"]
@@ -158,7 +159,7 @@ def test_a_flaw_that_all_parts_have_is_said_once(tmp_path):
     with Sandbox() as sandbox:
         cells = submissions.of_program((HEAD + TANH.format("(1 - out**2).astype('f4')")).encode())
         given = submissions.Submission("ada", cells)
-        first = marking.marked(given, Assignment("single", ["tanh.x"], SECRET), sandbox)["exercises"][0]
+        first = mark.marked(given, Assignment("single", ["tanh.x"], SECRET), sandbox)["exercises"][0]
     assert first["reason"].count("single precision") == 1
     assert not first["reason"].startswith("right")
 
@@ -391,7 +392,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_bytes(tmp_path):
     distributed = pytest.importorskip("distributed")
-    if not levels.works("full"):
+    if not isolation.works("full"):
         pytest.skip("a cluster is used at full isolation only")
     folder = a_class(tmp_path / "handed in", 6, broken=2)
     made = assignment(tmp_path)

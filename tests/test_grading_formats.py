@@ -17,11 +17,12 @@ from jsonschema import validate
 from graded import RIGHT, SECRET, SIGN, assignment
 from micrograd_plus import exercises
 from micrograd_plus.__main__ import main
-from micrograd_plus.exercises import sheets
-from micrograd_plus.grading import formats, levels, marking, submissions
+from micrograd_plus.exercises import student_key
+from micrograd_plus.grading import formats, mark, submissions
 from micrograd_plus.grading.assignment import load
 from micrograd_plus.grading.formats import gradescope, junit, otter, table
-from micrograd_plus.grading.sandbox import Sandbox
+from micrograd_plus.grading.sandbox import isolation
+from micrograd_plus.grading.sandbox.boxes import Sandbox
 
 SCHEMAS = Path(__file__).parent / "data" / "schools"
 NASTY = "<script>x</script> ]]> \x1b[31m \u202e \x00 =cmd|'/c calc'!A1 & \"quoted\", a;b\nnew line \ud800"
@@ -40,9 +41,9 @@ def marks(tmp_path_factory):
     """A right one, a wrong one, one that cannot be read, and one whose every text is nasty."""
     made = load(assignment(tmp_path_factory.mktemp("formats")))
     with Sandbox() as sandbox:
-        right, wrong = (marking.marked(given(name, source), made, sandbox)
+        right, wrong = (mark.marked(given(name, source), made, sandbox)
                         for name, source in (("ada", RIGHT), ("bob", SIGN)))  # fmt: skip
-        unread = marking.marked(submissions.Submission("eve", problem="there is no file"), made, sandbox)
+        unread = mark.marked(submissions.Submission("eve", problem="there is no file"), made, sandbox)
     nasty = json.loads(json.dumps(wrong)) | {"student": "=1+1", "problem": NASTY, "remarks": [NASTY]}
     for each in nasty["exercises"]:
         each.update(reason=NASTY, title=NASTY)
@@ -144,9 +145,9 @@ def test_gradescopes_zip_marks_a_submission_where_its_harness_would(tmp_path, ca
         assert all(archive.getinfo(name).external_attr >> 16 & stat.S_IXUSR for name in ("setup.sh", "run_autograder"))
         archive.extractall(root / "source")
     (root / "submission").mkdir()
-    exercise = exercises.named("means.find")
-    (case,) = exercise.cases(sheets.number_of(sheets.key_of(SECRET), "ada@x.edu", "means.find"))
-    step = int(exercise.carried_out(exercise.right, case.request)["values"]["the answer"])
+    exercise = exercises.get_exercise("means.find")
+    (case,) = exercise.cases(student_key.walk_number(student_key.derive_key(SECRET), "ada@x.edu", "means.find"))
+    step = int(exercise.run(exercise.right, case.request)["values"]["the answer"])
     (root / "submission" / "work.py").write_text(f"{RIGHT}\nmeans_find = {step}\n", encoding="utf-8")
     who = json.dumps({"id": 1, "users": [{"id": 2, "email": "Ada@x.edu", "name": "Ada"}]})
     (root / "submission_metadata.json").write_text(who, encoding="utf-8")
@@ -277,7 +278,7 @@ def test_otter_from_assign_to_marks(released):
     assert points["exp_x"] == 1
 
     with Sandbox() as sandbox:
-        marks = marking.marked(submissions.read(released / "work.ipynb"), made, sandbox)
+        marks = mark.marked(submissions.read(released / "work.ipynb"), made, sandbox)
     assert marks["score"] == 11, "the marks that count are those of `grade`"
     rows = list(csv.DictReader(io.StringIO(otter.scores([marks]))))
     assert rows[0] == {
@@ -298,4 +299,4 @@ def test_nothing_that_is_handed_out_holds_an_answer(released, canary):
 
 
 def test_every_level_has_its_promise():
-    assert set(levels.PROMISES) == set(levels.LEVELS)
+    assert set(isolation.PROMISES) == set(isolation.LEVELS)

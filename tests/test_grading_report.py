@@ -12,10 +12,10 @@ import pytest
 from browser import chromium  # noqa: F401 - a fixture
 from graded import assignment
 from micrograd_plus import exercises
-from micrograd_plus.grading import marking, report, scan, submissions, units
+from micrograd_plus.grading import cells, mark, report, submissions, tampering
 from micrograd_plus.grading.assignment import load
-from micrograd_plus.grading.sandbox import Sandbox
-from micrograd_plus.grading.sentences import SENTENCES, plain, say
+from micrograd_plus.grading.reasons import SENTENCES, plain, say
+from micrograd_plus.grading.sandbox.boxes import Sandbox
 from micrograd_plus.grading.store import Store, text_of
 from micrograd_plus.tracing import load_trace
 
@@ -58,7 +58,7 @@ def store(tmp_path):
             given = submissions.Submission(name, submissions.of_program(source.encode()))
             given.remarks.append(NASTY)
             walks[name] = {}
-            kept.put(name, text_of(marking.marked(given, made, sandbox, walks=walks[name])))
+            kept.put(name, text_of(mark.marked(given, made, sandbox, walks=walks[name])))
             kept.put_walks(name, walks[name])
     report.write(kept, made)
     return kept
@@ -149,7 +149,7 @@ def test_every_sentence_is_used():
     from pathlib import Path
 
     sources = "".join(path.read_text(encoding="utf-8") for path in Path(report.__file__).parent.rglob("*.py")
-                      if path.name != "sentences.py")  # fmt: skip
+                      if path.name != "reasons.py")  # fmt: skip
     ends = {"time", "cpu", "disk", "crash", "left", "flood", "protocol"}
     assert not [name for name in SENTENCES if f'"{name}"' not in sources and name not in ends]
 
@@ -165,13 +165,13 @@ def test_what_cannot_be_seen_is_shown(text, shown):
 # Starters and what is looked at -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("exercise", exercises.listed(), ids=lambda exercise: exercise.id)
+@pytest.mark.parametrize("exercise", exercises.list_exercises(), ids=lambda exercise: exercise.id)
 def test_a_starter_that_was_handed_in_unchanged_is_known(exercise):
     again = exercise.starter + "\n# a comment\n"
-    assert units.same_as_starter(again, exercise.starter)
+    assert cells.same_as_starter(again, exercise.starter)
     changed = exercise.starter.replace("None", "3").replace("raise NotImplementedError", "return 3")
-    assert not units.same_as_starter(changed.replace("# YOUR CODE HERE", "more = 1"), exercise.starter)
-    owned = units.owners([units.unit(exercise.starter)], {exercise.id: exercise.function_name})
+    assert not cells.same_as_starter(changed.replace("# YOUR CODE HERE", "more = 1"), exercise.starter)
+    owned = cells.owners([cells.unit(exercise.starter)], {exercise.id: exercise.function_name})
     assert owned == [{exercise.id}]
 
 
@@ -183,10 +183,10 @@ def test_a_starter_that_was_handed_in_unchanged_is_known(exercise):
     ("open('/proc/1/mem')", "names the path '/proc/1/mem'"), ("__builtins__ = {}", "replaces builtins"),
 ])  # fmt: skip
 def test_what_reaches_for_more_is_seen(source, what):
-    assert what in [each["what"] for each in scan.scanned([("cell 1", 0, units.parsed(source))])]
+    assert what in [each["what"] for each in tampering.scanned([("cell 1", 0, cells.parsed(source))])]
 
 
 def test_an_ordinary_answer_is_not_on_the_list():
     source = "import numpy as np\nfrom math import exp\nclass Value:\n    def __add__(self, other): ...\n"
     source += "\ndef f(x):\n    x.data = 1\n"
-    assert scan.scanned([("cell 1", 0, units.parsed(source))]) == []
+    assert tampering.scanned([("cell 1", 0, cells.parsed(source))]) == []

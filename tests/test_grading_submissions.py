@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from graded import RIGHT
-from micrograd_plus.grading import units
-from micrograd_plus.grading.sentences import Unreadable
+from micrograd_plus.grading import cells
+from micrograd_plus.grading.reasons import Unreadable
 from micrograd_plus.grading.submissions import Submission, fill, of_archive, of_notebook, of_program, read
 
 
@@ -170,10 +170,10 @@ def test_a_damaged_archive_is_one_or_not_gradable(place, change):
 
 
 def test_a_cell_that_an_exercise_reads_from_is_needed():
-    parts = [units.unit(each) for each in (
+    parts = [cells.unit(each) for each in (
         "import numpy as np", "def helper(x): return np.exp(x)", "while True: pass",
         "@exercises.answer('a')\ndef a(x): return helper(x)", "def b(x): return x")]  # fmt: skip
-    owned = units.owners(parts, {"a": "a", "b": "b"})
+    owned = cells.owners(parts, {"a": "a", "b": "b"})
     assert owned == [set(), set(), set(), {"a"}, {"b"}]
-    assert units.chosen(parts, owned, "a", set()) == [0, 1, 2, 3]
-    assert units.needed(parts, owned, "a") == {0, 1, 3}
+    assert cells.chosen(parts, owned, "a", set()) == [0, 1, 2, 3]
+    assert cells.needed(parts, owned, "a") == {0, 1, 3}

@@ -25,35 +25,37 @@ ENGINE, VIZ = HOUSE / "micrograd_plus", HOUSE / "viz" / "micrograd_plus_viz"
 BELOW = {"backends", "core", "ops"}
 USERS = BELOW | {"tensor"}
 PACKAGES = {
+    "files": set(),
+    "hidden_states": set(),
+    "pytrees": set(),
     "backends": set(),
     "formulas": set(),
     "core": {"backends"},
     "ops": {"backends", "core"},
     "linalg": {"core", "ops"},
     "fft": {"core", "ops"},
-    "tensor": BELOW,
+    "tensor": BELOW | {"pytrees"},
     "engine": BELOW,
-    "tracing": {"backends", "core", "formulas"},
-    "random": USERS,
+    "tracing": {"backends", "core", "files", "formulas"},
+    "random": USERS | {"hidden_states"},
     "optim": USERS,
-    "transforms": USERS | {"formulas"},
-    "extras": USERS | {"random"},
-    "nn": USERS | {"engine", "random", "transforms"},
-    "numpy": USERS | {"extras", "fft", "linalg", "transforms"},
-    "checks": USERS | {"formulas", "random", "tracing", "transforms"},
+    "transforms": USERS | {"formulas", "hidden_states", "pytrees"},
+    "extras": USERS,
+    "nn": USERS | {"engine", "files", "random", "transforms"},
+    "numpy": USERS | {"extras", "fft", "linalg", "pytrees", "transforms"},
+    "checks": USERS | {"extras", "formulas", "random", "tracing", "transforms"},
     "exercises": USERS | {"checks", "engine", "tracing", "transforms"},
     "grading": {"exercises", "tracing"},
     "examples": {"__init__", "engine", "nn"},           # programs as a reader would write them
-    "deprecated": set(),
 }
 OPEN = {"__init__", "__main__"}                         # they publish, or command, what the others do
 MOST_AT_THE_ROOT, MOST_FLOORS = 26, 8
-OF_THE_CORE_FOR_OPS = {"define", "composite", "errors"}
+OF_THE_CORE_FOR_OPS = {"define", "composite", "messages"}
 """What a file of operations may import of the core: how one is defined, and what is said where one goes wrong."""
 
 # What is read first has limits: the engine itself, and each function and class of its package.
-ENGINE_ITSELF = ("rule", "operation", "define", "variable", "backward", "modes")
-MOST_LINES, MOST_LINES_OF_A_FUNCTION, MOST_LINES_OF_A_CLASS, MOST_EXITS = 900, 40, 200, 3
+ENGINE_ITSELF = ("rule", "operation", "variable", "apply", "backward", "modes", "define")
+MOST_LINES, MOST_LINES_OF_A_FUNCTION, MOST_LINES_OF_A_CLASS, MOST_EXITS = 1250, 40, 200, 3
 
 # Beyond Python's own modules. What is in LAZY may only be imported inside a function.
 THIRD_PARTY = {"numpy"}

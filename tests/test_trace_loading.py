@@ -72,7 +72,7 @@ def test_a_loaded_value_gives_its_array(whole):
     ("{", "not JSON"), ("{}", "not a trace"), ('{"format": "other"}', "its format is 'other'"),
     ("[" * 100_000, "not a trace|No such|too deep|not JSON|name too long"),
     ('{"a":' * 100_000, "nested too deeply"),
-    ('{"format": "micrograd_plus/trace", "version": 3}', "version 3; this program reads versions 1 and 2"),
+    ('{"format": "micrograd_plus/trace", "version": 3}', "version 3; this program reads version 2"),
     ('{"format": "micrograd_plus/trace", "version": "1"}', "version '1'"),
     ('{"format": "micrograd_plus/trace", "version": 2}', "lacks walks, error, nodes, groups, steps, rules"),
     ('{"format": NaN}', "NaN is not JSON"), ('{"format": -Infinity}', "-Infinity is not JSON"),

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import exercises as catalogue
-from ..exercises.sheets import key_of, number_of
-from .levels import LEVELS
+from ..exercises.student_key import derive_key, walk_number
+from .sandbox.isolation import LEVELS
 
 SHORTEST_SECRET = 16
 KNOWN = {"title", "exercises", "secret", "isolation", "files", "points", "id"}
@@ -57,7 +57,7 @@ class Assignment:
         made = {}
         for name in self.exercises:
             try:
-                made[name] = catalogue.named(name)
+                made[name] = catalogue.get_exercise(name)
             except (KeyError, ValueError) as error:
                 raise AssignmentError(f"{self.id}: there is no exercise {name!r}: {error.args[0]}") from error
         return made
@@ -75,8 +75,8 @@ class Assignment:
         """What a student's inputs are drawn from: different for each student, exercise and attempt, the same at an
         appeal, and told by nothing without the secret. Of a walk that the student looks at it is the number on his
         sheet."""
-        if self.found[exercise].handed_out:
-            return number_of(key_of(self.secret), student, exercise, attempt)
+        if self.found[exercise].has_own_walk:
+            return walk_number(derive_key(self.secret), student, exercise, attempt)
         said = json.dumps([student, exercise, attempt]).encode()
         digest = hmac.digest(self.secret.encode(), said, "sha256")
         return [int.from_bytes(digest[at : at + 4], "little") for at in range(0, 32, 4)]
@@ -92,7 +92,7 @@ class Assignment:
 def code_of(exercise: Any) -> list[Any]:
     """What an exercise says of itself; changed when it is mended."""
     parts = [[part.name, part.points] for part in exercise.parts]
-    return [exercise.id, exercise.prompt, exercise.starter, parts, list(exercise.words)]
+    return [exercise.id, exercise.prompt, exercise.starter, parts, list(exercise.functions)]
 
 
 def load(path: Path) -> Assignment:

@@ -130,7 +130,7 @@ def one(setup: dict[str, Any], worker: Worker | None, job: dict[str, Any], stude
 
 def failure(setup: dict[str, Any], student: str) -> str:
     """The marks of a submission on which two workers ended: none, and that the grader is to be looked at."""
-    from .sentences import say
+    from .reasons import say
     from .store import text_of
 
     return text_of({

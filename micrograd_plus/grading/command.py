@@ -19,7 +19,7 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `micrograd-plus grade`."""
-    from .levels import LEVELS
+    from .sandbox.isolation import LEVELS
 
     parser.add_argument("submissions", nargs="*", help="files, or folders that hold one submission each entry")
     parser.add_argument("--assignment", metavar="FILE", help="what is marked (.toml)")
@@ -49,7 +49,7 @@ class Refused(Exception):  # noqa: N818 - it says what happened to the command
 def run(chosen: argparse.Namespace) -> int:
     """Carry it out, and return the exit code: 0 where all submissions have marks, whatever is in them."""
     from .assignment import AssignmentError, drawn
-    from .levels import LevelError
+    from .sandbox.isolation import LevelError
     from .store import BusyError
 
     try:
@@ -85,7 +85,7 @@ def not_there(name: str) -> str:
     from .. import exercises
 
     try:
-        exercises.named(name)
+        exercises.get_exercise(name)
     except (KeyError, ValueError) as error:
         return f'{error.args[0]}. If it is your own, name the file that defines it: files = ["my_exercises.py"].\n'
     return ""
@@ -158,7 +158,7 @@ def many(chosen: argparse.Namespace) -> int:
 def a_class(chosen: argparse.Namespace, assignment: Any, store: Any) -> int:
     """The same, where nobody else writes meanwhile."""
     from . import batch, report
-    from .levels import at_least, best
+    from .sandbox.isolation import at_least, best
 
     level = chosen.isolation or best()
     named = batch.submissions_in(map(Path, chosen.submissions))

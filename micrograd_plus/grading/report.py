@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
-from ..exercises.replies import opening
+from ..exercises.reply import opening_step
 from .assignment import Assignment
 from .formats import table
-from .levels import PROMISES
-from .sentences import plain
+from .reasons import plain
+from .sandbox.isolation import PROMISES
 from .store import Store, write_whole
 
 CATALOGUE = re.compile(r"M\d+")
@@ -75,7 +75,7 @@ def mistakes_of(all_marks: Iterable[dict[str, Any]]) -> list[tuple[tuple[str, st
     for marks in all_marks:
         for each in marks["exercises"] if marks["gradable"] else ():
             if each["mistake"]:
-                row = each["mistake"]["row"]
+                row = each["mistake"]["id"]
                 met[each["exercise"], row if CATALOGUE.fullmatch(row) else "", each["mistake"]["title"]] += 1
             elif each["first_wrong"]:
                 kind = str(each["first_wrong"]["kind"])
@@ -110,7 +110,7 @@ def draw_walks(store: Store) -> None:
         drawn = path.with_suffix(".html")
         if not drawn.exists() or drawn.stat().st_mtime < path.stat().st_mtime:
             trace, inputs = load_trace(path), path.stem.partition("--")[2].split(".")[1:2]
-            index = opening(trace, "+".join(inputs).split("+"))
+            index = opening_step(trace, "+".join(inputs).split("+"))
             micrograd_plus_viz.save(trace, drawn, title=path.stem, index=index)
     for drawn in (store.folder / "walks").glob("*.html"):
         if not drawn.with_suffix(".json").exists():

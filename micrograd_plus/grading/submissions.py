@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .sentences import Unreadable, say
-from .units import statements
+from .cells import statements
+from .reasons import Unreadable, say
 
 MOST_BYTES, MOST_IN_ALL, MOST_FILES, MOST_CELLS, MOST_SOURCE = 24 << 20, 48 << 20, 1000, 2000, 1 << 20
 ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from .assignment import Assignment, AssignmentError, load
-from .marking import marked
-from .sandbox import Sandbox, SandboxError
-from .sentences import say
+from .mark import marked
+from .reasons import say
+from .sandbox.boxes import Sandbox, SandboxError
 from .store import text_of
 from .submissions import Cell, Submission, read
 

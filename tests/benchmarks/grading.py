@@ -21,10 +21,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from micrograd_plus import exercises
-from micrograd_plus.grading import levels, marking, submissions
+from micrograd_plus.grading import mark, submissions
 from micrograd_plus.grading.assignment import load
 from micrograd_plus.grading.formats import nbgrader
-from micrograd_plus.grading.sandbox import Sandbox
+from micrograd_plus.grading.sandbox import isolation
+from micrograd_plus.grading.sandbox.boxes import Sandbox
 
 TEN = {
     "tanh.x": "def tanh_x(out):\n    return 1 - out**2", "exp.x": "def exp_x(out):\n    return out",
@@ -55,7 +56,7 @@ def assignment(folder: Path) -> Path:
 def known(name: str) -> bool:
     """Whether there is such an exercise."""
     try:
-        return exercises.named(name) is not None
+        return exercises.get_exercise(name) is not None
     except (KeyError, ValueError):
         return False
 
@@ -82,7 +83,7 @@ def used() -> float:
 
 def start() -> tuple[float, float]:
     """Starting Python with NumPy in namespaces of its own: the clock's time and the processor's."""
-    flags = 0x7C020000 if levels.is_root() and levels.works("full") else 0
+    flags = 0x7C020000 if isolation.is_root() and isolation.works("full") else 0
     began, before = time.perf_counter(), used()
     subprocess.run([sys.executable, "-c", STARTED.format(flags=flags)], check=True)
     return time.perf_counter() - began, used() - before
@@ -106,12 +107,12 @@ def one_submission(folder: Path, rounds: int) -> Measured:
     given = submissions.Submission("ada", submissions.of_program(handed_in().encode()))
     walls, starts, own, before_all = [], [], 0.0, used()
     with Sandbox() as sandbox:
-        marking.marked(given, made, sandbox)
+        mark.marked(given, made, sandbox)
         first = used() - before_all
         for attempt in range(rounds):
             starts.append(start())
             began, before = time.perf_counter(), used()
-            marks = marking.marked(given, made, sandbox, attempt)
+            marks = mark.marked(given, made, sandbox, attempt)
             walls.append(time.perf_counter() - began)
             own += used() - before
     # What the boxes used is counted once their server has ended, so all else is taken off again.
@@ -181,7 +182,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         once = one_submission(folder, rounds)
-        print(f"isolation: {levels.best()}; Python with NumPy starts in {once.start_wall:.3f} s "
+        print(f"isolation: {isolation.best()}; Python with NumPy starts in {once.start_wall:.3f} s "
               f"({once.start_cpu:.3f} s of the processor)")  # fmt: skip
         by = f"a submission of {once.exercises} exercises, by the"
         line(f"{by} processor, beside a start", once.cpu, "s", once.cpu / once.start_cpu, 2.0, "starts")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from micrograd_plus.grading.levels import works
-from micrograd_plus.grading.sandbox import Limits, Sandbox
+from micrograd_plus.grading.sandbox.boxes import Limits, Sandbox
+from micrograd_plus.grading.sandbox.isolation import works
 
 HELD: dict[str, dict[int, bool]] = {"full": {}, "user": {}}
 """By level: whether each case held."""

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import ALL, BESIDE, CASES, HEAD, RIGHT, notebook
-from more import UNLISTED
+from unlisted import UNLISTED
 
-from micrograd_plus.grading import marking, submissions
+from micrograd_plus.grading import mark, submissions
 from micrograd_plus.grading.assignment import Assignment
 from micrograd_plus.grading.formats import written
-from micrograd_plus.grading.slots import FIRST_USER
+from micrograd_plus.grading.sandbox.uid_pool import FIRST_USER
 from micrograd_plus.grading.store import text_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the attacks are on Unix's processes")
@@ -33,7 +33,7 @@ def handed_in(path: Path) -> submissions.Submission:
 def of_the_honest(sandbox, limits) -> str:
     """The marks of somebody who does nothing of all this."""
     submission = submissions.Submission("honest", submissions.of_program(HONEST.encode()))
-    return text_of(marking.marked(submission, ASSIGNMENT, sandbox, limits=limits))
+    return text_of(mark.marked(submission, ASSIGNMENT, sandbox, limits=limits))
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_a_case_gets_its_score_and_its_reason_and_nobody_else_is_touched(
 ):
     work = tmp_path / "handed in"
     work.mkdir()
-    marks = marking.marked(handed_in(case.made(work)), ASSIGNMENT, sandbox, limits=small_limits)
+    marks = mark.marked(handed_in(case.made(work)), ASSIGNMENT, sandbox, limits=small_limits)
     text = text_of(marks)
     first, beside = marks["exercises"]
 
@@ -143,7 +143,7 @@ def test_what_stands_beside_an_answer_is_there_for_the_others(sandbox, small_lim
     first = HEAD + "import math\nONE = math.cos(0)\n" + RIGHT
     second = '@exercises.answer("exp.x")\ndef exp_x(out):\n    return ONE * out\n'
     cells = submissions.of_notebook(notebook(first, second).encode())
-    marks = marking.marked(submissions.Submission("honest", cells), ASSIGNMENT, sandbox, limits=small_limits)
+    marks = mark.marked(submissions.Submission("honest", cells), ASSIGNMENT, sandbox, limits=small_limits)
     assert [each["points"] for each in marks["exercises"]] == [ALL, ALL]
 
 
@@ -152,7 +152,7 @@ def test_the_exercises_of_a_submission_share_a_box_and_nothing_in_it(sandbox, sm
     after = Assignment("hostile", ["tanh.x", "exp.x", "log.x"], "a-secret-of-the-tests")
     third = '\n\n@exercises.answer("log.x")\ndef log_x(x):\n    return (os.listdir() == []) / x\n'
     source = HEAD + RIGHT.replace("    return", "    open('left', 'w').write('here')\n    return") + looks + third
-    marks = marking.marked(
+    marks = mark.marked(
         submissions.Submission("honest", submissions.of_program(source.encode())), after, sandbox, limits=small_limits
     )
     assert [each["points"] for each in marks["exercises"]] == [ALL, ALL, ALL]

@@ -30,8 +30,8 @@ from .trace_input import Trace, trace_data, with_insides
 from .window import MOST_ON_A_PAGE, MOST_STEPS
 
 __all__ = [
-    "Beside", "Drawing", "Figure", "Quiz", "Shown", "compare", "described", "draw", "explore", "quiz", "save", "show",
-    "widget",
+    "Drawing", "Figure", "Quiz", "WalkComparison", "WalkPlayer", "compare", "describe", "draw", "explore", "quiz",
+    "save", "show", "widget",
 ]  # fmt: skip
 SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".json", ".dot")
 

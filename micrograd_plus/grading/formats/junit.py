@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from ..sentences import plain
+from ..reasons import plain
 
 
 def document(all_marks: Sequence[dict[str, Any]]) -> str:

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ...exercises.notebooks import sheet_line, starter_notebook
-from ...exercises.sheets import key_of
+from ...exercises.handout import identify_line, starter_notebook
+from ...exercises.student_key import derive_key
 from ..assignment import Assignment
 
 STUB = re.compile(r"^( *)(?:# YOUR CODE HERE *\n *)?raise NotImplementedError(?:\(\))? *$", re.MULTILINE)
@@ -23,8 +23,8 @@ def source(assignment: Assignment) -> str:
     own stub, there is nothing between the marks."""
     points = {name: assignment.worth(name) for name in assignment.exercises}
     chosen = list(assignment.found.values())
-    sheet = sheet_line(chosen, key_of(assignment.secret))
-    book = starter_notebook(chosen, assignment.title or assignment.id, points=points, scored=True, sheet=sheet)
+    sheet = identify_line(chosen, derive_key(assignment.secret))
+    book = starter_notebook(chosen, assignment.title or assignment.id, points=points, scored=True, identify=sheet)
     for cell in book["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("solution"):
             cell["source"] = marked(cell["source"])

@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ...exercises.notebooks import sheet_line
-from ...exercises.sheets import key_of
+from ...exercises.handout import identify_line
+from ...exercises.student_key import derive_key
 from ..assignment import Assignment
 from . import table
 
@@ -45,7 +45,7 @@ def test_{function}_{number}(env):
 def master(assignment: Assignment) -> dict[str, Any]:
     """The notebook, with a question for each exercise and a test for each part. It holds no answer: the solutions that
     otter wants are the starters."""
-    sheet = sheet_line(list(assignment.found.values()), key_of(assignment.secret))
+    sheet = identify_line(list(assignment.found.values()), derive_key(assignment.secret))
     first = [code("from micrograd_plus import exercises"), *([code(sheet)] if sheet else [])]
     cells = [raw(CONFIG.format(name=assignment.id)), *first]
     for name, exercise in assignment.found.items():

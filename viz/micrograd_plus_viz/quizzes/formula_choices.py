@@ -18,7 +18,7 @@ from ..formula_lines import lines
 from ..trace_input import Trace
 from ..words import program_names
 
-MOVES = re.compile(r"spread|reshape|expand|squeeze|broadcast|cast|axes|put_|scatter|transpose|pad|shape|\[axis")
+MOVES = re.compile(r"unreduce|reshape|expand|squeeze|broadcast|cast|axes|put_|scatter|transpose|pad|shape|\[axis")
 """Rules that only move or repeat entries; they all look alike for single numbers."""
 OF_ARRAYS = re.compile(r"@|Σ|ᵀ|rows|transpose|take|where|one_hot|sum|conv|fold")
 NOTHING = re.compile(r"[=·]0($|·)")

@@ -1,5 +1,0 @@
-"""What is now `micrograd_plus.tracing`."""
-
-from micrograd_plus.deprecated import moved
-
-moved(__name__, "tracing")
