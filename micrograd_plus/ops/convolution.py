@@ -115,7 +115,7 @@ def _(xp, upstream):
 
 @op(public=False)
 def correlate2d(xp, x, weight, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """The product of every filter with every window: `conv2d` without a bias.
+    """Multiply every filter with every window: `conv2d` without a bias.
 
     Shapes: x (N, C, H, W), weight (O, C / groups, kH, kW) -> (N, O, H', W').
     Args:
@@ -124,13 +124,10 @@ def correlate2d(xp, x, weight, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1)
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
     Returns: a tensor of the common dtype of x and weight.
-    Raises: ValueError where the shapes do not fit one another, or a window is larger than the padded image.
-    Example:
-        >>> mg.ops.correlate2d([[[[5.0, 5.0, 9.0, 9.0]]]], [[[[1.0, -1.0]]]]).tolist()
-        [[[[0.0, -4.0, 0.0]]]]
-
-    See: scipy.signal.correlate2d; `conv2d`.
-    """
+    Raises: ValueError if the shapes do not match, or a window is larger than the padded image.
+    >>> mg.ops.correlate2d([[[[5.0, 5.0, 9.0, 9.0]]]], [[[[1.0, -1.0]]]]).tolist()
+    [[[[0.0, -4.0, 0.0]]]]
+    See: scipy.signal.correlate2d; `conv2d`."""
     columns = xp.unfold(x, xp.image_size(xp.shape(weight)), stride, padding, dilation)
     product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.group_columns(columns, groups=groups))
     size = xp.windows_along(xp.shape(x), xp.shape(weight), stride, padding, dilation)
@@ -151,7 +148,7 @@ def _(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
 
 @op(public=False)
 def conv2d_input(xp, weight, sent, *, size, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """The gradient of a convolution with respect to its images.
+    """Compute the gradient of a convolution with respect to its images.
 
     Shapes: weight (O, C / groups, kH, kW), sent (N, O, H', W') -> (N, C, *size).
     Args:
@@ -161,13 +158,10 @@ def conv2d_input(xp, weight, sent, *, size, stride=(1, 1), padding=(0, 0), dilat
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
     Returns: a tensor of the common dtype of weight and sent.
-    Raises: ValueError where `sent` is not the output's shape of such a convolution.
-    Example:
-        >>> mg.ops.conv2d_input([[[[1.0, -1.0]]]], [[[[1.0, 10.0]]]], size=(1, 3)).tolist()
-        [[[[1.0, 9.0, -10.0]]]]
-
-    See: torch.nn.grad.conv2d_input; `conv2d`.
-    """
+    Raises: ValueError if `sent` does not have the shape of the convolution's output.
+    >>> mg.ops.conv2d_input([[[[1.0, -1.0]]]], [[[[1.0, 10.0]]]], size=(1, 3)).tolist()
+    [[[[1.0, 9.0, -10.0]]]]
+    See: torch.nn.grad.conv2d_input; `conv2d`."""
     columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.group_images(sent, groups=groups))
     columns = xp.ungroup_columns(columns, images=xp.shape(sent)[0])
     return xp.fold(columns, size, xp.image_size(xp.shape(weight)), stride, padding, dilation)
@@ -186,7 +180,7 @@ def _(xp, upstream, weight, stride, padding, dilation, groups):
 
 @op(public=False)
 def conv2d_weight(xp, x, sent, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """The gradient of a convolution with respect to its weight.
+    """Compute the gradient of a convolution with respect to its weight.
 
     Shapes: x (N, C, H, W), sent (N, O, H', W') -> (O, C / groups, *kernel_size).
     Args:
@@ -196,13 +190,10 @@ def conv2d_weight(xp, x, sent, *, kernel_size, stride=(1, 1), padding=(0, 0), di
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
     Returns: a tensor of the common dtype of x and sent.
-    Raises: ValueError where `sent` is not the output's shape of such a convolution.
-    Example:
-        >>> mg.ops.conv2d_weight([[[[1.0, 2.0, 3.0]]]], [[[[1.0, 10.0]]]], kernel_size=(1, 2)).tolist()
-        [[[[21.0, 32.0]]]]
-
-    See: torch.nn.grad.conv2d_weight; `conv2d`.
-    """
+    Raises: ValueError if `sent` does not have the shape of the convolution's output.
+    >>> mg.ops.conv2d_weight([[[[1.0, 2.0, 3.0]]]], [[[[1.0, 10.0]]]], kernel_size=(1, 2)).tolist()
+    [[[[21.0, 32.0]]]]
+    See: torch.nn.grad.conv2d_weight; `conv2d`."""
     columns = xp.group_columns(xp.unfold(x, kernel_size, stride, padding, dilation), groups=groups)
     return xp.reshape(
         xp.matmul(xp.group_images(sent, groups=groups), xp.mT(columns)),

@@ -127,8 +127,7 @@ def _(xp, upstream, weight, stride, padding, groups, dilation):
 
 @conv_transpose2d.rule("weight")
 def _(xp, upstream, x, weight_shape, stride, padding, groups, dilation):
-    """Each weight receives the upstream at the positions that it wrote to, times the entries that it was multiplied by.
-    """
+    """Each weight receives the upstream at the positions it wrote to, times the entries it was multiplied by."""
     unfolded = xp.unfold(upstream, xp.image_size(weight_shape), stride, padding, dilation)
     columns = xp.group_columns(unfolded, groups=groups)
     return xp.reshape(xp.matmul(xp.group_images(x, groups=groups), xp.mT(columns)), weight_shape)

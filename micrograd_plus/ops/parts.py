@@ -449,8 +449,7 @@ def _slope_along(f, axis, steps, edge_order):
 
 
 def _parabola(a, b, c, h, k):
-    """Return the derivative at `a` of the parabola through three points; the second is `h` further, the third `k` more.
-    """
+    """Return the derivative at `a` of the parabola through three points with spacings `h` and `k`."""
     return divide(-(2 * h + k), h * (h + k)) * a + divide(h + k, h * k) * b - divide(h, k * (h + k)) * c
 
 

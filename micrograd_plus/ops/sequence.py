@@ -100,8 +100,7 @@ def lstm_cell(xp, gates, cell):
 
 @lstm_cell.rule("gates", "cell")
 def _(xp, upstream, cell, enter, forget, candidate, show, squashed):
-    """The cell receives a gradient through the hidden state and directly; each gate receives it times its derivative.
-    """
+    """The cell receives a gradient through the hidden state and directly; each gate, the same times its derivative."""
     to_hidden, to_cell = upstream[0], upstream[1] + upstream[0] * show * (1 - squashed * squashed)
     each = [
         to_cell * candidate * enter * (1 - enter),
