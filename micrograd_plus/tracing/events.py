@@ -9,11 +9,12 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from ..backends.shapes import is_sequence
-from ..core.blocks import Named
-from ..core.operation import Op
-from ..core.recorders import Push
+from ..core.apply import Op
+from ..core.backward import Part
 from ..core.rule import Contribution
-from ..core.variable import Leaf, Node, Part, Variable
+from ..core.runtime.blocks import OpenScope
+from ..core.runtime.recorders import Push
+from ..core.variable import Leaf, Node, Variable
 from .sites import USER, kind_of
 
 
@@ -125,7 +126,7 @@ class Call(NamedTuple):
     """How many applications were made before it."""
     token: CallToken | None = None
     """If the engine made the call, the call into the engine that led to it."""
-    scope: Named | str | None = None
+    scope: OpenScope | str | None = None
 
     @property
     def code(self) -> CodeType:

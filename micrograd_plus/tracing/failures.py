@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
-from ..core.operation import Op
-from ..core.values import parts_of
+from ..core.apply import Op, as_list
 from .sites import ENGINE, kind_of
 
 
@@ -98,7 +97,7 @@ def _find_application(frame: FrameType, record: ErrorRecord) -> None:
     if isinstance(compiled_op, Op) and code.co_name == compiled_op.name:
         record.op = compiled_op
         inputs = [variables.get(name) for name in compiled_op.inputs]
-        record.inputs = parts_of(compiled_op, inputs[0]) if compiled_op.kind == "variadic" else inputs
+        record.inputs = as_list(compiled_op, inputs[0]) if compiled_op.kind == "variadic" else inputs
         record.params = {name: variables[name] for name in compiled_op.params if name in variables}
     elif code.co_name == "apply" and isinstance(op := variables.get("self"), Op):
         record.op = op
@@ -118,5 +117,5 @@ def _find_application(frame: FrameType, record: ErrorRecord) -> None:
 def _find_node(frame: FrameType, record: ErrorRecord) -> None:
     """Note the node that a walk was at, or whose hooks it was calling."""
     name, variables = frame.f_code.co_name, frame.f_locals
-    if name == "after_hooks" or (name == "walk" and "arrived" in variables and "order" in variables):
+    if name == "run_hooks" or (name == "walk" and "arrived" in variables and "order" in variables):
         record.node = variables.get("node")

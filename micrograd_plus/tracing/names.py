@@ -7,7 +7,7 @@ from functools import cached_property
 from sys import intern
 from typing import Any, NamedTuple
 
-from ..core.variable import Part
+from ..core.backward import Part
 from .groups import Groups
 from .history import History
 from .labels import Labels, ProgramNames
@@ -15,7 +15,7 @@ from .outline import Outline
 from .sites import ENGINE, is_transform_code, kind_of
 from .values import array_of
 
-INTERNAL_FUNCTIONS = ("forward", "call", "apply", "by_name", "power", "inside", "awaited")
+INTERNAL_FUNCTIONS = ("forward", "call", "apply", "interpret", "power", "inside", "awaited")
 """Functions of the engine that no program calls by name."""
 
 

@@ -9,10 +9,11 @@ from functools import cached_property
 from typing import Any
 
 from ..backends import tensors
-from ..core.blocks import enable_grad
-from ..core.operation import Op
-from ..core.recorders import Push, recorded_by
-from ..core.variable import Part, Variable
+from ..core.apply import Op
+from ..core.backward import Part
+from ..core.runtime.blocks import enable_grad
+from ..core.runtime.recorders import Push, record_to
+from ..core.variable import Variable
 from .events import Application, FailedResult, ValueRef
 from .groups import Groups
 from .history import History
@@ -78,7 +79,7 @@ class Nodes:
 
         def record_inside() -> Trace:
             recorder = InsideRecorder(application.op.forward.__code__)
-            with enable_grad(), muted_warnings(), recorded_by(recorder):
+            with enable_grad(), muted_warnings(), record_to(recorder):
                 result = application.op.forward(tensors, *_copy_inputs(application), **application.params)
                 root, seed = _join_outputs(result[0] if application.op.residuals else result, upstream)
                 root.gradients(seed)
@@ -92,7 +93,7 @@ class Nodes:
 def _copy_inputs(application: Application) -> list[Any]:
     """Return new leaves that hold what an application's inputs held, labelled by the operation's names for them."""
     inputs, arrays, node = application.inputs, application.arrays, application.node
-    names = application.op.names_of(len(inputs))
+    names = application.op.input_names(len(inputs))
     parents = [None] * len(inputs) if node is None else node.parents
     return [
         _leaf(array, name, requires_grad=(parent or value.node) is not None)

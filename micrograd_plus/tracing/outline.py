@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..backends.shapes import is_sequence
-from ..core.variable import Leaf, Node, Part, Variable
+from ..core.backward import Part
+from ..core.variable import Leaf, Node, Variable
 from .events import Application, FailedResult, ValueRef, maker_of
 from .history import History
 from .values import array_of, has_same_entries, separate_arrays
@@ -206,11 +207,11 @@ class Outline:
         position = self.positions.get(id(key))
         if position is not None:
             keys = self.inputs_at[position]
-            names = self.applications[position].op.names_of(len(keys))
+            names = self.applications[position].op.input_names(len(keys))
             return [(name, each) for name, each in zip(names, keys, strict=False) if each is not None]
         if not hasattr(key, "parents"):
             return []
-        names = key.op.names_of(len(key.parents)) if key.op else map(str, range(len(key.parents)))
+        names = key.op.input_names(len(key.parents)) if key.op else map(str, range(len(key.parents)))
         return [(name, parent) for name, parent in zip(names, key.parents, strict=False) if parent is not None]
 
     def input_keys(self, key: Any) -> Sequence[Any]:

@@ -10,13 +10,13 @@ from contextlib import nullcontext, suppress
 from types import CodeType, FrameType, MappingProxyType
 from typing import Any
 
-from ..core import recorders
-from ..core.backward import program, walk
-from ..core.blocks import scopes
+from ..core.apply import Op
+from ..core.backward import topological_order, walk
 from ..core.messages import prefixes_errors
-from ..core.operation import Op
-from ..core.ownership import snapshot
 from ..core.rule import Contribution
+from ..core.runtime import recorders
+from ..core.runtime.blocks import scopes
+from ..core.runtime.ownership import snapshot
 from ..core.variable import Node, Variable
 from .events import Application, AppliedRule, Call, CallToken, FrameSnapshot, ValueRef, reference_to
 from .failures import ErrorRecord, frames_of, record_of_caught_error, record_of_error
@@ -115,7 +115,7 @@ class Recorder(recorders.Recorder):
         self._named_notes = len(self._notes)
         return self._notes
 
-    def applied(
+    def on_apply(
         self, op: Op, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
     ) -> None:
         """Note an application and the user's instruction that asked for it.
@@ -249,7 +249,7 @@ class Recorder(recorders.Recorder):
             self.caught.pop(id(vars(error).get("record")), None)
             error = error.__cause__
 
-    def failed_application(self, error: Exception) -> None:
+    def on_failure(self, error: Exception) -> None:
         """Note that an operation failed, in case the user catches the error. If the error was caused by that of an
         operation inside, only the outer operation counts."""
         record = record_of_caught_error(error, frame_at(2), self.outermost)
@@ -321,7 +321,7 @@ class InsideRecorder(Recorder):
         super().__init__()
         self.forward = forward
 
-    def applied(
+    def on_apply(
         self, op: Op, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
     ) -> None:
         """Note an application and the instruction of the forward that asked for it."""
@@ -351,7 +351,7 @@ def walk_again(root: Any, upstream: Any, on_step: Any, freed: dict[Any, Any]) ->
 
     `freed` has the saved values of nodes that have been freed since.
     """
-    walk(program([root]), {root: upstream}, None, on_step=on_step, again=freed)
+    walk(topological_order([root]), {root: upstream}, None, on_step=on_step, restored=freed)
 
 
 def accumulated_gradients(root: Any) -> dict[Any, Any]:

@@ -13,11 +13,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from ..backends import arrays, devices, floats
-from ..core.operation import places, transposed
+from ..backends import arrays, floats
+from ..core.backward import (
+    Part,
+    add_gradient,
+    apply_transpose,
+    conjugate_local,
+    input_indices,
+    unbroadcast_to,
+    upstreams_or_zeros,
+)  # fmt: skip
 from ..core.rule import Rule as CoreRule
-from ..core.values import conjugated
-from ..core.variable import Part
+from ..core.variable import namespace_of
 from .builder import Builder
 from .formulas import NO_FORMULA, formula_of_rule
 from .parts import Failure, LeafGradient, Rule, Step, Walk
@@ -194,9 +201,12 @@ class _Replay:
         """Add one step with the mistake in it."""
         local, raw = self._send(step, upstream)
         axes = step.summed_axes if self.mistake != "axes" else ()
-        contribution = arrays.unbroadcast(raw, np.shape(_full_value(step.contribution))) if axes else raw
+        contribution = raw
+        if axes:
+            right = _full_value(step.contribution)
+            contribution = unbroadcast_to(namespace_of(raw), raw, (right.shape, right.dtype))
         held = arrived.get(step.target)
-        after = contribution if held is None or self.mistake == "replace" else held + contribution
+        after = add_gradient(None if self.mistake == "replace" else held, contribution)
         arrived[step.target] = after
         is_changed = (
             step.rule in self.rules or self.mistake == "upstream" or (self.mistake == "axes" and step.summed_axes)
@@ -223,19 +233,21 @@ class _Replay:
             local = value
         if local is not None:
             xp = arrays if hasattr(upstream, "dtype") else floats
-            return local, upstream * conjugated(xp, upstream, local)
+            return local, upstream * conjugate_local(xp, upstream, local)
         if self.recorded is None:
             return None, _scale(step, upstream)
         return None, self._apply_rule(self.recorded, step, upstream)
 
     def _apply_rule(self, recorded: Builder, step: Step, upstream: Any) -> Any:
         """Return what the step's own rule sends for another upstream."""
-        applied = recorded.history.steps[step.index]
-        rule, contribution = applied.contribution.rule, applied.contribution
-        indices = list(places(rule, len(applied.node.parents)))
-        xp = devices.device_of(first_upstream(upstream)).namespace
-        reads = {**contribution.reads, "xp": xp, "upstream": _with_zeros(xp, upstream, applied.node)}
-        return transposed(rule, len(indices), xp, reads)[indices.index(contribution.index)]
+        node, contribution, *_ = recorded.history.steps[step.index]
+        rule = contribution.rule
+        indices = list(input_indices(rule, len(node.parents)))
+        xp = namespace_of(first_upstream(upstream))
+        if is_per_output(upstream):
+            upstream = upstreams_or_zeros(xp, upstream, node)
+        values = {**contribution.reads, "xp": xp, "upstream": upstream}
+        return apply_transpose(rule, len(indices), xp, values)[indices.index(contribution.index)]
 
     def _apply_wrong_rule(self, step: Step, upstream: Any) -> Any:
         """Return what the wrong rule makes of an application."""
@@ -309,17 +321,6 @@ def _ones_like(upstream: Any) -> Any:
     if is_per_output(upstream):
         return [None if part is None else np.ones_like(part) for part in upstream]
     return np.ones_like(upstream) if hasattr(upstream, "dtype") else 1.0
-
-
-def _with_zeros(xp: Any, upstream: Any, node: Any) -> Any:
-    """Return one upstream for each output, with zeros where nothing arrived."""
-    if not is_per_output(upstream):
-        return upstream
-    arrived = first_upstream(upstream)
-    return tuple(
-        xp.new_zeros(arrived, shape, dtype) if part is None else part
-        for part, (shape, dtype) in zip(upstream, node.shape_dtype, strict=True)
-    )
 
 
 def _is_equal(a: Any, b: Any) -> bool:

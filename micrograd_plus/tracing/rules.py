@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ..core.recorders import Push
 from ..core.rule import Rule as CoreRule
-from ..core.values import is_complex
+from ..core.runtime.recorders import Push
+from ..core.variable import is_complex
 from . import formulas
 from .events import AppliedRule
 from .history import History

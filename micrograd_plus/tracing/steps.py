@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ..core.recorders import Push
+from ..core.runtime.recorders import Push
 from .events import AppliedRule
 from .history import History
 from .outline import Outline
@@ -42,7 +42,7 @@ class Steps:
                 held = self.walks.gradient_before(self.history.walks[walk], target)
             if held is not None:
                 before, after = held if before is None else held + before, held + after
-            names = contribution.rule.op.names_of(len(getattr(applied.node, "parents", ())) or 2)
+            names = contribution.rule.op.input_names(len(getattr(applied.node, "parents", ())) or 2)
             return Step(
                 index=index,
                 walk=walk,
