@@ -32,7 +32,7 @@ class History:
         return [*self.recorder.applications, *([] if failed is None else [failed])]
 
     @cached_property
-    def on_failure(self) -> Application | None:
+    def failed_application(self) -> Application | None:
         """The application whose error ended the program."""
         error = self.recorder.error
         if error is None or error.op is None:

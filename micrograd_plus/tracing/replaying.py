@@ -3,8 +3,8 @@
 The replay does not call `core.backward.walk`, which applies the rules of live nodes and is never wrong. A trace from a
 file has no rules, only the steps as they were; and each mistake changes something that the walk guarantees: its order,
 the addition, the chain rule, or the sum over broadcast axes. So this module goes through recorded steps. For a single
-step it uses the engine's own functions: the rule is applied by `transposed`, complex conjugates are taken by
-`conjugated`, and broadcasting is undone by `unbroadcast`.
+step it uses the engine's own functions: `apply_transpose` and `conjugate_local` for what a rule sends, `unbroadcast_to`
+and `add_gradient` for what an input receives.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..core.backward import (
     input_indices,
     unbroadcast_to,
     upstreams_or_zeros,
-)  # fmt: skip
+)
 from ..core.rule import Rule as CoreRule
 from ..core.variable import namespace_of
 from .builder import Builder
