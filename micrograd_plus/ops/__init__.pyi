@@ -3,19 +3,18 @@
 Written by `make reference`, for editors and type checkers; Python itself never reads it.
 """
 
-from types import ModuleType
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ..tensor import Tensor
-from .extras import (
-    convolving as convolving, quantisation as quantisation, signal as signal, special as special, splat as splat,
-)
 
 SUBJECTS: dict[str, ModuleType]
 APART: dict[ModuleType, str]
 __all__: list[str]
 
 def is_public(function: Any) -> bool: """Return whether users call a function of operations."""
+def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]: ...
 
 # Arithmetic
 def abs(x: Any) -> Tensor: """Absolute value: the distance from 0."""
@@ -35,6 +34,7 @@ def copysign(a: Any, b: Any) -> Tensor: """Copied sign: the size of `a` with the
 def fmod(a: Any, b: Any) -> Tensor: """Remainder of a division, with the sign of the dividend `a`."""
 def remainder(a: Any, b: Any) -> Tensor: """Modulo: the remainder of a division, with the sign of the divisor `b`."""
 def mod(a: Any, b: Any) -> Tensor: """Modulo: the remainder of a division, with the sign of the divisor `b`."""
+def affine(x: Any, scale: Any, shift: Any) -> Tensor: """Affine map: the straight line scale · x + shift."""
 def lerp(start: Any, end: Any, weight: Any) -> Tensor:
     """Linear interpolation: the point between `start` (weight 0) and `end` (weight 1)."""
 def addcmul(x: Any, a: Any, b: Any, value: Any = 1.0) -> Tensor:
@@ -460,40 +460,6 @@ def softmax_cross_entropy(logits: Any, target: Any) -> Tensor:
     """Cross-entropy of softmax and target probabilities, row by row, in nats."""
 def binary_cross_entropy_with_logits(logits: Any, target: Any) -> Tensor:
     """Binary cross-entropy of the sigmoid of a score, entry by entry, in nats."""
-
-# Quantisation
-def quantize(x: Any, scale: Any, zero_point: Any = 0, *, low: Any = -128, high: Any = 127, axis: Any = None) -> Tensor:
-    """Quantisation: the nearest whole number of steps, from low to high, still as floats."""
-def dequantize(q: Any, scale: Any, zero_point: Any = 0, *, axis: Any = None) -> Tensor:
-    """Dequantisation: what whole numbers stand for, (q - zero_point) * scale."""
-def fake_quantize(
-    x: Any, scale: Any, zero_point: Any = 0, *, low: Any = -128, high: Any = 127, axis: Any = None,
-    estimator: Any = "clipped",
-) -> Tensor:
-    """Fake quantisation: rounded as it would be stored, and brought back."""
-def fake_quantize_lsq(
-    x: Any, step: Any, *, low: Any = -128, high: Any = 127, axis: Any = None, grad_factor: Any = 1.0,
-) -> Tensor:
-    """Fake quantisation with a step that is learned (LSQ)."""
-def quantized_matmul(
-    a: Any, b: Any, a_scale: Any, b_scale: Any, a_zero_point: Any = 0, b_zero_point: Any = 0, *, low: Any = -128,
-    high: Any = 127,
-) -> Tensor:
-    """Matrix product of two matrices that are rounded first, and multiplied as whole numbers."""
-def quantized_conv2d(
-    x: Any, weight: Any, x_scale: Any, weight_scale: Any, x_zero_point: Any = 0, bias: Any = None, *,
-    stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1), groups: Any = 1, low: Any = -128,
-    high: Any = 127,
-) -> Tensor:
-    """2-D convolution of images and filters that are rounded first, over whole numbers."""
-def dequantize_blocks(codes: Any, scale: Any, zero_point: Any = None, block: Any = 32) -> Tensor:
-    """Stored weights as numbers, each block of them with a scale of its own."""
-def dequantize_matmul(x: Any, codes: Any, scale: Any, zero_point: Any = None, block: Any = 32) -> Tensor:
-    """Matrix product with stored weights: x @ dequantize_blocks(codes, scale, zero_point)."""
-def dequantize_grouped_matmul(
-    x: Any, codes: Any, scale: Any, experts: Any, zero_point: Any = None, block: Any = 32,
-) -> Tensor:
-    """Grouped matrix product with stored weights: each row times that of its expert."""
 
 # Linear algebra
 def trace(x: Any, offset: Any = 0) -> Tensor: """Trace of a matrix: the sum along its diagonal."""

@@ -118,7 +118,7 @@ def divide(a, b, *, rounding_mode=None):
     if rounding_mode is None:
         return _divide(a, b)
     if rounding_mode not in ("floor", "trunc"):
-        raise ValueError(f"rounding_mode is None, 'floor' or 'trunc', got {rounding_mode!r}")
+        raise ValueError(f"rounding_mode must be None, 'floor' or 'trunc', got {rounding_mode!r}")
     down = floor_divide(a, b)
     if rounding_mode == "floor":
         return down
@@ -235,7 +235,7 @@ mod = remainder
 
 
 @composite
-@elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1, public=False)
+@elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1)
 def affine(xp, x, scale, shift):
     """Affine map: the straight line scale · x + shift.
 
@@ -244,7 +244,7 @@ def affine(xp, x, scale, shift):
         scale: the slope of the line.
         shift: its height at x = 0.
     Returns: a tensor of the dtype that the three promote to.
-    >>> mg.ops.affine([1.0, 2.0], 10.0, 0.5).tolist()
+    >>> mg.affine([1.0, 2.0], 10.0, 0.5).tolist()
     [10.5, 20.5]
     See: torch.addcmul(shift, x, scale)."""
     return scale * x + shift

@@ -1,11 +1,15 @@
 """Signals in time: frames and spectrograms. Public as `mg.signal`. The last axis is time."""
 
+from ...backends import devices
 from ...backends.shapes import shape
 from ...core.composite import composite
 from ...core.define import linear, nondifferentiable
 from ...core.messages import prefixes_errors
-from ..casts import new_ones
-from ..shape import pad
+from ...ops.casts import new_ones
+from ...ops.shape import pad
+from . import kernels
+
+devices.add_kernels(kernels)
 
 # Frames ---------------------
 
@@ -107,7 +111,8 @@ def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflec
     Raises: ValueError if a frame is longer than the signal, or for another pad_mode or a hop_length less than 1.
         TypeError for complex signals with onesided.
     >>> wave = np.cos(np.pi / 2 * np.arange(8))
-    >>> mg.abs(mg.ops.windowed_spectra(wave, np.ones(4), hop_length=4, center=False)).round(6).tolist()
+    >>> spectra = mg.extras.signal.spectra.windowed_spectra(wave, np.ones(4), hop_length=4, center=False)
+    >>> mg.abs(spectra).round(6).tolist()
     [[0.0, 0.0], [2.0, 2.0], [0.0, 0.0]]
     See: `stft`, which prepares the window."""
     length = xp.shape(window)[-1]
@@ -153,7 +158,7 @@ def stft(
         window = new_ones(x, shape=(win_length,))
     elif isinstance(window, str):
         if window != "hann":
-            raise ValueError(f'stft: window is "hann", an array, or None; got {window!r}')
+            raise ValueError(f'stft: window must be "hann", an array, or None; got {window!r}')
         window = hann_window(x, length=win_length)
     if shape(window) != (win_length,) or win_length > n_fft:
         raise ValueError(

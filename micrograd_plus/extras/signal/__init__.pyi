@@ -5,7 +5,7 @@ Written by `make reference`, for editors and type checkers; Python itself never 
 
 from typing import Any
 
-from ..tensor import Tensor
+from ...tensor import Tensor
 
 def convolve(a: Any, b: Any, mode: Any = "full", axes: Any = None, dot_axes: Any = ((), ())) -> Tensor:
     """Convolution: one array turned round and moved along another, the products added up at each place."""

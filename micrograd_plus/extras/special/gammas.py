@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy import errstate, ndarray
 
-from . import special
+from ...backends.error_function import ERFC_FAR, ONE_OVER_SQRT_PI, erf, erfc, quotient
 
 __all__ = [
     "beta", "betainc", "betaln", "digamma", "erfcinv", "erfinv", "gamma", "gammainc", "gammaincc", "gammaln",
@@ -373,7 +373,7 @@ def _from_the_tail(np: Any, p: Any) -> Any:
     t = np.sqrt(-2.0 * np.log(p / 2.0))
     x = 0.70710678118654752 * (t - (2.30753 + 0.27061 * t) / (1.0 + t * (0.99229 + t * 0.04481)))
     for _ in range(3):
-        error = special.erfc(np, x) - p
+        error = erfc(np, x) - p
         x = x + error / (TWO_OVER_ROOT_PI * np.exp(-x * x) - x * error)
     return x
 
@@ -386,7 +386,7 @@ def erfinv(np: Any, x: Any) -> Any:
         near = np.where(size < 0.5, size, 0.0)
         small = near / TWO_OVER_ROOT_PI * (1.0 + math.pi / 12 * near * near)
         for _ in range(3):
-            error = special.erf(np, small) - near
+            error = erf(np, small) - near
             small = small - error / (TWO_OVER_ROOT_PI * np.exp(-small * small) + small * error)
         far = np.where((size >= 0.5) & (size < 1), 1.0 - size, 0.5)
         out = np.copysign(np.where(size < 0.5, small, _from_the_tail(np, far)), y)
@@ -421,10 +421,10 @@ def log_ndtr(np: Any, x: Any) -> Any:
     def values(x: Any) -> Any:
         z = -x / math.sqrt(2)
         near = np.where(z < 4, z, 0.0)
-        small = np.where(near < -1, np.log1p(-0.5 * special.erfc(np, -near)), np.log(0.5 * special.erfc(np, near)))
+        small = np.where(near < -1, np.log1p(-0.5 * erfc(np, -near)), np.log(0.5 * erfc(np, near)))
         far = np.maximum(z, 4.0)
         inverse = 1.0 / (far * far)
-        ratio = special.ONE_OVER_SQRT_PI - inverse * special.quotient(special.ERFC_FAR, inverse)
+        ratio = ONE_OVER_SQRT_PI - inverse * quotient(ERFC_FAR, inverse)
         large = -x * x / 2 + np.log(0.5 * ratio / far)
         return np.where(z < 4, small, np.where(z == math.inf, -math.inf, large))
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any, NamedTuple
 
-from .. import ops
-from ..backends import devices
-from ..core.variable import Variable
-from ..ops.extras.splat import blend, gaussian_alpha
-from ..tensor import Tensor
+from ... import ops
+from ...backends import devices
+from ...core.variable import Variable
+from ...tensor import Tensor
+from .blending import blend, gaussian_alpha
 
 __all__ = ["Camera", "blend", "gaussian_alpha", "render", "spherical_harmonics"]
 
@@ -191,7 +191,7 @@ def spherical_harmonics(directions: Any, count: int) -> Any:
     See: scipy.special.sph_harm_y, the complex ones; Sloan, "Stupid spherical harmonics tricks", 2008.
     """
     if count not in (1, 4, 9, 16):
-        raise ValueError(f"spherical harmonics come in 1, 4, 9 or 16, got {count}")
+        raise ValueError(f"the number of spherical harmonics must be 1, 4, 9 or 16, got {count}")
     x, y, z = ops.unstack(_tensor(directions), axis=1)
     xx, yy, zz = x * x, y * y, z * z
     values = [

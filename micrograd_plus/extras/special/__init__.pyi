@@ -5,7 +5,7 @@ Written by `make reference`, for editors and type checkers; Python itself never 
 
 from typing import Any
 
-from ..tensor import Tensor
+from ...tensor import Tensor
 
 def beta(a: Any, b: Any) -> Tensor: """Beta function."""
 def betainc(a: Any, b: Any, x: Any) -> Tensor: """Incomplete beta function, as a share of the whole."""

@@ -1,21 +1,24 @@
 """Special functions: gamma, beta and Bessel functions, and the inverses of erf. Public as `mg.special`, with SciPy's
 names.
 
-Their numerics are in `backends/gammas.py`, `backends/bessel.py` and `backends/bessel_orders.py`; nothing here needs
-SciPy.
+Their kernels are the modules beside this one; SciPy is not needed.
 """
 
 from math import inf, log as ln, pi, sqrt as root
 
+from ...backends import devices
 from ...core.define import elementwise, nondifferentiable, wraps_op
 from ...core.messages import prefixes_errors
-from ..activations import logsigmoid, sigmoid
-from ..arithmetic import absolute, multiply, positive, reciprocal, where
-from ..comparisons import isnan, logical_and, logical_not
-from ..exponentials import erfc, exp, log
-from ..reductions import finite_max, logsumexp as _logsumexp, sum as added_up
-from ..rounding import sign
-from ..shape import squeeze_axes
+from ...ops.activations import logsigmoid, sigmoid
+from ...ops.arithmetic import absolute, multiply, positive, reciprocal, where
+from ...ops.comparisons import isnan, logical_and, logical_not
+from ...ops.exponentials import erfc, exp, log
+from ...ops.reductions import finite_max, logsumexp as _logsumexp, sum as added_up
+from ...ops.rounding import sign
+from ...ops.shape import squeeze_axes
+from . import bessel, bessel_orders, gammas
+
+devices.add_kernels(bessel, bessel_orders, gammas)
 
 HALF_ROOT_PI, ROOT_TWO_PI = root(pi) / 2, root(2 * pi)
 MOST_ORDER = 10_000
@@ -199,7 +202,7 @@ def _order(name, v):
         raise TypeError(f"{name} takes one order: write mg.stack([mg.special.{name}(v, x) for v in orders])")
     v = float(v)
     if not abs(v) <= MOST_ORDER:
-        raise ValueError(f"{name} takes orders from -{MOST_ORDER:,} to {MOST_ORDER:,}, got {v}")
+        raise ValueError(f"{name}: the order must be between -{MOST_ORDER:,} and {MOST_ORDER:,}, got {v}")
     return v
 
 
@@ -298,7 +301,7 @@ def yn(n, x):
     See: scipy.special.yn."""
     order = _order("yn", n)
     if order != int(order):
-        raise TypeError(f"yn is for whole orders, got {order}")
+        raise TypeError(f"yn: the order must be a whole number, got {order}")
     return _yn(x, n=int(order))
 
 
@@ -366,7 +369,7 @@ def polygamma(n, x):
     See: scipy.special.polygamma, torch.polygamma."""
     n = n.__index__()
     if n < 0:
-        raise ValueError(f"a derivative is taken a number of times that is not negative, got n={n}")
+        raise ValueError(f"n must not be negative, got n={n}")
     return _polygamma(x, n=n)
 
 
@@ -384,7 +387,7 @@ def multigammaln(a, d):
     [0.4516, 1.5502]
     See: scipy.special.multigammaln, torch.special.multigammaln."""
     if d < 1:
-        raise ValueError(f"multigammaln: matrices have at least one row, got d={d}")
+        raise ValueError(f"multigammaln: d must be at least 1, got d={d}")
     total = positive(multiply(a, 1.0)) * 0 + d * (d - 1) / 4 * ln(pi)
     for j in range(d):
         total = total + gammaln(multiply(a, 1.0) - j / 2)

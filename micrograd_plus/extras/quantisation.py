@@ -8,12 +8,17 @@ points are constants unless an operation says that it learns them.
 `quantize(x, ...).astype("int8")` stores whole numbers, and carries no graph.
 """
 
-from ...core.composite import composite
-from ...core.define import elementwise, nondifferentiable, op, real_only, wraps_op
-from ...core.messages import prefixes_errors
-from ..casts import astype
-from ..convolution import conv2d
-from ..shape import reshape
+from ..core.composite import composite
+from ..core.define import elementwise, nondifferentiable, op, real_only, wraps_op
+from ..core.messages import prefixes_errors
+from ..ops.casts import astype
+from ..ops.convolution import conv2d
+from ..ops.shape import reshape
+
+__all__ = [
+    "dequantize", "dequantize_blocks", "dequantize_grouped_matmul", "dequantize_matmul", "fake_quantize",
+    "fake_quantize_lsq", "quantize", "quantized_conv2d", "quantized_matmul",
+]  # fmt: skip
 
 
 @nondifferentiable(public=False)
@@ -28,7 +33,7 @@ def is_unclipped(xp, x, scale, zero_point, *, low, high):
         zero_point: the integer that stands for 0.
         low, high: the first and the last integer, such as -128 and 127 for int8.
     Returns: a tensor of True and False.
-    >>> mg.ops.is_unclipped([1.0, 20.0], 0.1, 0, low=-128, high=127).tolist()
+    >>> mg.extras.quantisation.is_unclipped([1.0, 20.0], 0.1, 0, low=-128, high=127).tolist()
     [True, False]
     See: `fake_quantize`, whose gradient passes where this holds."""
     nearest = xp.round(x / scale + zero_point)
@@ -143,7 +148,7 @@ def fake_quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None, esti
     See: torch.fake_quantize_per_tensor_affine; Jacob et al., "Quantization and training of neural networks for
         efficient integer-arithmetic-only inference", 2018."""
     if estimator not in ("identity", "clipped", "tanh"):
-        raise ValueError(f"fake_quantize: estimator is 'identity', 'clipped' or 'tanh', got {estimator!r}")
+        raise ValueError(f"fake_quantize: estimator must be 'identity', 'clipped' or 'tanh', got {estimator!r}")
     scale, zero_point = _beside(scale, x, axis), _beside(zero_point, x, axis)
     return _fake_quantize(x, scale, zero_point, low=low, high=high, estimator=estimator)
 
@@ -257,13 +262,13 @@ _to_image, _to_weight, _to_bias = (rule.function for rule in conv2d.op.rules)
 
 @_quantized_conv2d.rule("x")
 def _(
-    xp, upstream, x, weight, x_scale, weight_scale, x_zero_point, x_shape, weight_shape, stride, padding, dilation,
-    groups, low, high,
+    xp, upstream, x, weight, x_scale, weight_scale, x_zero_point, x_shape, stride, padding, dilation, groups, low,
+    high,
 ):  # fmt: skip
     """As through the convolution with the rounded weights; what was cut off receives nothing."""
     scale = xp.expand_dims(xp.as_channels(weight_scale), axis=1)
     kernel = xp.fake_quantize(weight, scale, 0, low=low, high=high)
-    received = _to_image(xp, upstream, kernel, x_shape, weight_shape, stride, padding, dilation, groups)
+    received = _to_image(xp, upstream, kernel, x_shape, stride, padding, dilation, groups)
     return received * xp.is_unclipped(x, x_scale, x_zero_point, low=low, high=high)
 
 

@@ -1,15 +1,17 @@
 """Special functions under SciPy's names: `mg.special.gammaln(x)`.
 
-The operations themselves are in `ops/extras/special.py`, their numerics in `backends/`: nothing here needs SciPy.
+`functions` defines the operations; `gammas`, `bessel` and `bessel_orders` compute them for arrays. SciPy is not needed.
 """
 
 from __future__ import annotations
 
 from typing import NoReturn
 
-from ..core.messages import missing_name
-from ..ops.exponentials import erf, erfc
-from ..ops.extras.special import (
+from ...core.messages import missing_name
+from ...ops.exponentials import erf, erfc
+from ...ops.neural import log_softmax, softmax
+from ...ops.ufuncs import sinc
+from .functions import (
     beta,
     betainc,
     betaln,
@@ -48,8 +50,6 @@ from ..ops.extras.special import (
     y1,
     yn,
 )
-from ..ops.neural import log_softmax, softmax
-from ..ops.ufuncs import sinc
 
 __all__ = [
     "beta", "betainc", "betaln", "digamma", "erf", "erfc", "erfcinv", "erfinv", "expit", "gamma", "gammainc",
