@@ -16,11 +16,12 @@ import pytest
 from graded import BROKEN, HEAD, RIGHT, SECRET, SIGN, TANH, a_class, assignment
 from micrograd_plus.__main__ import main
 from micrograd_plus.exercises import sheets
-from micrograd_plus.grading import batch, mark, submissions
-from micrograd_plus.grading.assignment import Assignment, AssignmentError, load
+from micrograd_plus.grading import batch, grade, submissions
+from micrograd_plus.grading.assignment import Assignment, AssignmentError, load_assignment
 from micrograd_plus.grading.sandbox import isolation
-from micrograd_plus.grading.sandbox.boxes import Limits, Sandbox
-from micrograd_plus.grading.store import Store, write_whole
+from micrograd_plus.grading.sandbox.boxes import Sandbox
+from micrograd_plus.grading.sandbox.runs import Limits
+from micrograd_plus.grading.store import Store, write_atomic
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +29,7 @@ def soon_over(monkeypatch):
     """A loop without end is over after a second."""
     from micrograd_plus.exercises.exercise import Exercise
 
-    monkeypatch.setattr(mark, "limits_of", lambda exercise: Limits(cpu=1.0, wall=3.0))
+    monkeypatch.setattr(grade, "limits_of", lambda exercise: Limits(cpu=1.0, wall=3.0))
     assert Exercise
 
 
@@ -46,15 +47,15 @@ def command(*rest: object) -> list[str]:
 
 @pytest.fixture(scope="module", params=["full", "user", "none"])
 def sandbox(request):
-    if not isolation.works(request.param):
+    if not isolation.is_available(request.param):
         pytest.skip(f"this machine has no isolation of level {request.param!r}")
     with Sandbox(request.param) as made:
         yield made
 
 
 def marks_of(source: str, sandbox, tmp_path, **more) -> dict:
-    made = submissions.Submission("ada", submissions.of_program(source.encode()))
-    return mark.marked(made, load(assignment(tmp_path)), sandbox, **more)
+    made = submissions.Submission("ada", submissions.read_program(source.encode()))
+    return grade.grade_submission(made, load_assignment(assignment(tmp_path)), sandbox, **more)
 
 
 def test_a_right_answer_has_all_points_and_a_turned_sign_is_named(sandbox, tmp_path):
@@ -72,13 +73,13 @@ def test_a_right_answer_has_all_points_and_a_turned_sign_is_named(sandbox, tmp_p
 def test_marks_are_the_same_to_the_byte_and_inputs_are_each_students_own(sandbox, tmp_path):
     first, second = (json.dumps(marks_of(SIGN, sandbox, tmp_path)) for _ in range(2))
     assert first == second
-    made = load(assignment(tmp_path))
+    made = load_assignment(assignment(tmp_path))
     seeds = {
         tuple(made.seed(*who))
         for who in (("ada", "tanh.x", 1), ("ada", "tanh.x", 2), ("bob", "tanh.x", 1), ("ada", "exp.x", 1))
     }
     assert len(seeds) == 4
-    assert made.seed("ada", "tanh.x", 1) == load(assignment(tmp_path)).seed("ada", "tanh.x", 1)
+    assert made.seed("ada", "tanh.x", 1) == load_assignment(assignment(tmp_path)).seed("ada", "tanh.x", 1)
 
 
 @pytest.mark.parametrize(("expression", "points"), [
@@ -103,8 +104,8 @@ def test_the_points_of_an_assignment_take_the_place_of_the_exercises_own(tmp_pat
     with Sandbox() as sandbox:
         path = assignment(tmp_path)
         path.write_text(path.read_text(encoding="utf-8") + '[points]\n"tanh.x" = 3\n', encoding="utf-8")
-        made = submissions.Submission("ada", submissions.of_program(RIGHT.encode()))
-        marks = mark.marked(made, load(path), sandbox)
+        made = submissions.Submission("ada", submissions.read_program(RIGHT.encode()))
+        marks = grade.grade_submission(made, load_assignment(path), sandbox)
     assert marks["exercises"][0]["points"] == pytest.approx(3)
     assert marks["max_score"] == 13
 
@@ -118,12 +119,12 @@ def test_an_assignment_that_cannot_be_is_told(tmp_path, text, sentence):
     path = tmp_path / "a.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(AssignmentError, match=sentence):
-        load(path)
+        load_assignment(path)
 
 
 def test_each_student_is_asked_about_a_walk_of_his_own_and_at_an_appeal_about_the_same(tmp_path):
     made = Assignment("walks", ["means.find"], SECRET)
-    exercise, key = made.found["means.find"], sheets.key_of(SECRET)
+    exercise, key = made.definitions["means.find"], sheets.key_of(SECRET)
     students = ["a17", "b02", "c33@x.edu"]
     steps = {}
     for each in students:
@@ -132,11 +133,11 @@ def test_each_student_is_asked_about_a_walk_of_his_own_and_at_an_appeal_about_th
     assert len(set(steps.values())) == 3
     with Sandbox() as sandbox:
         for each in students:
-            cells = submissions.of_program(f"means_find = {steps[each]:g}\n".encode())
-            again = [mark.marked(submissions.Submission(name, cells), made, sandbox)["score"]
+            cells = submissions.read_program(f"means_find = {steps[each]:g}\n".encode())
+            again = [grade.grade_submission(submissions.Submission(name, cells), made, sandbox)["score"]
                      for name in (each, each.upper(), *students)]  # fmt: skip
             assert again == [10, 10, *[10 * (name == each) for name in students]]
-        wrong = mark.marked(submissions.Submission("a17", cells), made, sandbox)["exercises"][0]
+        wrong = grade.grade_submission(submissions.Submission("a17", cells), made, sandbox)["exercises"][0]
     assert f"walk number {sheets.number_of(key, 'a17', 'means.find')}" in wrong["reason"]
 
 
@@ -148,8 +149,8 @@ def test_the_second_order_is_marked_by_values_alone_where_no_engine_is(tmp_path)
         "    return out * (upstream - (upstream * out).sum(axis, keepdims=True))\n"
     )
     with Sandbox() as sandbox:
-        given = submissions.Submission("ada", submissions.of_program(answers.encode()))
-        first, second = mark.marked(given, made, sandbox)["exercises"]
+        given = submissions.Submission("ada", submissions.read_program(answers.encode()))
+        first, second = grade.grade_submission(given, made, sandbox)["exercises"]
     assert [part["points"] for part in first["parts"]] == [1, 5, 2, 0]
     assert first["mistake"]["title"] == "slope cut off from its output"
     assert second["right"]
@@ -157,9 +158,9 @@ def test_the_second_order_is_marked_by_values_alone_where_no_engine_is(tmp_path)
 
 def test_a_flaw_that_all_parts_have_is_said_once(tmp_path):
     with Sandbox() as sandbox:
-        cells = submissions.of_program((HEAD + TANH.format("(1 - out**2).astype('f4')")).encode())
+        cells = submissions.read_program((HEAD + TANH.format("(1 - out**2).astype('f4')")).encode())
         given = submissions.Submission("ada", cells)
-        first = mark.marked(given, Assignment("single", ["tanh.x"], SECRET), sandbox)["exercises"][0]
+        first = grade.grade_submission(given, Assignment("single", ["tanh.x"], SECRET), sandbox)["exercises"][0]
     assert first["reason"].count("single precision") == 1
     assert not first["reason"].startswith("right")
 
@@ -206,10 +207,10 @@ def test_whoever_is_broken_changes_nobody_elses_marks(tmp_path):
     made = assignment(tmp_path)
     whole = a_class(tmp_path / "whole", 12, broken=len(BROKEN))
     store = Store(tmp_path / "with")
-    batch.graded(batch.submissions_in([whole]), made, store, jobs=2)
+    batch.grade_class(batch.find_submissions([whole]), made, store, jobs=2)
     for number in range(3, 12):
         (whole / f"student{number:03d}.py").unlink()
-    batch.graded(batch.submissions_in([whole]), made, Store(tmp_path / "without"), jobs=1)
+    batch.grade_class(batch.find_submissions([whole]), made, Store(tmp_path / "without"), jobs=1)
     with_them, without = everything(tmp_path / "with"), everything(tmp_path / "without")
     assert len(with_them) == 12
     assert {name: with_them[name] for name in without} == without
@@ -251,7 +252,7 @@ def test_a_file_that_another_program_holds_is_told_and_what_is_marked_is_kept(tm
     def held(*_):
         raise PermissionError(13, "Permission denied", str(tmp_path / "out" / "marks.csv"))
 
-    monkeypatch.setattr("micrograd_plus.grading.report.write", held)
+    monkeypatch.setattr("micrograd_plus.grading.report.write_report", held)
     folder, made = a_class(tmp_path / "handed in", 1), assignment(tmp_path)
     assert main(["grade", str(folder), "--assignment", str(made), "-o", str(tmp_path / "out")]) == 1
     told = capsys.readouterr().err
@@ -351,7 +352,7 @@ def own_double(x):
 
 def test_a_worker_that_dies_costs_no_result(tmp_path, monkeypatch):
     folder = a_class(tmp_path / "handed in", 3)
-    named = batch.submissions_in([folder])
+    named = batch.find_submissions([folder])
     real, died = batch.Worker.receive, []
 
     def receive(self):
@@ -363,28 +364,28 @@ def test_a_worker_that_dies_costs_no_result(tmp_path, monkeypatch):
         return found
 
     monkeypatch.setattr(batch.Worker, "receive", receive)
-    done = batch.graded(named, assignment(tmp_path), Store(tmp_path / "out"), jobs=1)
+    done = batch.grade_class(named, assignment(tmp_path), Store(tmp_path / "out"), jobs=1)
     assert (done.marked, done.failed, len(died)) == (3, 0, 1)
 
 
 def test_two_submissions_of_one_id_are_both_marked(tmp_path):
     (tmp_path / "Ada.py").write_text(RIGHT, encoding="utf-8")
     (tmp_path / "ada.ipynb").write_text("{}", encoding="utf-8")
-    assert [name for name, _ in batch.submissions_in([tmp_path])] == ["Ada", "ada-2"]
+    assert [name for name, _ in batch.find_submissions([tmp_path])] == ["Ada", "ada-2"]
 
 
 @pytest.mark.parametrize("name", ["../../evil", "a/b", "a\nb", "", "\N{SNOWMAN}"])
 def test_no_id_leads_out_of_the_folder(tmp_path, name):
-    student = submissions.student_of(Path(name + ".py") if "/" not in name else Path("x", name + ".py"))
+    student = submissions.student_id(Path(name + ".py") if "/" not in name else Path("x", name + ".py"))
     assert Store(tmp_path).path(student).parent == tmp_path / "marks"
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "marks.json"
-    write_whole(path, "first")
+    write_atomic(path, "first")
     monkeypatch.setattr(os, "fsync", lambda number: (_ for _ in ()).throw(OSError("the disk is full")))
     with pytest.raises(OSError, match="full"):
-        write_whole(path, "second")
+        write_atomic(path, "second")
     assert path.read_text(encoding="utf-8") == "first"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -392,11 +393,11 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_bytes(tmp_path):
     distributed = pytest.importorskip("distributed")
-    if not isolation.works("full"):
+    if not isolation.is_available("full"):
         pytest.skip("a cluster is used at full isolation only")
     folder = a_class(tmp_path / "handed in", 6, broken=2)
     made = assignment(tmp_path)
-    batch.graded(batch.submissions_in([folder]), made, Store(tmp_path / "here"), level="full")
+    batch.grade_class(batch.find_submissions([folder]), made, Store(tmp_path / "here"), level="full")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         code = main(["grade", str(folder), "--assignment", str(made), "-o", str(tmp_path / "there"),
                      "--dask", cluster.scheduler_address])  # fmt: skip

@@ -18,8 +18,8 @@ from graded import RIGHT, SECRET, SIGN, assignment
 from micrograd_plus import exercises
 from micrograd_plus.__main__ import main
 from micrograd_plus.exercises import sheets
-from micrograd_plus.grading import formats, mark, submissions
-from micrograd_plus.grading.assignment import load
+from micrograd_plus.grading import formats, grade, submissions
+from micrograd_plus.grading.assignment import load_assignment
 from micrograd_plus.grading.formats import gradescope, junit, otter, table
 from micrograd_plus.grading.sandbox import isolation
 from micrograd_plus.grading.sandbox.boxes import Sandbox
@@ -29,7 +29,7 @@ NASTY = "<script>x</script> ]]> \x1b[31m \u202e \x00 =cmd|'/c calc'!A1 & \"quote
 
 
 def given(name: str, source: str) -> submissions.Submission:
-    return submissions.Submission(name, submissions.of_program(source.encode()))
+    return submissions.Submission(name, submissions.read_program(source.encode()))
 
 
 def schema(name: str) -> dict:
@@ -39,11 +39,11 @@ def schema(name: str) -> dict:
 @pytest.fixture(scope="module")
 def marks(tmp_path_factory):
     """A right one, a wrong one, one that cannot be read, and one whose every text is nasty."""
-    made = load(assignment(tmp_path_factory.mktemp("formats")))
+    made = load_assignment(assignment(tmp_path_factory.mktemp("formats")))
     with Sandbox() as sandbox:
-        right, wrong = (mark.marked(given(name, source), made, sandbox)
+        right, wrong = (grade.grade_submission(given(name, source), made, sandbox)
                         for name, source in (("ada", RIGHT), ("bob", SIGN)))  # fmt: skip
-        unread = mark.marked(submissions.Submission("eve", problem="there is no file"), made, sandbox)
+        unread = grade.grade_submission(submissions.Submission("eve", problem="there is no file"), made, sandbox)
     nasty = json.loads(json.dumps(wrong)) | {"student": "=1+1", "problem": NASTY, "remarks": [NASTY]}
     for each in nasty["exercises"]:
         each.update(reason=NASTY, title=NASTY)
@@ -68,7 +68,7 @@ def test_gradescope_tells_whose_work_it_is_and_of_a_group_one_address_stands_for
 
 @pytest.mark.parametrize("which", WHICH)
 def test_gradescope_gets_its_fields_and_the_sum_is_the_score(marks, which):
-    made = json.loads(formats.written("gradescope", [marks[which]]))
+    made = json.loads(formats.format_marks("gradescope", [marks[which]]))
     validate(made, schema("gradescope_results"))
     if which != "nasty":
         assert sum(test["score"] for test in made["tests"]) == pytest.approx(made["score"])
@@ -78,7 +78,7 @@ def test_gradescope_gets_its_fields_and_the_sum_is_the_score(marks, which):
 
 @pytest.mark.parametrize("which", WHICH)
 def test_prairielearn_gets_its_fields_and_what_cannot_be_read_costs_no_attempt(marks, which):
-    made = json.loads(formats.written("prairielearn", [marks[which]]))
+    made = json.loads(formats.format_marks("prairielearn", [marks[which]]))
     validate(made, schema("prairielearn_results"))
     assert made["gradable"] == (which != "unread")
     assert len(json.dumps(made)) < 1 << 20
@@ -86,7 +86,7 @@ def test_prairielearn_gets_its_fields_and_what_cannot_be_read_costs_no_attempt(m
 
 @pytest.mark.parametrize("which", WHICH)
 def test_junit_is_xml_with_the_elements_that_are_read_everywhere(marks, which):
-    root = ET.fromstring(formats.written("junit", [marks[which], marks["right"]]).encode("utf-8"))  # noqa: S314 - made here
+    root = ET.fromstring(formats.format_marks("junit", [marks[which], marks["right"]]).encode("utf-8"))  # noqa: S314 - made here
     assert root.tag == "testsuites"
     assert len(root) == 2
     for suite in root:
@@ -101,7 +101,7 @@ def test_junit_is_xml_with_the_elements_that_are_read_everywhere(marks, which):
 
 def test_a_table_has_the_columns_that_a_course_names_and_no_formulas(marks):
     columns = {"SIS User ID": "student", "Week 3 (77)": "score", "tanh": "tanh.x", "%": "percent", "Section": "'A'"}
-    rows = list(csv.reader(io.StringIO(table.rows(marks.values(), columns))))
+    rows = list(csv.reader(io.StringIO(table.marks_table(marks.values(), columns))))
     assert rows[0] == list(columns)
     assert rows[1] == ["ada", "20", "10", "100", "A"]
     assert rows[2][1:4] == ["11", "1", "55"]
@@ -174,7 +174,7 @@ def test_where_the_grader_fails_gradescope_still_finds_results(tmp_path):
 
 
 def test_what_xml_cannot_hold_is_shown_as_escapes():
-    assert junit.clean("a\x00b\x1b]]>\ud800") == "a\\x00b\\x1b]]>\\ud800"
+    assert junit.escape_for_xml("a\x00b\x1b]]>\ud800") == "a\\x00b\\x1b]]>\\ud800"
 
 
 # School systems themselves ------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def test_nbgrader_from_release_to_marks(released):
     found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / "marks").glob("*.json"))]
     assert [(each["student"], each["score"]) for each in found] == [("ada", 20.0), ("bob", 11.0), ("eve", 0.0)]
     found[1]["exercises"][0]["points"] = 4.0
-    assert nbgrader.written_back([*found, {"student": "nobody", "exercises": []}], "week3", database) == ["nobody"]
+    assert nbgrader.write_back([*found, {"student": "nobody", "exercises": []}], "week3", database) == ["nobody"]
     assert scores(database) == {"ada": 20.0, "bob": 14.0, "eve": 0.0}
 
 
@@ -263,8 +263,8 @@ def scores(database: str) -> dict[str, float]:
 @pytest.mark.slow
 def test_otter_from_assign_to_marks(released):
     pytest.importorskip("otter")
-    made = load(released / "week3.toml")
-    (released / "master.ipynb").write_text(otter.written(made), encoding="utf-8")
+    made = load_assignment(released / "week3.toml")
+    (released / "master.ipynb").write_text(otter.source_notebook(made), encoding="utf-8")
     runs("otter", "assign", "master.ipynb", "dist", cwd=released)
     student = released / "dist" / "student" / "master.ipynb"
     assert "NotImplementedError" in student.read_text(encoding="utf-8")
@@ -278,9 +278,9 @@ def test_otter_from_assign_to_marks(released):
     assert points["exp_x"] == 1
 
     with Sandbox() as sandbox:
-        marks = mark.marked(submissions.read(released / "work.ipynb"), made, sandbox)
+        marks = grade.grade_submission(submissions.read_submission(released / "work.ipynb"), made, sandbox)
     assert marks["score"] == 11, "the marks that count are those of `grade`"
-    rows = list(csv.DictReader(io.StringIO(otter.scores([marks]))))
+    rows = list(csv.DictReader(io.StringIO(otter.scores_table([marks]))))
     assert rows[0] == {
         "file": "work.ipynb",
         "tanh.x": "10",
@@ -292,10 +292,10 @@ def test_otter_from_assign_to_marks(released):
 
 @pytest.mark.parametrize("canary", ["1 - out", "1 - y * y", "1 - out * out", "1 - out**2"])
 def test_nothing_that_is_handed_out_holds_an_answer(released, canary):
-    made = load(released / "week3.toml")
+    made = load_assignment(released / "week3.toml")
     handed_out = [path.read_text(encoding="utf-8") for path in (released / "out").rglob("*") if path.is_file()]
     assert handed_out
-    assert not any(canary in text for text in [*handed_out, otter.written(made)])
+    assert not any(canary in text for text in [*handed_out, otter.source_notebook(made)])
 
 
 def test_every_level_has_its_promise():

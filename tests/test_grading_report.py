@@ -12,11 +12,11 @@ import pytest
 from browser import chromium  # noqa: F401 - a fixture
 from graded import assignment
 from micrograd_plus import exercises
-from micrograd_plus.grading import cells, mark, report, submissions, tampering
-from micrograd_plus.grading.assignment import load
-from micrograd_plus.grading.reasons import SENTENCES, plain, say
+from micrograd_plus.grading import cells, grade, report, submissions, tampering
+from micrograd_plus.grading.assignment import load_assignment
+from micrograd_plus.grading.reasons import REASONS, escape_invisible, reason
 from micrograd_plus.grading.sandbox.boxes import Sandbox
-from micrograd_plus.grading.store import Store, text_of
+from micrograd_plus.grading.store import Store, to_json
 from micrograd_plus.tracing import load_trace
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202e \x1b[31m =1+1"
@@ -45,7 +45,7 @@ class Page(HTMLParser):
 @pytest.fixture
 def store(tmp_path):
     """Marks of three: one right, one wrong, one whose every text is nasty."""
-    made = load(assignment(tmp_path))
+    made = load_assignment(assignment(tmp_path))
     kept = Store(tmp_path / "out")
     walks = {}
     sources = {
@@ -55,12 +55,12 @@ def store(tmp_path):
     }
     with Sandbox() as sandbox:
         for name, source in sources.items():
-            given = submissions.Submission(name, submissions.of_program(source.encode()))
+            given = submissions.Submission(name, submissions.read_program(source.encode()))
             given.remarks.append(NASTY)
             walks[name] = {}
-            kept.put(name, text_of(mark.marked(given, made, sandbox, walks=walks[name])))
+            kept.put(name, to_json(grade.grade_submission(given, made, sandbox, walks=walks[name])))
             kept.put_walks(name, walks[name])
-    report.write(kept, made)
+    report.write_report(kept, made)
     return kept
 
 
@@ -117,7 +117,7 @@ def test_the_first_wrong_step_is_in_the_marks_and_no_expected_value_is(store):
     first = marks["exercises"][0]
     assert first["first_wrong"]["sentence"]
     assert first["mistake"]["hints"]
-    cases = load(store.folder.parent / "week3.toml").found["tanh.x"].cases([1])
+    cases = load_assignment(store.folder.parent / "week3.toml").definitions["tanh.x"].cases([1])
     assert cases
     assert "expects" not in json.dumps(marks)
 
@@ -130,7 +130,7 @@ def test_the_walk_of_a_first_wrong_step_holds_what_the_student_sent_and_can_be_p
     assert "tanh" in trace.summary()
     assert 'href="walks/bob--tanh.x.json"' in (store.folder / "report.html").read_text(encoding="utf-8")
     pytest.importorskip("micrograd_plus_viz")
-    report.write(store, load(store.folder.parent / "week3.toml"), draw=True)
+    report.write_report(store, load_assignment(store.folder.parent / "week3.toml"), draw=True)
     assert (store.folder / "walks" / "bob--tanh.x.html").stat().st_size > 1000
     assert 'href="walks/bob--tanh.x.html"' in (store.folder / "report.html").read_text(encoding="utf-8")
 
@@ -139,9 +139,9 @@ def test_the_walk_of_a_first_wrong_step_holds_what_the_student_sent_and_can_be_p
 
 
 def test_every_sentence_can_be_said_and_none_accuses():
-    for name, sentence in SENTENCES.items():
+    for name, sentence in REASONS.items():
         filled = dict.fromkeys(re.findall(r"{(\w+)}", sentence), "x")
-        assert say(name, **filled)
+        assert reason(name, **filled)
         assert not re.search(r"cheat|tamper|attack|hack", sentence)
 
 
@@ -151,7 +151,7 @@ def test_every_sentence_is_used():
     sources = "".join(path.read_text(encoding="utf-8") for path in Path(report.__file__).parent.rglob("*.py")
                       if path.name != "reasons.py")  # fmt: skip
     ends = {"time", "cpu", "disk", "crash", "left", "flood", "protocol"}
-    assert not [name for name in SENTENCES if f'"{name}"' not in sources and name not in ends]
+    assert not [name for name in REASONS if f'"{name}"' not in sources and name not in ends]
 
 
 @pytest.mark.parametrize(("text", "shown"), [
@@ -159,7 +159,7 @@ def test_every_sentence_is_used():
     ("\ud800", "\\ud800"), ("ünïcode ∂", "ünïcode ∂"), ("two\nlines", "two\nlines"),
 ])  # fmt: skip
 def test_what_cannot_be_seen_is_shown(text, shown):
-    assert plain(text) == shown
+    assert escape_invisible(text) == shown
 
 
 # Starters and what is looked at -------------------------------------------------------------------------------------
@@ -168,9 +168,9 @@ def test_what_cannot_be_seen_is_shown(text, shown):
 @pytest.mark.parametrize("exercise", exercises.listed(), ids=lambda exercise: exercise.id)
 def test_a_starter_that_was_handed_in_unchanged_is_known(exercise):
     again = exercise.starter + "\n# a comment\n"
-    assert cells.same_as_starter(again, exercise.starter)
+    assert cells.is_starter(again, exercise.starter)
     changed = exercise.starter.replace("None", "3").replace("raise NotImplementedError", "return 3")
-    assert not cells.same_as_starter(changed.replace("# YOUR CODE HERE", "more = 1"), exercise.starter)
+    assert not cells.is_starter(changed.replace("# YOUR CODE HERE", "more = 1"), exercise.starter)
     owned = cells.owners([cells.unit(exercise.starter)], {exercise.id: exercise.function_name})
     assert owned == [{exercise.id}]
 
@@ -183,10 +183,10 @@ def test_a_starter_that_was_handed_in_unchanged_is_known(exercise):
     ("open('/proc/1/mem')", "names the path '/proc/1/mem'"), ("__builtins__ = {}", "replaces builtins"),
 ])  # fmt: skip
 def test_what_reaches_for_more_is_seen(source, what):
-    assert what in [each["what"] for each in tampering.scanned([("cell 1", 0, cells.parsed(source))])]
+    assert what in [each["what"] for each in tampering.find_tampering([cells.Cell("cell 1", source)])]
 
 
 def test_an_ordinary_answer_is_not_on_the_list():
     source = "import numpy as np\nfrom math import exp\nclass Value:\n    def __add__(self, other): ...\n"
     source += "\ndef f(x):\n    x.data = 1\n"
-    assert tampering.scanned([("cell 1", 0, cells.parsed(source))]) == []
+    assert tampering.find_tampering([cells.Cell("cell 1", source)]) == []

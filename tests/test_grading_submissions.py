@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 
 from graded import RIGHT
 from micrograd_plus.grading import cells
-from micrograd_plus.grading.reasons import Unreadable
-from micrograd_plus.grading.submissions import Submission, fill, of_archive, of_notebook, of_program, read
+from micrograd_plus.grading.reasons import UnreadableError
+from micrograd_plus.grading.submissions import Submission, add_files, files_in_archive, read_notebook, read_program, read_submission
 
 
 def cell(source, kind="code", **marks):
@@ -26,10 +26,10 @@ def notebook(*cells):
 
 def test_of_a_notebook_the_code_is_read_and_nothing_else():
     test = {"grade": True, "solution": False, "points": 10, "schema_version": 3, "locked": True}
-    cells = of_notebook(
+    cells = read_notebook(
         notebook(cell("x = 1"), cell("text", "markdown"), cell(["a = 1\n", "b = 2"]), cell("10.0", nbgrader=test))
     )
-    assert [(each.where, each.source, each.ours) for each in cells] == [
+    assert [(each.where, each.source, each.is_test) for each in cells] == [
         ("cell 1", "x = 1", False), ("cell 3", "a = 1\nb = 2", False), ("cell 4", "10.0", True)]  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def test_of_a_notebook_the_code_is_read_and_nothing_else():
     ("?help", "pass"),
 ])  # fmt: skip
 def test_commands_to_the_notebook_are_left_out(source, run):
-    assert of_notebook(notebook(cell(source)))[0].source == run
+    assert read_notebook(notebook(cell(source)))[0].source == run
 
 
 @pytest.mark.parametrize(("data", "sentence"), [
@@ -56,8 +56,8 @@ def test_commands_to_the_notebook_are_left_out(source, run):
     (notebook(cell("x = '\ud800'")), "a character that is none"),
 ])  # fmt: skip
 def test_a_notebook_that_is_none_is_told(data, sentence):
-    with pytest.raises(Unreadable, match=sentence):
-        of_notebook(data)
+    with pytest.raises(UnreadableError, match=sentence):
+        read_notebook(data)
 
 
 @pytest.mark.parametrize(("data", "sentence"), [
@@ -67,17 +67,17 @@ def test_a_notebook_that_is_none_is_told(data, sentence):
     (b"(" * 300, "line 1"),
 ])  # fmt: skip
 def test_a_program_that_is_none_is_told_with_its_line(data, sentence):
-    with pytest.raises(Unreadable, match=sentence):
-        of_program(data)
+    with pytest.raises(UnreadableError, match=sentence):
+        read_program(data)
 
 
 def test_a_mark_of_byte_order_is_no_fault():
-    assert of_program(b"\xef\xbb\xbfx = 1\r\ny = 2")[1].source == "y = 2"
+    assert read_program(b"\xef\xbb\xbfx = 1\r\ny = 2")[1].source == "y = 2"
 
 
 def test_statements_keep_their_comments_decorators_and_lines():
     text = "import a; import b\n# about f\n@deco\n@other(\n  1)\ndef f():\n    return 1\nx = 1\n"
-    found = [(cell.line, cell.source.split("\n")[0]) for cell in of_program(text.encode())]
+    found = [(cell.line, cell.source.split("\n")[0]) for cell in read_program(text.encode())]
     assert found == [(0, "import a; import b"), (2, "@deco"), (7, "x = 1")]
 
 
@@ -105,15 +105,15 @@ def archive_of(names, kind="zip"):
     ({"a.py": b"#" * (25 << 20)}, "larger than"), ({f"{n}.txt": b"" for n in range(1100)}, "more than 1000 files"),
 ])  # fmt: skip
 def test_an_archive_is_unpacked_in_memory_or_not_at_all(kind, names, sentence):
-    with pytest.raises(Unreadable, match=sentence):
-        list(of_archive(archive_of(names, kind)))
+    with pytest.raises(UnreadableError, match=sentence):
+        list(files_in_archive(archive_of(names, kind)))
 
 
 def test_an_archive_within_an_archive_is_not_opened():
     inner = archive_of({"work.py": b"x = 1"})
     made = Submission("ada")
-    with pytest.raises(Unreadable, match="no Python file"):
-        fill(made, list(of_archive(archive_of({"inner.zip": inner}))))
+    with pytest.raises(UnreadableError, match="no Python file"):
+        add_files(made, list(files_in_archive(archive_of({"inner.zip": inner}))))
     assert "inner.zip" in made.remarks[0]
 
 
@@ -127,9 +127,9 @@ def test_links_and_pipes_are_not_followed(tmp_path):
         place = tmp_path / name
         place.mkdir()
         make(place)
-        assert "no plain file" in read(place).problem
+        assert "no plain file" in read_submission(place).problem
     (tmp_path / "link.py").symlink_to(tmp_path / "secret.py")
-    assert "a link" in read(tmp_path / "link.py").problem
+    assert "a link" in read_submission(tmp_path / "link.py").problem
 
 
 @settings(max_examples=150, deadline=None)
@@ -139,7 +139,7 @@ def test_any_bytes_are_a_submission_or_not_gradable(tmp_path_factory, data):
     for ending in (".py", ".ipynb", ".zip", ".tar.gz"):
         path = folder / f"work{ending}"
         path.write_bytes(data)
-        made = read(path)
+        made = read_submission(path)
         assert (made.problem is None) == bool(made.cells)
 
 
@@ -154,8 +154,8 @@ json_values = st.recursive(
 @settings(max_examples=200, deadline=None)
 @given(st.lists(json_values, max_size=5))
 def test_any_json_is_a_notebook_or_not_gradable(cells):
-    with contextlib.suppress(Unreadable):
-        of_notebook(json.dumps({"cells": cells}).encode())
+    with contextlib.suppress(UnreadableError):
+        read_notebook(json.dumps({"cells": cells}).encode())
 
 
 @settings(max_examples=100, deadline=None)
@@ -165,8 +165,8 @@ def test_a_damaged_archive_is_one_or_not_gradable(place, change):
         data = bytearray(archive_of({"work.py": RIGHT.encode(), "notes.txt": b"x" * 500}, kind))
         at = place % len(data)
         data[at : at + len(change)] = change
-        with contextlib.suppress(Unreadable):
-            list(of_archive(bytes(data)))
+        with contextlib.suppress(UnreadableError):
+            list(files_in_archive(bytes(data)))
 
 
 def test_a_cell_that_an_exercise_reads_from_is_needed():

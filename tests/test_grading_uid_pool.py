@@ -11,20 +11,22 @@ import pytest
 from graded import a_class, assignment
 from micrograd_plus.__main__ import main
 from micrograd_plus.grading.sandbox import chroot, isolation, uid_pool
-from micrograd_plus.grading.sandbox.boxes import Job, Limits, Sandbox
-from micrograd_plus.grading.store import BusyError, Store, held
+from micrograd_plus.grading.sandbox.boxes import Sandbox
+from micrograd_plus.grading.sandbox.runs import Limits, Run
+from micrograd_plus.grading.store import BusyError, Store, try_lock
 
 pytest.importorskip("fcntl")
 
 ENDLESS = """
-from micrograd_plus.grading.sandbox.boxes import Job, Limits, Sandbox
+from micrograd_plus.grading.sandbox.boxes import Sandbox
+from micrograd_plus.grading.sandbox.runs import Limits, Run
 sandbox = Sandbox({level!r})
-sandbox._open()
-print(sandbox.slot, flush=True)
-sandbox.run(Job([("<your cell>", "open('left', 'w').write('x')\\nwhile True: pass", 0)], ["a.x"], ["a_x"], [],
+sandbox._open_box()
+print(sandbox.uid, flush=True)
+sandbox.run(Run([("<your cell>", "open('left', 'w').write('x')\\nwhile True: pass", 0)], ["a.x"], ["a_x"], [],
                 Limits(cpu=60, wall=60)))
 """
-pytestmark = pytest.mark.skipif(not isolation.is_root() or not isolation.works("user"), reason="slots are root's")
+pytestmark = pytest.mark.skipif(not isolation.is_root() or not isolation.is_available("user"), reason="slots are root's")
 
 
 def endless(level: str) -> tuple[subprocess.Popen, int]:
@@ -50,13 +52,13 @@ def until(what) -> bool:
 def works(sandbox: Sandbox) -> bool:
     """Whether a box answers."""
     request = {"driver": "call", "arguments": {}, "words": [], "answers": ["the answer"]}
-    ran = sandbox.run(Job([("<your cell>", "def a_x(): return 7.0", 0)], ["a.x"], ["a_x"], [request], Limits()))
+    ran = sandbox.run(Run([("<your cell>", "def a_x(): return 7.0", 0)], ["a.x"], ["a_x"], [request], Limits()))
     return ran.end == "done" and float(ran.outcomes[0]["values"]["the answer"]) == 7
 
 
 @pytest.mark.parametrize("level", ["user", "full"])
 def test_the_slot_of_a_grader_that_lives_is_not_taken_and_that_of_a_killed_one_is_free_once_its_boxes_have_ended(level):
-    if not isolation.works(level):
+    if not isolation.is_available(level):
         pytest.skip(f"this machine has no isolation of level {level!r}")
     first, taken = endless(level)
     try:
@@ -131,7 +133,7 @@ def test_a_folder_of_marks_is_written_by_one_run_at_a_time(tmp_path, capsys):
         assert main(arguments) == 1
         assert "another run is writing into" in capsys.readouterr().err
         assert half.exists()
-        with pytest.raises(BusyError), store.alone():
+        with pytest.raises(BusyError), store.lock():
             pass
     assert main(arguments) == 0
     assert not half.exists()

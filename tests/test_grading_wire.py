@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from micrograd_plus import exercises
-from micrograd_plus.grading.sandbox.boxes import Ran, ended
+from micrograd_plus.grading.sandbox.runs import end_of_run
 from micrograd_plus.grading.sandbox.inside import wire
 
 FIRST = exercises.listed()
@@ -28,7 +28,7 @@ def same(a, b):
 @pytest.mark.parametrize("exercise", FIRST, ids=lambda exercise: exercise.id)
 def test_every_request_of_every_exercise_arrives_as_it_was(exercise):
     for case in exercise.cases(3):
-        assert same(case.request, wire.read(wire.written(case.request, 1 << 30))), case.about
+        assert same(case.request, wire.decode(wire.encode(case.request, 1 << 30))), case.about
 
 
 @pytest.mark.parametrize("value", [
@@ -37,7 +37,7 @@ def test_every_request_of_every_exercise_arrives_as_it_was(exercise):
     np.array([1 + 2j]),
 ])  # fmt: skip
 def test_a_value_arrives(value):
-    found = wire.read(wire.written(value, 1 << 20))
+    found = wire.decode(wire.encode(value, 1 << 20))
     if isinstance(value, np.ndarray | np.generic):
         np.testing.assert_array_equal(found, value)
     else:
@@ -54,10 +54,10 @@ class Array(np.ndarray):
     (np.broadcast_to(1.0, (1000, 1000, 1000)), "large"), ([[[[[[[[1]]]]]]]], None), (list(range(100_000)), "deep"),
 ])  # fmt: skip
 def test_what_does_not_travel_is_named_and_not_held(value, why):
-    found = wire.read(wire.written(value, 1 << 20))
+    found = wire.decode(wire.encode(value, 1 << 20))
     while isinstance(found, list) and found:
         found = found[0]
-    assert isinstance(found, wire.Refused)
+    assert isinstance(found, wire.Placeholder)
     assert why is None or found.why == why
 
 
@@ -65,9 +65,9 @@ def test_what_does_not_travel_is_named_and_not_held(value, why):
 @given(st.binary(max_size=400))
 def test_any_bytes_are_frames_or_a_frame_error(data):
     try:
-        for _, body in wire.frames(data):
-            wire.read(body)
-    except wire.FrameError:
+        for _, body in wire.read_frames(data):
+            wire.decode(body)
+    except wire.WireError:
         pass
 
 
@@ -75,12 +75,12 @@ def test_any_bytes_are_frames_or_a_frame_error(data):
 @given(st.integers(0, 10_000), st.binary(min_size=1, max_size=4))
 def test_a_value_with_bytes_changed_is_a_value_or_a_frame_error(place, change):
     whole = bytearray(
-        wire.written({"values": {"x": np.arange(12.0).reshape(3, 4)}, "error": None, "wrote": ["a"]}, 1 << 20)
+        wire.encode({"values": {"x": np.arange(12.0).reshape(3, 4)}, "error": None, "wrote": ["a"]}, 1 << 20)
     )
     place %= len(whole)
     whole[place : place + len(change)] = change
-    with contextlib.suppress(wire.FrameError):
-        wire.read(bytes(whole))
+    with contextlib.suppress(wire.WireError):
+        wire.decode(bytes(whole))
 
 
 @pytest.mark.parametrize("data", [
@@ -90,8 +90,8 @@ def test_a_value_with_bytes_changed_is_a_value_or_a_frame_error(place, change):
     (b"L" + struct.pack("<I", 1)) * 5000, b"P" * 5000,
 ])  # fmt: skip
 def test_lengths_that_lie_cost_nothing(data):
-    with pytest.raises(wire.FrameError):
-        wire.read(data)
+    with pytest.raises(wire.WireError):
+        wire.decode(data)
 
 
 @pytest.mark.parametrize(("told", "done", "end"), [
@@ -102,4 +102,4 @@ def test_lengths_that_lie_cost_nothing(data):
     ({"signal": 11}, False, ("crash", {"signal": "SIGSEGV"})),
 ])  # fmt: skip
 def test_the_end_of_a_run_is_told_from_what_the_system_says(told, done, end):
-    assert ended(told, done, Ran()) == end
+    assert end_of_run(status, done) == end

@@ -2,14 +2,15 @@
 
 import pytest
 
-from micrograd_plus.grading.sandbox.boxes import Limits, Sandbox
-from micrograd_plus.grading.sandbox.isolation import works
+from micrograd_plus.grading.sandbox.boxes import Sandbox
+from micrograd_plus.grading.sandbox.runs import Limits
+from micrograd_plus.grading.sandbox.isolation import is_available
 
 HELD: dict[str, dict[int, bool]] = {"full": {}, "user": {}}
 """By level: whether each case held."""
 LISTED = 98
 """The last number of the list; those after it are attacks that are in none."""
-LEVELS_HERE = [level for level in HELD if works(level)]
+LEVELS_HERE = [level for level in HELD if is_available(level)]
 
 
 @pytest.fixture(scope="session", params=list(HELD))

@@ -13,11 +13,11 @@ import pytest
 from cases import ALL, BESIDE, CASES, HEAD, RIGHT, notebook
 from unlisted import UNLISTED
 
-from micrograd_plus.grading import mark, submissions
+from micrograd_plus.grading import grade, submissions
 from micrograd_plus.grading.assignment import Assignment
-from micrograd_plus.grading.formats import written
+from micrograd_plus.grading.formats import format_marks
 from micrograd_plus.grading.sandbox.uid_pool import FIRST_USER
-from micrograd_plus.grading.store import text_of
+from micrograd_plus.grading.store import to_json
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the attacks are on Unix's processes")
 
@@ -27,13 +27,13 @@ HONEST = HEAD + RIGHT + BESIDE
 
 def handed_in(path: Path) -> submissions.Submission:
     """What lies at a path, as the same student's."""
-    return submissions.read(path, "student")
+    return submissions.read_submission(path, "student")
 
 
 def of_the_honest(sandbox, limits) -> str:
     """The marks of somebody who does nothing of all this."""
-    submission = submissions.Submission("honest", submissions.of_program(HONEST.encode()))
-    return text_of(mark.marked(submission, ASSIGNMENT, sandbox, limits=limits))
+    submission = submissions.Submission("honest", submissions.read_program(HONEST.encode()))
+    return to_json(grade.grade_submission(submission, ASSIGNMENT, sandbox, limits=limits))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def owner(place: Path) -> int:
 
 def right_values() -> set[str]:
     """The entries of the right answers to this student's draws, to six digits."""
-    cases = ASSIGNMENT.found["tanh.x"].cases(ASSIGNMENT.seed("student", "tanh.x", 1))
+    cases = ASSIGNMENT.definitions["tanh.x"].cases(ASSIGNMENT.seed("student", "tanh.x", 1))
     values = np.concatenate([np.ravel(1 - case.request["arguments"]["out"] ** 2) for case in cases
                              if "out" in case.request["arguments"]])  # fmt: skip
     return {f"{value:.6f}"[:8] for value in values if 0.01 < abs(value) < 0.99}
@@ -106,11 +106,11 @@ def test_a_case_gets_its_score_and_its_reason_and_nobody_else_is_touched(
 ):
     work = tmp_path / "handed in"
     work.mkdir()
-    marks = mark.marked(handed_in(case.made(work)), ASSIGNMENT, sandbox, limits=small_limits)
-    text = text_of(marks)
+    marks = grade.grade_submission(handed_in(case.made(work)), ASSIGNMENT, sandbox, limits=small_limits)
+    text = to_json(marks)
     first, beside = marks["exercises"]
 
-    wrong = ASSIGNMENT.worth("tanh.x")
+    wrong = ASSIGNMENT.points_of("tanh.x")
     if case.points is None:
         assert first["points"] < wrong or case.number == 26, "a right value in a process that its owner has upset"
     else:
@@ -123,15 +123,15 @@ def test_a_case_gets_its_score_and_its_reason_and_nobody_else_is_touched(
 
     assert canary not in text
     assert not [value for value in right_values() if value in text]
-    assert (str(Path(__file__).parent) not in text and sandbox.jail is None) or str(sandbox.jail) not in text
+    assert (str(Path(__file__).parent) not in text and sandbox.root is None) or str(sandbox.root) not in text
     assert of_the_honest(sandbox, small_limits) == undisturbed
     assert sandbox.server is None or soon(lambda: descendants(sandbox.server.pid)) == []
-    if sandbox.slot is not None:  # other graders have boxes of their own in the same jail
-        assert left_by(FIRST_USER + sandbox.slot) == []
-        assert not (sandbox.jail / "boxes" / str(FIRST_USER + sandbox.slot)).exists()
-    assert sandbox.jail is None or not list((sandbox.jail / "box").iterdir())
+    if sandbox.uid is not None:  # other graders have boxes of their own in the same jail
+        assert left_by(sandbox.uid) == []
+        assert not (sandbox.root / "boxes" / str(sandbox.uid)).exists()
+    assert sandbox.root is None or not list((sandbox.root / "box").iterdir())
     for name in ("gradescope", "prairielearn", "junit", "csv"):
-        assert canary not in written(name, [marks])
+        assert canary not in format_marks(name, [marks])
     json.loads(text)
 
 
@@ -142,8 +142,8 @@ def test_there_are_98():
 def test_what_stands_beside_an_answer_is_there_for_the_others(sandbox, small_limits):
     first = HEAD + "import math\nONE = math.cos(0)\n" + RIGHT
     second = '@exercises.answer("exp.x")\ndef exp_x(out):\n    return ONE * out\n'
-    cells = submissions.of_notebook(notebook(first, second).encode())
-    marks = mark.marked(submissions.Submission("honest", cells), ASSIGNMENT, sandbox, limits=small_limits)
+    cells = submissions.read_notebook(notebook(first, second).encode())
+    marks = grade.grade_submission(submissions.Submission("honest", cells), ASSIGNMENT, sandbox, limits=small_limits)
     assert [each["points"] for each in marks["exercises"]] == [ALL, ALL]
 
 
@@ -152,8 +152,8 @@ def test_the_exercises_of_a_submission_share_a_box_and_nothing_in_it(sandbox, sm
     after = Assignment("hostile", ["tanh.x", "exp.x", "log.x"], "a-secret-of-the-tests")
     third = '\n\n@exercises.answer("log.x")\ndef log_x(x):\n    return (os.listdir() == []) / x\n'
     source = HEAD + RIGHT.replace("    return", "    open('left', 'w').write('here')\n    return") + looks + third
-    marks = mark.marked(
-        submissions.Submission("honest", submissions.of_program(source.encode())), after, sandbox, limits=small_limits
+    marks = grade.grade_submission(
+        submissions.Submission("honest", submissions.read_program(source.encode())), after, sandbox, limits=small_limits
     )
     assert [each["points"] for each in marks["exercises"]] == [ALL, ALL, ALL]
 
