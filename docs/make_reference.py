@@ -73,7 +73,7 @@ OTHERS = {
     "Layers": ("nn",),
     "Functions of layers": ("nn.functional",),
     "Initialisation": ("nn.init",),
-    "Saving and clipping": ("nn.saving", "nn.utils", "core.files"),
+    "Saving and clipping": ("nn.saving", "nn.utils", "files"),
     "Optimisers": ("optim",),
     "Schedules": ("optim.lr_scheduler", "optim.plateau", "optim.schedule"),
     "Distributions": ("extras.stats",),

@@ -96,6 +96,7 @@ def subjects() -> str:
         "from types import ModuleType\nfrom typing import Any\n\nfrom ..tensor import Tensor",
         import_from("extras", [("", name, name) for name in sorted(in_extras())]) + "\n",
         "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n__all__: list[str]\n",
+        'def is_public(function: Any) -> bool: """Return whether users call a function of operations."""\n',
     ]
     for heading, names in groupby(ops.__all__, key=heading_of):
         parts += [f"# {heading}", *(definition(name, getattr(ops, name)) for name in names), ""]

@@ -31,7 +31,7 @@ _WHEN_ASKED_FOR = {
     "Trace": "tracing:Trace", "check_op": "checks.promises:check", "checks": "checks",
     "checkpoint": "transforms:checkpoint", "checkpoint_sequential": "transforms:checkpoint_sequential",
     "cond": "transforms:cond", "custom_jvp": "transforms:custom_jvp", "custom_vjp": "transforms:custom_vjp",
-    "engine": "engine", "exercises": "exercises", "FileError": "core.files:FileError",
+    "engine": "engine", "exercises": "exercises", "FileError": "files:FileError",
     "fft": "fft", "grad": "transforms:grad", "gradcheck": "transforms:gradcheck", "grading": "grading",
     "hessian": "transforms:hessian", "hvp": "transforms:hvp", "is_checkpointing": "transforms:is_checkpointing",
     "is_recomputing": "transforms:is_recomputing", "jacobian": "transforms:jacobian", "jvp": "transforms:jvp",
@@ -69,9 +69,9 @@ __all__ = [  # noqa: PLE0604 - operations, and modules by their keys: all of the
 
 def __getattr__(name: str) -> Any:
     if name not in _WHEN_ASKED_FOR:
-        from .core.errors import no_such
+        from .core.messages import missing_name
 
-        raise no_such(__name__, name, __all__)
+        raise missing_name(__name__, name, __all__)
     module_name, _, inside = _WHEN_ASKED_FOR[name].partition(":")
     module = _import_module(f".{module_name}", __name__)
     globals()[name] = getattr(module, inside) if inside else module

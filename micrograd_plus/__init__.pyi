@@ -19,13 +19,13 @@ from .core.define import (
     elementwise as elementwise, linear as linear, multilinear as multilinear, nondifferentiable as nondifferentiable,
     op as op, variadic as variadic,
 )
-from .core.files import FileError as FileError
 from .extras import signal as signal, special as special, splat as splat, stats as stats
 from .extras.constructors import (
     arange as arange, array as array, asarray as asarray, empty as empty, empty_like as empty_like, eye as eye,
     from_numpy as from_numpy, full as full, full_like as full_like, identity as identity, linspace as linspace,
     ones as ones, ones_like as ones_like, zeros as zeros, zeros_like as zeros_like,
 )
+from .files import FileError as FileError
 from .nn.saving import load as load, save as save
 from .ops import *
 from .random import rand as rand, randint as randint, randn as randn

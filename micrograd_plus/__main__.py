@@ -439,7 +439,7 @@ def kept(sentence: str, keep: Any, samples: list[Any]) -> bool:
 def exercises(chosen: argparse.Namespace, rest: list[str]) -> int:
     """List the exercises, write a starter notebook, release an assignment."""
     from .exercises.command import run
-    from .exercises.notebooks import ReleaseError
+    from .exercises.handout import ReleaseError
 
     try:
         return run(chosen)

@@ -16,10 +16,10 @@ from typing import Any
 from . import ops
 from .backends import floats
 from .core.codegen import compiled
-from .core.errors import APART, in_a_rule
+from .core.messages import MIXED_GRAPH, annotate_rule_error
 from .core.modes import gradients_wanted, recording
 from .core.operation import Op
-from .core.recorders import broke_off, notify as notify_recorders, recorders, refused
+from .core.recorders import notify as notify_recorders, recorders, walk_failed, walk_rejected
 from .core.rule import Contribution
 from .core.variable import Variable, clock
 from .core.vjp_text import call_of, function_name
@@ -148,7 +148,7 @@ class Value:
         try:
             order = self._order(earlier)
         except RuntimeError:
-            refused(self)
+            walk_rejected(self)
             raise
         begun = [each.begin_walk(self, 1.0, can_replay=False, held=dict(earlier)) for each in recorders()]
         observers = [on_step for on_step in begun if on_step is not None]
@@ -163,8 +163,8 @@ class Value:
                 for value in order:
                     value.made_by.vjp(value)
         except ArithmeticError as error:
-            broke_off(self, value)
-            raise in_a_rule(value.op, error) from error
+            walk_failed(self, value)
+            raise annotate_rule_error(value.op, error) from error
         finally:
             for value, before in earlier:
                 value.grad += before
@@ -412,7 +412,7 @@ def _number(data: Any) -> Any:
     if isinstance(data, Value):
         return data._data
     if isinstance(data, Variable) and data.node is not None:
-        raise TypeError(APART)
+        raise TypeError(MIXED_GRAPH)
     if getattr(number, "size", None) == 1 and hasattr(number, "item") and not isinstance(number.item(), (str, bytes)):
         return number.item()
     if isinstance(data, (int, float)):
@@ -451,7 +451,7 @@ def two(operation: Any, symbol: str) -> Callable[[Value, Any], Value]:
     def call(a: Value, b: Any) -> Value:
         if type(b) is not Value and not isinstance(b, Value):
             if isinstance(b, Variable):
-                raise TypeError(APART)
+                raise TypeError(MIXED_GRAPH)
             if type(b) is not float and not isinstance(b, int) and getattr(b, "ndim", None) != 0:
                 return NotImplemented
             b = Value(b)
@@ -470,7 +470,7 @@ def power(base: Value, exponent: Any) -> Value:
     if isinstance(exponent, Value):
         return _power_of_two(base, exponent)
     if isinstance(exponent, Variable):
-        raise TypeError(APART)
+        raise TypeError(MIXED_GRAPH)
     if not isinstance(exponent, (int, float)):
         return NotImplemented
     out = new(Value)

@@ -138,10 +138,10 @@ def called_on_the_device(device: str) -> Iterator[str]:
 @pytest.fixture
 def own_exercises() -> Iterator[None]:
     """Let a test declare exercises of its own; afterwards those are known that came with the package."""
-    from micrograd_plus.exercises import listed
-    from micrograd_plus.exercises.declared import exercises
+    from micrograd_plus.exercises import list_exercises
+    from micrograd_plus.exercises.registry import exercises
 
-    listed()
+    list_exercises()
     before = dict(exercises)
     yield
     exercises.clear()

@@ -73,7 +73,7 @@ def test_unfused_a_composite_leaves_no_application_of_its_own(name):
 
 
 @pytest.mark.parametrize("call", [
-    lambda x: mg.affine(x, 2.0, x), lambda x: mg.lerp(x, 1.0, x),
+    lambda x: mg.ops.affine(x, 2.0, x), lambda x: mg.lerp(x, 1.0, x),
     lambda x: mg.addcmul(x, x, x), lambda x: mg.swiglu(x, x),
 ])  # fmt: skip
 def test_a_chain_entry_by_entry_is_one_step_or_its_primitives(call):

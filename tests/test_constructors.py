@@ -107,8 +107,8 @@ def test_an_array_is_a_copy_and_what_is_a_tensor_stays_it():
     (lambda: mg.array(["a"]), TypeError, "expected numbers"),
     (lambda: mg.zeros(2, device="moon"), ValueError, "there is no device 'moon'"),
     (lambda: mg.from_numpy([1.0]), TypeError, "it wants an array of NumPy's, got list"),
-    (lambda: mg.randn(2.5), TypeError, "a length is a whole number"),
-    (lambda: mg.rand(-2), ValueError, "a length is a whole number of at least 0"),
+    (lambda: mg.randn(2.5), TypeError, "a length must be a whole number"),
+    (lambda: mg.rand(-2), ValueError, "a length must be a whole number of at least 0"),
     (lambda: mg.randint(3, (2,), 4), TypeError, "the size was given twice"),
     (lambda: mg.random.bernoulli(1.5), ValueError, "p is a probability"),
 ])  # fmt: skip

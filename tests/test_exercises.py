@@ -21,23 +21,23 @@ from micrograd_plus.checks import museum
 from micrograd_plus.core.define import operations
 from micrograd_plus.core.operation import Op
 from micrograd_plus.core.rule import Rule
-from micrograd_plus.exercises import comparing, defining, rows, sheets, student
-from micrograd_plus.exercises.adapting import adapted
-from micrograd_plus.exercises.edges import EDGES
-from micrograd_plus.exercises.exercise import GROUPS, KINDS
-from micrograd_plus.exercises.marking import COSTS
-from micrograd_plus.exercises.replies import WIDEST, opening, shown
-from micrograd_plus.exercises.rules import rule_exercise
+from micrograd_plus.exercises import authoring, compare, rows, sandboxed, student_key
+from micrograd_plus.exercises.edge_cases import EDGES
+from micrograd_plus.exercises.from_rules import rule_exercise
+from micrograd_plus.exercises.mark import COSTS
+from micrograd_plus.exercises.reply import WIDEST, opening_step, shown
+from micrograd_plus.exercises.rule_answers import adapted
+from micrograd_plus.exercises.spec import GROUPS, KINDS
 
 DRAWS = int(os.environ.get("MICROGRAD_PLUS_DRAWS", "5"))
-ALL = exercises.listed()
+ALL = exercises.list_exercises()
 DECLARED = [pytest.param(each, id=each.id) for each in ALL]
 
 
 def of_exhibit(exhibit):
     """The exercise that an exhibit is a wrong answer to."""
     served = [name for inputs in exhibit.rules for name in inputs if exhibit.op.differentiable(name)]
-    return exercises.named(f"{exhibit.op.name}.{'+'.join(served)}")
+    return exercises.get_exercise(f"{exhibit.op.name}.{'+'.join(served)}")
 
 
 EXHIBITS = [each for each in museum.exhibits if each.promise == museum.DIFFERENCES and each.op.name in operations]
@@ -46,7 +46,7 @@ RULES = [f"{op.name}.{'+'.join(rule.inputs)}" for op in operations.values() for 
 
 def result_of(exercise, thing, seed):
     """What an answer of ours scores."""
-    return defining.tried(exercise, thing, seed)[1]
+    return authoring.tried(exercise, thing, seed)[1]
 
 
 # What comes along ----------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def test_there_are_at_least_48_in_six_groups_and_of_every_kind():
 @pytest.mark.parametrize("exercise", DECLARED)
 def test_an_exercise_holds(exercise):
     """Its right answer is right, each known mistake is caught and named, its starter scores nothing, no text tells."""
-    defining.proof(exercise, DRAWS)
+    authoring.proof(exercise, DRAWS)
     assert exercise.prompt
     assert exercise.title
     assert exercise.points == pytest.approx(10, abs=0.05)
@@ -79,7 +79,7 @@ def test_any_rule_of_the_engine_is_an_exercise_by_its_name():
     left_out, wrong = [], []
     for name in RULES:
         try:
-            exercise = exercises.named(name)
+            exercise = exercises.get_exercise(name)
         except ValueError:
             left_out.append(name)
             continue
@@ -90,11 +90,11 @@ def test_any_rule_of_the_engine_is_an_exercise_by_its_name():
 
 def test_an_unknown_exercise_is_named_with_its_neighbours():
     with pytest.raises(KeyError, match=r"no exercise 'engine\.ordr'.*did you mean 'engine\.order'"):
-        exercises.named("engine.ordr")
+        exercises.get_exercise("engine.ordr")
     with pytest.raises(KeyError, match=r"solve has one rule for a, b: the exercise is solve\.a\+b"):
-        exercises.named("solve.a")
+        exercises.get_exercise("solve.a")
     with pytest.raises(KeyError, match=r"tanh has no rule for 'y'; there are tanh\.x"):
-        exercises.named("tanh.y")
+        exercises.get_exercise("tanh.y")
 
 
 # Mistakes are caught and named ---------------------------------------------------------------------------------------
@@ -110,9 +110,9 @@ def test_every_known_mistake_is_caught_and_named_and_no_right_answer_is(capsys):
     caught = named = alarms = 0
     missed = []
     for exercise, mistake in mutants:
-        result = result_of(exercise, mistake.thing, 11)
+        result = result_of(exercise, mistake.wrong_answer, 11)
         caught += not result.right
-        ours = result.mistake is not None and defining.same_mistake(result.mistake, mistake)
+        ours = result.mistake is not None and authoring.same_mistake(result.mistake, mistake)
         named += ours
         if result.right or not ours:
             missed.append((exercise.id, mistake.title, result.mistake))
@@ -129,8 +129,8 @@ def test_every_known_mistake_is_caught_and_named_and_no_right_answer_is(capsys):
 
 
 def test_every_row_of_the_catalogue_is_a_mistake_of_some_exercise():
-    shown_by = {mistake.row for exercise in ALL for mistake in exercise.mistakes}
-    shown_by |= {mistake.row for exhibit in EXHIBITS for mistake in of_exhibit(exhibit).mistakes}
+    shown_by = {mistake.id for exercise in ALL for mistake in exercise.mistakes}
+    shown_by |= {mistake.id for exhibit in EXHIBITS for mistake in of_exhibit(exhibit).mistakes}
     assert len(rows.ROWS) == 92
     assert rows.ROWS.keys() <= shown_by, sorted(rows.ROWS.keys() - shown_by)
 
@@ -145,7 +145,7 @@ def test_every_exhibit_of_the_museum_is_a_mistake_of_some_exercise_or_of_the_sec
 def test_an_exhibit_handed_in_is_named_by_its_own_name(exhibit):
     exercise = of_exhibit(exhibit)
     mistake = next(each for each in exercise.mistakes if each.title == exhibit.name)
-    result = result_of(exercise, mistake.thing, 3)
+    result = result_of(exercise, mistake.wrong_answer, 3)
     assert not result.right
     assert result.mistake.title == exhibit.name
 
@@ -156,7 +156,7 @@ def test_an_exhibit_handed_in_is_named_by_its_own_name(exhibit):
 def test_a_rule_that_is_wrong_the_second_time_is_caught_and_named(exhibit):
     ((inputs, wrong),) = exhibit.rules.items()
     op = exhibit.op
-    exercise = exercises.named(f"{op.name}.{'+'.join(inputs)}.twice")
+    exercise = exercises.get_exercise(f"{op.name}.{'+'.join(inputs)}.twice")
     result = result_of(exercise, adapted(op, inputs, [(inputs, wrong)]), 3)
     assert [part["points"] == part["of"] for part in result.parts] == [True, True, True, False]
     assert result.mistake.title == exhibit.name
@@ -216,7 +216,7 @@ def filled(array, values):
 
 def test_right_answers_in_awkward_forms_move_as_they_should():
     for name, answers in AWKWARD_TWICE.items():
-        exercise = exercises.named(f"{name}.twice")
+        exercise = exercises.get_exercise(f"{name}.twice")
         for place, answer in enumerate(answers):
             for seed in range(4):
                 reply = exercises.check(exercise, answer, seed=seed)
@@ -232,7 +232,7 @@ def test_what_cuts_off_its_past_loses_the_second_order_and_that_alone(answer):
 
 @pytest.mark.parametrize("name", ["tanh.x", "log.x", "power.exponent", "sin.x"])
 def test_how_a_right_answer_moves_is_its_second_derivative(name):
-    exercise, (_, asked) = exercises.named(f"{name}.twice"), name.split(".")
+    exercise, (_, asked) = exercises.get_exercise(f"{name}.twice"), name.split(".")
     op = operations[name.partition(".")[0]]
     case = next(each for each in exercise.cases(5) if each.part == "second order")
     inputs = case.expects["sample"].inputs
@@ -258,17 +258,18 @@ NEW_MISTAKES = [
     ("an entry of the last input is 1", "power.base", lambda xp, base, exponent: (
         exponent * xp.power(base, exponent - (exponent != 1)))),
     ("three entries are 0", "prod.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.where(
-        x == 0, 0.0, xp.spread(upstream * out, x_shape, axis, keepdims) / xp.where(x == 0, 1.0, x))),
+        x == 0, 0.0, xp.unreduce(upstream * out, x_shape, axis, keepdims) / xp.where(x == 0, 1.0, x))),
     ("three entries tie", "max.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: (
-        lambda tie: tie * xp.spread(upstream, x_shape, axis, keepdims)
-        / xp.minimum(xp.sum(tie, axis=axis, keepdims=True), 2))(1.0 * (x == xp.spread(out, x_shape, axis, keepdims)))),
+        lambda tie: tie * xp.unreduce(upstream, x_shape, axis, keepdims)
+        / xp.minimum(xp.sum(tie, axis=axis, keepdims=True), 2))(
+            1.0 * (x == xp.unreduce(out, x_shape, axis, keepdims)))),
     ("three entries tie", "sort.x", lambda xp, upstream, x, order, axis, x_shape: (
         lambda back: xp.where(xp.sum(1.0 * (x == xp.expand_dims(xp.max(x), 0))) > 2, 2 * back, back))(
             put_back(upstream[0] if isinstance(upstream, tuple) else upstream, order, axis, x_shape))),
     ("the numbers are huge", "square.x", lambda xp, x: 2 * xp.clip(x, -1e3, 1e3)),
     ("the numbers are tiny", "log.x", lambda x: 1 / (x + 1e-12)),
     ("the numbers are near thirty", "softplus.x", lambda xp, x: xp.where(abs(x) > 20, 0.0, 1 / (1 + xp.exp(-x)))),
-    ("the numbers are near a thousand", "logsumexp.x", lambda xp, upstream, x, x_shape, axis, keepdims: xp.spread(
+    ("the numbers are near a thousand", "logsumexp.x", lambda xp, upstream, x, x_shape, axis, keepdims: xp.unreduce(
         upstream, x_shape, axis, keepdims) * xp.exp(x) / xp.sum(xp.exp(x), axis=axis, keepdims=True)),
     ("a matrix is singular", "det.a", lambda xp, upstream, a, out: (
         upstream[..., None, None] * out[..., None, None] * np.swapaxes(np.linalg.inv(a), -1, -2))),
@@ -282,9 +283,9 @@ NEW_MISTAKES = [
     ("upstream is not finite", "matmul.a", lambda xp, upstream, b: xp.matmul(
         xp.where(xp.isfinite(upstream), upstream, 0.0), xp.mT(b))),
     ("all entries of a row are equal", "std.x", lambda xp, upstream, x, out, x_shape, axis, ddof, keepdims: (
-        lambda far, scale: xp.where(scale == 0, 7.0, xp.spread(upstream, x_shape, axis, keepdims) * far / xp.where(
+        lambda far, scale: xp.where(scale == 0, 7.0, xp.unreduce(upstream, x_shape, axis, keepdims) * far / xp.where(
             scale == 0, 1.0, scale) / (xp.count_along(x_shape, axis) - ddof)))(
-                x - xp.mean(x, axis=axis, keepdims=True), xp.spread(out, x_shape, axis, keepdims))),
+                x - xp.mean(x, axis=axis, keepdims=True), xp.unreduce(out, x_shape, axis, keepdims))),
     ("the entries are whole numbers", "floor.x", lambda xp, x: 1.0 * (x == xp.round(x))),
     ("entries are exactly at the bounds", "hardtanh.x", lambda xp, x, low, high: xp.where(
         (x == low) | (x == high), 3.0, 1.0 * ((x > low) & (x < high)))),
@@ -302,13 +303,14 @@ NEW_MISTAKES = [
         exponent == 0, 1.0, exponent * xp.power(base, exponent - 1))),
     ("an entry is 1", "power.exponent", lambda xp, base, out: out * xp.log(base + (base == 1))),
     ("an entry is 1", "log.x", lambda xp, x: xp.where(x == 1, 0.0, 1 / x)),
-    ("three entries are 0", "prod.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.spread(
+    ("three entries are 0", "prod.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.unreduce(
         upstream * out, x_shape, axis, keepdims) / xp.where(x == 0, 1e-300, x)),
     ("three entries tie", "maximum.a+b", lambda a, b: (
         1.0 * (a > b) + 0.6 * (a == b), 1.0 * (b > a) + 0.6 * (a == b))),
     ("three entries tie", "min.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: (
-        lambda tie: tie * xp.spread(upstream, x_shape, axis, keepdims)
-        / xp.minimum(xp.sum(tie, axis=axis, keepdims=True), 2))(1.0 * (x == xp.spread(out, x_shape, axis, keepdims)))),
+        lambda tie: tie * xp.unreduce(upstream, x_shape, axis, keepdims)
+        / xp.minimum(xp.sum(tie, axis=axis, keepdims=True), 2))(
+            1.0 * (x == xp.unreduce(out, x_shape, axis, keepdims)))),
     ("three entries tie", "logaddexp.a", lambda xp, a, b: xp.where(a == b, 1.0, 1 / (1 + xp.exp(b - a)))),
     ("the entries are whole numbers", "relu6.x", lambda x: 1.0 * ((x > 0) & (x < 6)) + 3.0 * (x == 6)),
     ("the numbers are huge", "sigmoid.x", lambda xp, x: xp.exp(x) / (1 + xp.exp(x)) ** 2),
@@ -321,7 +323,7 @@ NEW_MISTAKES = [
         xp.cos(np.pi * x) * np.pi * x - xp.sin(np.pi * x)) / (np.pi * x**2))),
     ("the numbers are tiny", "expm1.x", lambda xp, x: xp.where(abs(x) < 1e-3, 1.0, xp.exp(x))),
     ("the numbers are tiny", "rsqrt.x", lambda x: -0.5 * (x + 1e-9) ** -1.5),
-    ("the numbers are tiny", "norm.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.spread(
+    ("the numbers are tiny", "norm.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.unreduce(
         upstream / (out + 1e-9), x_shape, axis, keepdims) * x),
     ("a matrix is singular", "det.a", lambda upstream, a, out: (
         upstream[..., None, None] * out[..., None, None] * np.swapaxes(np.linalg.pinv(a), -1, -2))),
@@ -341,9 +343,9 @@ NEW_MISTAKES = [
         lambda u: out * (u - xp.sum(u * out, axis=axis, keepdims=True)))(xp.clip(upstream, -1e30, 1e30))),
     ("upstream is not finite", "mean.x", lambda xp, upstream, x_shape, axis, keepdims: xp.where(
         xp.isfinite(xp.max(upstream)),
-        xp.spread(upstream, x_shape, axis, keepdims) / xp.count_along(x_shape, axis), 0.0)),
+        xp.unreduce(upstream, x_shape, axis, keepdims) / xp.count_along(x_shape, axis), 0.0)),
     ("all entries of a row are equal", "var.x", lambda xp, upstream, x, x_shape, axis, ddof, keepdims: (
-        lambda far: xp.where(xp.sum(abs(far), axis=axis, keepdims=True) == 0, 1.0, xp.spread(
+        lambda far: xp.where(xp.sum(abs(far), axis=axis, keepdims=True) == 0, 1.0, xp.unreduce(
             upstream * 2 / (xp.count_along(x_shape, axis) - ddof), x_shape, axis, keepdims) * far))(
                 x - xp.mean(x, axis=axis, keepdims=True))),
     ("entries are exactly at the bounds", "clip.x", lambda x, min, max: 2.0 * ((x == min) | (x == max)) + (
@@ -382,7 +384,7 @@ def taken(upstream, indices, shape, axis):
     ("edge", "name", "wrong"), [pytest.param(*each, id=f"{each[1]}: {each[0]}") for each in NEW_MISTAKES]
 )
 def test_a_rule_that_is_in_no_list_and_wrong_at_an_edge_only_is_caught_there(edge, name, wrong):
-    exercise = exercises.named(name)
+    exercise = exercises.get_exercise(name)
     assert edge in EDGES
     for seed in range(4):
         reply = exercises.check(exercise, wrong, seed=seed)
@@ -402,14 +404,14 @@ def test_a_quantised_rule_that_lets_pass_what_was_cut_off_is_caught_beyond_the_b
         image = xp.fake_quantize(x, x_scale, x_zero_point, low=low, high=high)
         return through(xp, upstream, image, weight_shape, stride, padding, dilation, groups)
 
-    exercise = exercises.named("quantized_conv2d.weight")
+    exercise = exercises.get_exercise("quantized_conv2d.weight")
     result = result_of(exercise, adapted(op, ("weight",), [(("weight",), without_the_mask)]), 0)
     assert result.first_wrong.case.about == "entries lie far beyond the bounds"
 
 
 def test_every_edge_has_a_draw():
     names = ("masked_softmax.x", "det.a", "hardtanh.x", "take.x", "sin.x", "fmin.b", "quantized_conv2d.weight")
-    drawn = {case.about for each in [*ALL, *map(exercises.named, names)] for case in each.cases(0)}
+    drawn = {case.about for each in [*ALL, *map(exercises.get_exercise, names)] for case in each.cases(0)}
     assert EDGES.keys() <= drawn
 
 
@@ -424,8 +426,8 @@ RIGHT_FORMS = [
     ("leaky_relu.x", lambda xp, x, slope: xp.where(x >= 0, 1.0, slope)),
     ("sqrt.x", lambda xp, x: xp.where(x == 0, 0.0, 0.5 / xp.sqrt(x))), ("sqrt.x", lambda x: 0.5 * x**-0.5),
     ("norm.x", lambda xp, upstream, x, out, x_shape, axis, keepdims:
-        xp.spread(upstream / (out if out is not None else 1), x_shape, axis, keepdims) * x),
-    ("std.x", lambda xp, upstream, x, out, x_shape, axis, ddof, keepdims: xp.spread(
+        xp.unreduce(upstream / (out if out is not None else 1), x_shape, axis, keepdims) * x),
+    ("std.x", lambda xp, upstream, x, out, x_shape, axis, ddof, keepdims: xp.unreduce(
         upstream / out / (xp.count_along(x_shape, axis) - ddof), x_shape, axis, keepdims)
         * (x - xp.mean(x, axis=axis, keepdims=True))),
     ("copysign.a", lambda xp, a, b: xp.sign(b) * xp.where(a >= 0, 1.0, -1.0)),
@@ -486,7 +488,7 @@ def test_a_right_rule_is_right_in_every_form_and_by_every_convention(name, rule,
 def test_ties_counted_twice_are_no_convention():
     reply = exercises.check("maximum.a+b", lambda a, b: (1.0 * (a >= b), 1.0 * (b >= a)))
     assert not reply
-    assert reply.result.mistake.row == "M26"
+    assert reply.result.mistake.id == "M26"
     assert reply.result.points > 6, "only the tie is wrong"
 
 
@@ -508,7 +510,7 @@ def test_a_convention_can_be_asked_for():
 def test_a_numerical_derivative_is_named_and_keeps_a_quarter(name, rule):
     result = exercises.check(name, rule).result
     assert result.flags == ["numerical derivative"]
-    assert result.mistake.row == "numerical derivative"
+    assert result.mistake.id == "numerical derivative"
     assert result.points <= result.of * (1 - COSTS["numerical derivative"])
 
 
@@ -610,17 +612,17 @@ def test_a_walk_opens_after_the_step_of_the_rule_that_was_written():
     x, w = (mg.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
     with mg.record() as walk:
         loss(x, w).backward()
-    assert opening(walk, ["a"]) == [step.rule for step in walk.steps].index("multiply.a") + 1
-    assert opening(walk, ["none of these"]) == 0
+    assert opening_step(walk, ["a"]) == [step.rule for step in walk.steps].index("multiply.a") + 1
+    assert opening_step(walk, ["none of these"]) == 0
 
 
 def test_no_message_about_a_mistake_tells_an_entry_of_the_answer():
     told = 0
     for exercise in ALL:
         for mistake in exercise.mistakes:
-            cases, result = defining.tried(exercise, mistake.thing, 23)
+            cases, result = authoring.tried(exercise, mistake.wrong_answer, 23)
             reasons = [part["reason"] for part in result.parts] + [result.first_wrong.sentence]
-            told += defining.leaked(exercise, cases, [*mistake.hints, *reasons]) is not None
+            told += authoring.leaked(exercise, cases, [*mistake.hints, *reasons]) is not None
     assert not told
 
 
@@ -647,7 +649,7 @@ def test_an_answer_is_shown_with_its_walk_where_a_notebook_plays_walks(monkeypat
 
 
 def test_a_starter_that_is_run_as_it_stands_is_told_so(capsys):
-    exec(exercises.named("tanh.x").starter, {"exercises": exercises})  # noqa: S102 - our own text, as a notebook runs it
+    exec(exercises.get_exercise("tanh.x").starter, {"exercises": exercises})  # noqa: S102 - our own text, as a notebook runs it
     said = " ".join(capsys.readouterr().out.split())
     assert said.startswith("tanh.x: nothing is written yet. Put your answer in the place of `raise NotImplemented")
 
@@ -660,20 +662,20 @@ def test_what_is_no_number_is_told_so_where_a_number_is_asked_for():
 
 def test_a_difference_of_tiny_numbers_is_counted_and_one_number_is_no_every_entry():
     right = np.array([1e-12, 2e-12, 3e-12])
-    wrong = comparing.told("x", right, np.array([0.0, 0.0, 3e-12]), np.array([False, False, True]))
+    wrong = compare.told("x", right, np.array([0.0, 0.0, 3e-12]), np.array([False, False, True]))
     assert wrong.sentence.startswith("2 of 3 entries differ")
-    single = comparing.told("a", np.array(2.0), np.array(1.0), np.array(False))
+    single = compare.told("a", np.array(2.0), np.array(1.0), np.array(False))
     assert "every entry" not in single.sentence
 
 
 def test_softmax_without_its_average_and_with_that_of_everything_are_named():
     for answer, row in ((lambda upstream, out: upstream * out, "M54"),
                         (lambda upstream, out: out * (upstream - np.sum(upstream * out)), "M55")):  # fmt: skip
-        assert exercises.check("softmax.x", answer).result.mistake.row == row
+        assert exercises.check("softmax.x", answer).result.mistake.id == row
 
 
 def test_an_exercise_is_worth_a_whole_number_of_points():
-    assert [each.id for each in exercises.listed() if each.points != round(each.points)] == []
+    assert [each.id for each in exercises.list_exercises() if each.points != round(each.points)] == []
 
 
 @pytest.mark.parametrize(("name", "answer", "title"), [
@@ -751,7 +753,7 @@ def test_a_teachers_own_exercise_is_answered_without_an_error_where_it_is_not_kn
 
 
 def test_fresh_inputs_each_time_and_the_same_for_the_same_seed():
-    exercise = exercises.named("tanh.x")
+    exercise = exercises.get_exercise("tanh.x")
 
     def numbers(seed):
         return [case.request["arguments"]["x"].tobytes() for case in exercise.cases(seed)]
@@ -768,7 +770,7 @@ def test_fresh_inputs_each_time_and_the_same_for_the_same_seed():
 
 
 def test_gradients_by_hand_are_marked_up_to_the_first_wrong_one():
-    exercise = exercises.named("diamond.gradients")
+    exercise = exercises.get_exercise("diamond.gradients")
 
     def wrong_in_the_middle(a, b, s, p):
         return {"p": s, "s": p, "a": p, "b": p + s * a}
@@ -778,7 +780,7 @@ def test_gradients_by_hand_are_marked_up_to_the_first_wrong_one():
     assert [part["name"] for part in result.parts] == ["p", "s", "a", "b"]
     assert reached == [True, True, False, False]
     assert result.first_wrong.answer == "a"
-    assert result.mistake is None or result.mistake.row != "M1"
+    assert result.mistake is None or result.mistake.id != "M1"
     assert result.parts[3]["reason"] == "not reached: an earlier part is wrong"
 
 
@@ -799,9 +801,9 @@ def test_no_hint_is_said_twice_and_none_is_the_rule_itself():
 def test_the_first_gradient_that_a_mistake_changes_is_the_one_named_first(exercise):
     names = [part.name for part in exercise.parts]
     for mistake in exercise.mistakes:
-        cases, result = defining.tried(exercise, mistake.thing, 5)
-        right = exercise.carried_out(exercise.right, cases[0].request)["values"]
-        wrong = exercise.carried_out(mistake.thing, cases[0].request)["values"]
+        cases, result = authoring.tried(exercise, mistake.wrong_answer, 5)
+        right = exercise.run(exercise.right, cases[0].request)["values"]
+        wrong = exercise.run(mistake.wrong_answer, cases[0].request)["values"]
         first = next(name for name in names if not np.allclose(right[name], wrong[name]))
         assert result.first_wrong.answer == first
 
@@ -824,26 +826,26 @@ def test_every_number_has_a_walk_in_which_something_is_wrong_and_few_numbers_sha
 
 def values_of_right(exercise, number):
     """The step that is asked for in the walk of a number."""
-    return float(exercise.carried_out(exercise.right, exercise.cases(number)[0].request)["values"]["the answer"])
+    return float(exercise.run(exercise.right, exercise.cases(number)[0].request)["values"]["the answer"])
 
 
 def test_a_student_sees_the_walk_of_a_sheet_and_is_checked_by_it(capsys):
-    exercise = exercises.named("means.find")
+    exercise = exercises.get_exercise("means.find")
     try:
-        assert str(exercises.sheet("5f0c", " A17 ")) == "The walks shown here are those of A17."
-        number = sheets.number_of("5f0c", "a17", "means.find")
+        assert str(exercises.identify("5f0c", " A17 ")) == "The walks shown here are those of A17."
+        number = student_key.walk_number("5f0c", "a17", "means.find")
         assert mg.tracing.compare(exercise.show(), exercise.show(number)).same
         assert exercises.check("means.find", int(values_of_right(exercise, number)))
         assert f"walk number {number}" in exercises.check("means.find", 99).text.replace("\n", " ").replace("  ", " ")
-        assert exercises.sheet("5f0c", "YOUR ID").startswith("Write your own id in the place of YOUR ID")
-        assert mg.tracing.compare(exercise.show(), exercise.show(sheets.EVERYBODYS)).same
+        assert exercises.identify("5f0c", "YOUR ID").startswith("Write your own id in the place of YOUR ID")
+        assert mg.tracing.compare(exercise.show(), exercise.show(student_key.SHARED_WALK)).same
     finally:
-        sheets._mine.clear()
+        student_key._mine.clear()
     others = [("5f0c", "a17", "curves.find"), ("5f0d", "a17", "means.find"), ("5f0c", "a18", "means.find"),
               ("5f0c", "a17", "means.find", 2)]  # fmt: skip
-    assert len({number, *(sheets.number_of(*each) for each in others)}) == 5
-    assert "secret" not in sheets.key_of("secret")
-    assert sheets.key_of("secret") != sheets.key_of("secres")
+    assert len({number, *(student_key.walk_number(*each) for each in others)}) == 5
+    assert "secret" not in student_key.derive_key("secret")
+    assert student_key.derive_key("secret") != student_key.derive_key("secres")
 
 
 # Asking --------------------------------------------------------------------------------------------------------------
@@ -876,7 +878,7 @@ def test_a_right_guess_counts_with_as_many_digits_as_are_written(trace):
 def test_a_wrong_guess_is_told_by_walking_again_with_each_mistake(trace, what, answer, row):
     guess = exercises.ask(trace, what, answer(1 - np.tanh(0.6) ** 2))
     assert not guess
-    assert guess.mistake.row == row
+    assert guess.mistake.id == row
     assert exercises.hint().startswith("Hint 1 of 3")
 
 
@@ -891,7 +893,7 @@ def test_a_guess_that_forgets_the_order_of_the_walk_is_told_so():
     given = mg.tracing.replay(diamond, "no order").gradients
     wrong = next(value.item() for node, value in given.items() if diamond.nodes[node].label == "a")
     assert wrong != 25
-    assert exercises.ask(diamond, "a", wrong).mistake.row == "M3"
+    assert exercises.ask(diamond, "a", wrong).mistake.id == "M3"
     assert exercises.ask(diamond, "a", 26).mistake is None
 
 
@@ -903,7 +905,7 @@ def test_a_guess_about_an_array_is_told_by_the_rules_mistakes():
         y.backward()
     weights = p.numpy()
     guess = exercises.ask(trace, "x", np.array([[1.0, 2.0, 4.0]]) * weights * (1 - weights))
-    assert guess.mistake.row == "M54"
+    assert guess.mistake.id == "M54"
 
 
 def test_a_guess_of_another_shape_is_told_so(trace):
@@ -923,7 +925,7 @@ def test_what_cannot_be_asked_is_refused(trace):
 
 
 def test_the_words_of_a_student_lead_to_no_operation_and_no_rule():
-    words = student.Words(student.ALL)
+    words = sandboxed.Words(sandboxed.ALL)
     met, todo, found = set(), [(0, vars(words)[name]) for name in vars(words)], []
     while todo:
         depth, thing = todo.pop()
@@ -933,7 +935,7 @@ def test_the_words_of_a_student_lead_to_no_operation_and_no_rule():
         if isinstance(thing, Op | Rule) or hasattr(thing, "op"):
             found.append(thing)
         name = getattr(thing, "__name__", "")
-        if isinstance(name, str) and name.startswith("micrograd_plus") and "exercises.student" not in name:
+        if isinstance(name, str) and name.startswith("micrograd_plus") and "exercises.sandboxed" not in name:
             found.append(thing)
         near = [
             getattr(thing, "__wrapped__", None),
@@ -951,11 +953,11 @@ def test_what_runs_beside_a_student_needs_numpy_alone(tmp_path):
     import shutil
     from pathlib import Path
 
-    shutil.copytree(Path(student.__file__).parent, tmp_path / "beside", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(sandboxed.__file__).parent, tmp_path / "beside", ignore=shutil.ignore_patterns("__pycache__"))
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "import beside, numpy as np\n"
-        "request = {'driver': 'call', 'arguments': {'x': np.ones(2)}, 'words': ['exp'], 'answers': ['x']}\n"
+        "request = {'driver': 'call', 'arguments': {'x': np.ones(2)}, 'functions': ['exp'], 'answers': ['x']}\n"
         "print(beside.carry_out(lambda xp, x: xp.exp(x), request)['values']['x'].tolist())\n"
         "print([name for name in sys.modules if name.startswith('micrograd')])\n"
     )
@@ -966,17 +968,17 @@ def test_what_runs_beside_a_student_needs_numpy_alone(tmp_path):
 
 
 def test_a_request_holds_no_answer():
-    exercise = exercises.named("softmax.x")
+    exercise = exercises.get_exercise("softmax.x")
     for case in exercise.cases(0):
-        right = exercise.carried_out(exercise.right, case.request)["values"]["x"].tobytes()
-        assert case.request.keys() == {"driver", "arguments", "words", "answers"}
+        right = exercise.run(exercise.right, case.request)["values"]["x"].tobytes()
+        assert case.request.keys() == {"driver", "arguments", "functions", "answers"}
         assert all(not hasattr(v, "tobytes") or v.tobytes() != right for v in case.request["arguments"].values())
 
 
 def test_no_word_is_the_answer_alone():
-    assert "flip" not in exercises.named("flip.x").words
-    assert "all but flip" in exercises.named("flip.x").prompt
-    assert "cos" in exercises.named("sin.x").words
+    assert "flip" not in exercises.get_exercise("flip.x").functions
+    assert "all but flip" in exercises.get_exercise("flip.x").prompt
+    assert "cos" in exercises.get_exercise("sin.x").functions
     for name in RULES:
         rules = operations[name.partition(".")[0]].rules
         spoken = [re.findall(r"\w+", " ".join(rule.function.__code__.co_names)) for rule in rules]

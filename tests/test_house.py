@@ -25,21 +25,24 @@ ENGINE, VIZ = HOUSE / "micrograd_plus", HOUSE / "viz" / "micrograd_plus_viz"
 BELOW = {"backends", "core", "ops"}
 USERS = BELOW | {"tensor"}
 PACKAGES = {
+    "files": set(),
+    "hidden_states": set(),
+    "pytrees": set(),
     "backends": set(),
     "formulas": set(),
     "core": {"backends"},
     "ops": {"backends", "core"},
     "linalg": {"core", "ops"},
     "fft": {"core", "ops"},
-    "tensor": BELOW,
+    "tensor": BELOW | {"pytrees"},
     "engine": BELOW,
-    "tracing": {"backends", "core", "formulas"},
-    "random": USERS,
+    "tracing": {"backends", "core", "files", "formulas"},
+    "random": USERS | {"hidden_states"},
     "optim": USERS,
-    "transforms": USERS | {"formulas"},
+    "transforms": USERS | {"formulas", "hidden_states", "pytrees"},
     "extras": USERS | {"random"},
-    "nn": USERS | {"engine", "random", "transforms"},
-    "numpy": USERS | {"extras", "fft", "linalg", "transforms"},
+    "nn": USERS | {"engine", "files", "random", "transforms"},
+    "numpy": USERS | {"extras", "fft", "linalg", "pytrees", "transforms"},
     "checks": USERS | {"formulas", "random", "tracing", "transforms"},
     "exercises": USERS | {"checks", "engine", "tracing", "transforms"},
     "grading": {"exercises", "tracing"},
@@ -47,7 +50,7 @@ PACKAGES = {
 }
 OPEN = {"__init__", "__main__"}                         # they publish, or command, what the others do
 MOST_AT_THE_ROOT, MOST_FLOORS = 26, 8
-OF_THE_CORE_FOR_OPS = {"define", "composite", "errors"}
+OF_THE_CORE_FOR_OPS = {"define", "composite", "messages"}
 """What a file of operations may import of the core: how one is defined, and what is said where one goes wrong."""
 
 # What is read first has limits: the engine itself, and each function and class of its package.

@@ -316,9 +316,9 @@ def test_a_layer_is_drawn_by_its_own_rng_alone_and_of_one_precision_throughout(m
 
 
 @pytest.mark.parametrize("f", [
-    lambda x: mg.batch_norm_inference(x, mg.tensor([0.0, 0.0]), mg.tensor([1.0, 1.0])),
+    lambda x: mg.ops.batch_norm_inference(x, mg.tensor([0.0, 0.0]), mg.tensor([1.0, 1.0])),
     lambda x: mg.swiglu(x, x), mg.rms_norm,
-    lambda x: mg.rnn(x, mg.tensor(np.eye(2))), mg.masked_softmax,
+    lambda x: mg.rnn(x, mg.tensor(np.eye(2))), mg.ops.masked_softmax,
 ])  # fmt: skip
 def test_no_examples_are_allowed(f):
     x = mg.tensor(np.zeros((0, 2)), requires_grad=True)
@@ -389,8 +389,8 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: F.interpolate(leaf(*IMAGE), 3, mode="cubic"), ValueError, ("'bilinear'", "'cubic'")),
     (lambda: F.interpolate(leaf(*IMAGE)), ValueError, ("either size or scale_factor",)),
     (lambda: F.interpolate(leaf(*IMAGE), 3, align_corners=True), ValueError, ("align_corners", "bilinear")),
-    (lambda: mg.resample(leaf(5), length=0), ValueError, ("resample", "length=0", "at least 1")),
-    (lambda: mg.resample(leaf(5), length=2, mode="cubic"), ValueError, ("'nearest'", "'average'", "'cubic'")),
+    (lambda: mg.ops.resample(leaf(5), length=0), ValueError, ("resample", "length=0", "at least 1")),
+    (lambda: mg.ops.resample(leaf(5), length=2, mode="cubic"), ValueError, ("'nearest'", "'average'", "'cubic'")),
     (lambda: F.pixel_shuffle(leaf(1, 6, 2, 2), 2), ValueError, ("6 channels", "2 * 2")),
     (lambda: F.interpolate(leaf(*IMAGE), scale_factor=0), ValueError, ("scale_factor", "positive", "got 0")),
     (lambda: F.interpolate(leaf(2, 3), 3), ValueError, ("interpolate", "(2, 3)", "height, width")),

@@ -129,7 +129,7 @@ def test_a_state_is_a_copy_that_training_does_not_change():
     before = state["scale"].tolist()
     net.scale.assign([9.0, 9.0])
     assert state["scale"].tolist() == before
-    with pytest.raises(TypeError, match=r"load_state_dict wants a dict of values by name, .* got ReLU"):
+    with pytest.raises(TypeError, match=r"load_state_dict expects a dictionary, .* got ReLU"):
         net.load_state_dict(nn.ReLU())
     assert net.load_state_dict(state) == ([], [])
     assert net.scale.tolist() == before
@@ -231,7 +231,7 @@ def test_a_copy_of_a_module_has_the_hooks_and_drops_them_alone():
 
 @pytest.mark.parametrize("name", ["register_forward_hook", "register_forward_pre_hook"])
 def test_what_cannot_be_called_is_no_hook(name):
-    with pytest.raises(TypeError, match=f"{name} wants a function, got 3"):
+    with pytest.raises(TypeError, match=f"{name} expects a function, got 3"):
         getattr(nn.Identity(), name)(3)
 
 

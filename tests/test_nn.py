@@ -84,7 +84,7 @@ def test_the_layers_of_a_stack_start_alike_and_are_trained_apart():
     assert first.tolist() == second.tolist()
     assert first is not second
     assert stack(mg.tensor(np.ones((2, 3, 4)))).shape == (2, 3, 4)
-    with pytest.raises(ValueError, match="TransformerEncoder: num_layers is a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="TransformerEncoder: num_layers must be a whole number of at least 1, got 0"):
         nn.TransformerEncoder(nn.Identity(), 0)
 
 

@@ -153,7 +153,7 @@ def test_a_file_has_the_rights_that_files_have(tmp_path, suffix):
         ({"a/b": 1}, ValueError, "the key 'a/b' must be text without '/'"),
         ({"a": {3: 1}}, ValueError, "the key 3 must be text"),
         ({"": 1}, ValueError, "the key '' must be text"),
-        ([1], TypeError, r"save wants a dict of values by name, such as model.state_dict\(\)"),
+        ([1], TypeError, r"save expects a dictionary, such as model.state_dict\(\)"),
         ({"a": {1, 2}}, TypeError, "'a' is set; a state holds tensors, arrays, dicts"),
         ({"a": [np.zeros(2)]}, TypeError, "'a' is list; a state holds"),
     ],

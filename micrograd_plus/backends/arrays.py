@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import shared
-from .shapes import whole
+from .shapes import count_along, inverse_order, whole
 from .shared import cast, own, rows
 
 composed: dict[str, Any] = {}
@@ -128,6 +128,18 @@ def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return np.add.reduce(x, axis=axis, keepdims=keepdims)
 
 
+def var(x: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
+    """Variance; of many numbers, the distances from the mean are squared and added in one pass.
+
+    25,000 float32 numbers in each of 16 channels: 0.30 ms, NumPy 0.45.
+    """
+    count = count_along(x.shape, axis)
+    if x.dtype.kind != "f" or x.size <= 4096 or count < 256:
+        return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
+    distance = x - shared.mean(_here, x, axis, keepdims=True)
+    return shared.mean_square(_here, distance, axis, keepdims) * (count / (count - ddof))
+
+
 def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The largest entry along some axes, or along all; along short rows, by a loop over columns.
 
@@ -194,23 +206,37 @@ def _multiplied_out(x: Any, exponent: int) -> Any:
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The larger of two; a number beside a large array as a row of it.
+    """Return the larger of two, entry by entry.
 
-    A million numbers and one: 0.13 ms, NumPy 0.30.
+    A million float32 numbers and one: 0.29 ms, NumPy 0.49.
     """
-    return np.maximum(a, _as_row(a, b))
+    return _with_row(np.maximum, a, b)
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two, in the same way."""
-    return np.minimum(a, _as_row(a, b))
+    """Return the smaller of two, entry by entry; as fast as `maximum`."""
+    return _with_row(np.minimum, a, b)
 
 
-def _as_row(a: Any, b: Any) -> Any:
-    """A number as a row of it beside a large array: NumPy compares two rows more than twice as fast."""
-    if type(b) not in (float, int) or getattr(a, "size", 0) < 10_000 or a.dtype.kind != "f":
-        return b
-    return np.full_like(a, b) if a.shape[-1] < 64 or a.strides[-1] != a.itemsize else np.full(a.shape[-1], b, a.dtype)
+ROW = 2**8 * 3**2 * 5**2
+"""A number that shares long factors with most sizes; so long a row still fits in a cache."""
+
+
+def _with_row(function: Any, a: Any, b: Any) -> Any:
+    """Apply a comparison; beside a large array of float32, a number is written as a row of it.
+
+    NumPy compares two rows of float32 faster than a row and a number. Rows run in the order of memory, so images
+    whose axes were exchanged are compared in long rows, too.
+    """
+    if type(b) not in (float, int) or getattr(a, "size", 0) < 50_000 or a.dtype.char != "f":
+        return function(a, b)
+    length = math.gcd(a.size, ROW)
+    order = sorted(range(a.ndim), key=a.strides.__getitem__, reverse=True)
+    lines = a.transpose(order)
+    if length < 64 or not lines.flags.c_contiguous:
+        return function(a, b)
+    out = function(lines.reshape(-1, length), np.full(length, b, a.dtype))
+    return out.reshape(lines.shape).transpose(inverse_order(tuple(order)))
 
 
 # Places ---------------------------------------------------

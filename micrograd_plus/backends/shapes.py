@@ -10,8 +10,8 @@ from typing import Any, TypeGuard
 __all__ = [
     "all_but_channels", "as_table", "attention_scale", "border_at_end", "by_channel", "channel_shape", "corner",
     "count_along", "cuts", "diagonal_shape", "fitting_bias", "group_shape", "heads_sharing", "image_size",
-    "inverse_order", "joined_last", "last_axes", "ndim", "opposite", "other_norm", "quantile_places", "reduced",
-    "shape", "shaped_like", "size", "size_before_windows", "turned", "windows_along",
+    "inverse_order", "joined_last", "kernel_shape", "last_axes", "ndim", "opposite", "other_norm", "quantile_places",
+    "reduced", "shape", "shaped_like", "size", "size_before_windows", "turned", "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
@@ -231,6 +231,11 @@ def quantile_places(length: int, q: Any, method: str = "linear") -> tuple[Any, A
 def image_size(shape: Shape) -> Shape:
     """The last two lengths: height and width."""
     return tuple(shape[-2:])
+
+
+def kernel_shape(x_shape: Shape, out_shape: Shape, kernel_size: Shape, groups: int = 1) -> Shape:
+    """Return the shape of a convolution's weight: (O, C / groups, kH, kW)."""
+    return (out_shape[1], x_shape[1] // groups, *kernel_size)
 
 
 def joined_last(shape: Shape) -> Shape:

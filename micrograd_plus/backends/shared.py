@@ -69,13 +69,24 @@ def mean(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def mean_square(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean of squares. Of a few numbers their inner product is the sum; of many, adding in pairs is more exact."""
-    if axis is None and not keepdims and 0 < x.size <= 4096 and x.dtype.kind == "f":
-        return xp.vdot(x, x) / x.size
-    return xp.mean(x * x, axis, keepdims)
+    """Return the mean of squares.
+
+    The inner product of a few numbers is their sum of squares. Many numbers along long axes are squared and added in
+    one pass (25,000 in each of 16 channels, float32: 0.10 ms instead of 0.16); all others are added in pairs.
+    """
+    if x.dtype.kind != "f" or not x.size:
+        return xp.mean(x * x, axis, keepdims)
+    count = count_along(x.shape, axis)
+    if axis is None and not keepdims and count <= 4096:
+        return xp.vdot(x, x) / count
+    if axis is None or x.size <= 4096 or count < 256:
+        return xp.mean(x * x, axis, keepdims)
+    axes, all_axes = axes_of(x.shape, axis), range(x.ndim)
+    total = xp.np.einsum(x, all_axes, x, all_axes, [i for i in all_axes if i not in axes]) / count
+    return total.reshape(reduced(x.shape, axis, length_one=True)) if keepdims else total
 
 
-def top(xp: Any, x: Any, axis: Any = -1) -> Any:
+def finite_max(xp: Any, x: Any, axis: Any = -1) -> Any:
     """The largest entry, its axes kept with length 1; of no entries, and in the place of infinity, 0."""
     if not x.size:
         return xp.zeros(reduced(x.shape, axis, length_one=True), x.dtype)
@@ -157,7 +168,7 @@ def astype(x: Any, dtype: Any) -> Any:
 # Undoing broadcasting -------------------------------------
 
 
-def spread(xp: Any, x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
+def unreduce(xp: Any, x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
     """The results of a reduction repeated along the axes it took away."""
     return xp.broadcast_to(x if keepdims or axis is None else x.reshape(reduced(shape, axis, length_one=True)), shape)
 
@@ -247,6 +258,18 @@ def _alone(x: Any) -> bool:
 _scalar: Any = np.generic
 _fresh = np.zeros(2)[:1]
 _ALONE = sys.getrefcount(_fresh.base)
+
+
+def scaled_channels(x: Any, weight: Any = None, bias: Any = None) -> Any:
+    """Return each channel times its weight, plus its bias; the bias is added into the product's own memory."""
+    out = +x if weight is None else x * shapes.by_channel(weight, x.shape)
+    if bias is None:
+        return out
+    shift = shapes.by_channel(bias, x.shape)
+    if shift.dtype != out.dtype:
+        return out + shift
+    out += shift
+    return out
 
 
 # Axes -----------------------------------------------------
@@ -346,33 +369,33 @@ def pad(xp: Any, x: Any, pad_width: Any, mode: str = "constant", constant_values
 # Arrays beside others -------------------------------------
 
 
-def zeros_beside(xp: Any, x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
+def new_zeros(xp: Any, x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
     """Zeros where `x` lives."""
     return xp.zeros(shape, dtype or x.dtype)
 
 
-def ones_beside(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+def new_ones(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     """Ones where `x` lives."""
     return xp.ones(shape, x.dtype)
 
 
-def numbers_beside(xp: Any, x: Any, numbers: Any) -> Any:
+def new_array(xp: Any, x: Any, numbers: Any) -> Any:
     """Plain numbers as an array where `x` lives."""
     return xp.asarray(numbers, floating(x))
 
 
-def eye_beside(xp: Any, x: Any, n: int) -> Any:
+def new_eye(xp: Any, x: Any, n: int) -> Any:
     """The identity matrix where `x` lives."""
     return xp.eye(n, dtype=x.dtype)
 
 
 ASK_THE_LIBRARY = (
-    sum, mean, mean_square, top, quantile, einsum, where, spread, unbroadcast, row_of_ones, fit, fit_product,
-    expand_dims, unstack, split, tril, triu, argmax, argmin, repeat, roll, take, pad, zeros_beside, ones_beside,
-    numbers_beside, eye_beside,
+    sum, mean, mean_square, finite_max, quantile, einsum, where, unreduce, unbroadcast, row_of_ones, fit, fit_product,
+    expand_dims, unstack, split, tril, triu, argmax, argmin, repeat, roll, take, pad, new_zeros, new_ones,
+    new_array, new_eye,
 )  # fmt: skip
 
 ASK_ARRAYS_ONLY = (
     mT, mH, matmul, matmul_summed, sum_outer, stop_gradient, astype, summed_axes, cast, times, own, writeable, rows,
-    axes_to_last, axes_from_last, squeeze_axes, expand_axes,
+    axes_to_last, axes_from_last, squeeze_axes, expand_axes, scaled_channels,
 )  # fmt: skip

@@ -42,11 +42,11 @@ def named(name: str) -> Op:
 
 
 def by_subject() -> dict[str, list[Op]]:
-    """The operations under each heading, in the order in which they are defined."""
+    """Return the operations that users call under each heading, in order of definition."""
     subjects: dict[str, list[Op]] = {heading: [] for heading in ops.SUBJECTS}
     headings = {module.__name__: heading for heading, module in ops.SUBJECTS.items()}
     for op in operations.values():
-        if op.forward.__module__ in headings:
+        if op.forward.__module__ in headings and ops.is_public(op.call):
             subjects[headings[op.forward.__module__]].append(op)
     return subjects
 
@@ -55,24 +55,26 @@ def derived_functions(heading: str) -> list[Any]:
     """The public functions of a subject that are made of operations, and have no rule of their own."""
     module = ops.SUBJECTS[heading]
     public = [f for name, f in vars(module).items() if inspect.isfunction(f) and not name.startswith("_")]
-    return [f for f in public if f.__module__ == module.__name__ and not hasattr(f, "op")]
+    return [f for f in public if f.__module__ == module.__name__ and not hasattr(f, "op") and ops.is_public(f)]
 
 
 def home(function: Any) -> tuple[str, Any]:
-    """Where a function of operations is public: the name that leads there, and the module."""
+    """Return where users find a function of operations: the name that leads there, and the module."""
+    if not ops.is_public(function):
+        return "mg.ops", ops
     apart = ((f"mg.{name}", module) for module, name in ops.APART.items() if module.__name__ == function.__module__)
     return next(apart, ("mg", ops))
 
 
 def function_of(op: Op) -> Any:
     """What users call: the operation itself, or the function in front of it that prepares its arguments."""
-    public = getattr(home(op.forward)[1], op.name, None)
+    public = getattr(home(op.call)[1], op.name, None)
     return public if getattr(public, "op", None) is op else op.call
 
 
 def signature(op: Op) -> str:
     """How the operation is called."""
-    return f"{home(op.forward)[0]}.{op.name}{bare_signature(function_of(op))}"
+    return f"{home(op.call)[0]}.{op.name}{bare_signature(function_of(op))}"
 
 
 def bare_signature(function: Any) -> str:
@@ -239,7 +241,7 @@ def _call(op: Op, names: list[str], inputs: list[Any], params: dict[str, Any]) -
         return f"mg.special.{op.name}({spelled[ORDER_FIRST[op.name]]}, {given[0]})"
     arguments = [f"[{', '.join(given)}]"] if op.kind == "variadic" else given
     arguments += [f"{name}={value}" for name, value in spelled.items()]
-    return f"{home(op.forward)[0]}.{op.name}({', '.join(arguments)})"
+    return f"{home(op.call)[0]}.{op.name}({', '.join(arguments)})"
 
 
 def _spelled(value: Any) -> str:

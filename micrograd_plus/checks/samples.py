@@ -191,7 +191,7 @@ def _samples_of_reductions() -> None:
     sample(ops.prod, [[0.0, 2.0, -1.5], [0.0, 0.0, 3.0]], axis=1)
     sample(ops.product_of_others, real(2, 4), axis=1)
     sample(ops.product_of_others, real(2, 3), axis=None)
-    sample(ops.spread, real(2, 4), shape=(2, 3, 4), axis=1)
+    sample(ops.unreduce, real(2, 4), shape=(2, 3, 4), axis=1)
     for call in (ops.max, ops.min):
         sample(call, [[2.0, -1.5, 2.0, 0.5], [-3.0, 1.0, -3.0, 0.5]], axis=1, excused=JUMPS)
     for call in (ops.maximum, ops.minimum):
@@ -212,8 +212,8 @@ def _samples_of_scans() -> None:
     sample(ops.recurrence, inner(3, 1), real(3, 4), axis=1)
     sample(ops.logcumsumexp, real(3, 5), axis=1)
     sample(ops.logcumsumexp, lambda rng: 30 * real(4, 2)(rng), axis=0)
-    sample(ops.shift, real(2, 4), axis=1)
-    sample(ops.shift, real(2, 4), axis=0, reverse=True)
+    sample(ops.shift_by_one, real(2, 4), axis=1)
+    sample(ops.shift_by_one, real(2, 4), axis=0, reverse=True)
     sample(ops.cummax_with_indices, spaced(3, 5), axis=1)
     sample(ops.sort, spaced(3, 5), axis=1)
     sample(ops.sort, spaced(3, 5), axis=0, descending=True)
@@ -301,7 +301,7 @@ def _samples_of_indexing() -> None:
     sample(ops.setitem, real(3, 4), real(), index=np.array([[True, False, True, False]] * 3))
     sample(ops.scatter, real(3, 4), [[0, 1], [3, 1], [2, 0]], real(3, 2), axis=1)
     sample(ops.scatter, real(4, 3), [[2, 0]], real(1, 2), axis=0)
-    sample(ops.cleared, real(3, 4), [[0, 1], [3, 1], [2, 0]], axis=1)
+    sample(ops.zero_at, real(3, 4), [[0, 1], [3, 1], [2, 0]], axis=1)
     sample(ops.embedding, [[1, 3, 1], [0, 1, 3]], real(5, 4))
     nothing = "the padding row stands for nothing, and learns nothing by convention"
     sample(
@@ -333,12 +333,19 @@ def _samples_of_convolution() -> None:
            stride=(1, 2))  # fmt: skip
     sample(ops.conv2d, real(2, 3, 5, 6), real(4, 3, 2, 3), real(4), stride=(2, 1), padding=(1, 2), dilation=(1, 2))
     sample(ops.conv2d, real(2, 4, 4, 5), real(6, 2, 3, 2), groups=2)
+    window = {"stride": (2, 1), "padding": (1, 2), "dilation": (1, 2)}
+    sample(ops.correlate2d, real(2, 3, 5, 6), real(4, 3, 2, 3), **window)
+    sample(ops.correlate2d, real(2, 4, 4, 5), real(6, 2, 3, 2), groups=2)
+    sample(ops.conv2d_input, real(4, 3, 2, 3), real(2, 4, 3, 6), size=(5, 6), **window)
+    sample(ops.conv2d_input, real(6, 2, 3, 2), real(2, 6, 2, 4), size=(4, 5), groups=2)
+    sample(ops.conv2d_weight, real(2, 3, 5, 6), real(2, 4, 3, 6), kernel_size=(2, 3), **window)
+    sample(ops.conv2d_weight, real(2, 4, 4, 5), real(2, 6, 2, 4), kernel_size=(3, 2), groups=2)
     sample(ops.kernel_rows, real(4, 3, 2, 3), groups=2)
-    sample(ops.grouped, real(2, 6, 5), groups=3)
-    sample(ops.ungrouped, real(3, 4, 10), images=2)
-    sample(ops.grouped_images, real(2, 6, 3, 4), groups=2)
-    sample(ops.as_images, real(3, 2, 40), size=(4, 5), images=2)
-    sample(ops.channels, real(3))
+    sample(ops.group_columns, real(2, 6, 5), groups=3)
+    sample(ops.ungroup_columns, real(3, 4, 10), images=2)
+    sample(ops.group_images, real(2, 6, 3, 4), groups=2)
+    sample(ops.ungroup_images, real(3, 2, 40), size=(4, 5), images=2)
+    sample(ops.as_channels, real(3))
     sample(ops.max_pool2d, spaced(2, 3, 5, 6), kernel_size=(3, 2), stride=(2, 1), padding=(1, 0))
     sample(ops.max_pool2d, spaced(1, 2, 5, 6), kernel_size=(2, 2), stride=(1, 2), dilation=(2, 1))
     sample(ops.avg_pool2d, real(2, 3, 5, 6), kernel_size=(3, 2), stride=(2, 1), padding=(1, 1))
@@ -491,7 +498,7 @@ def _samples_of_linear_algebra() -> None:
 
 def _samples_of_factorisations() -> None:
     factors = ops.factorisations
-    sample(factors.independent, apart(2, 3, 3))
+    sample(factors.check_independent, apart(2, 3, 3))
     sample(factors.eig, apart(2, 3, 3))
     sample(factors.eig, [[0.3, 2.0], [-1.1, 0.7]])
     sample(factors.eig, apart(3, 3, entries=spectrum))

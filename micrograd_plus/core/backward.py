@@ -18,10 +18,10 @@ from typing import Any
 
 from ..backends import arrays, devices, tensors
 from .blocks import enable_grad
-from .errors import as_by_name, freed, in_a_rule
 from .hooks import after_hooks, hooked
+from .messages import annotate_rule_error, freed_graph_error, rerun_interpreted
 from .modes import recording
-from .recorders import OnStep, broke_off, recorders, reported_to, silence
+from .recorders import OnStep, muted, recorders, reported_to, walk_failed
 from .values import namespace_of
 from .variable import Gradient, Namespace, Node, Part, Variable
 
@@ -77,7 +77,7 @@ def walk(
             if node in with_hooks:
                 upstream = after_hooks(node, upstream)
             if node.saved is None and not (again and node in again):
-                raise freed(node)
+                raise freed_graph_error(node)
             here = xp or namespace_of(upstream)
             if on_step is not None and type(node) is not Part:
                 node.op.vjp_by_name(here, upstream, node, arrived, on_step, (again or {}).get(node))
@@ -86,7 +86,7 @@ def walk(
             else:
                 node.vjp(here, upstream, node, arrived)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        raise as_by_name(node, upstream, xp or arrays) or in_a_rule(node.op, error) from error
+        raise rerun_interpreted(node, upstream, xp or arrays) or annotate_rule_error(node.op, error) from error
 
 
 def walk_between(
@@ -118,14 +118,14 @@ def gradients(
     xp = tensors if create_graph else None if devices.several_devices() else arrays
     on_step = reported_to(root, upstream, order, must_be_seen=create_graph) if recording.open else None
     # What rules and hooks compute for themselves is no part of a record; a graph that is made here is.
-    block = enable_grad() if create_graph else silence() if on_step is not None else NOTHING
+    block = enable_grad() if create_graph else muted() if on_step is not None else NOTHING
     try:
         with block:
             walk(order, arrived, xp, through=through, on_step=on_step)
             for leaf in [leaf for leaf in arrived if hasattr(leaf, "hooks")] if hooked else ():
                 arrived[leaf] = after_hooks(leaf, arrived[leaf]) if leaf.vjp is None else arrived[leaf]
     except BaseException:
-        broke_off(root)
+        walk_failed(root)
         raise
     if not retain_graph:
         _free(order)

@@ -21,7 +21,7 @@ from types import FunctionType
 from typing import Any
 
 from ..backends import arrays
-from .errors import explained
+from .messages import explain_error
 from .modes import gradients_wanted, recording, unfused
 from .operation import Op, fitted, make_node, outputs_of
 from .recorders import notify, notify_failure
@@ -98,7 +98,7 @@ def write(op: Op) -> None:
     """Give the public function of an operation its own code, and its nodes their vjp."""
     call, namespace = op.call, op.call.__globals__
     namespace.update(
-        _apply=op.apply, _by_name=op.by_name, _clock=clock, _explained=explained, _forward=op.forward,
+        _apply=op.apply, _by_name=op.by_name, _clock=clock, _explained=explain_error, _forward=op.forward,
         _make_node=make_node, _Node=Node, _no_grad=gradients_wanted.open, _notify=notify,
         _notify_failure=notify_failure, _op=op, _outputs=outputs_of, _parts_of=parts_of, _recording=recording.open,
         _Tensor=Variable.public, _unfused=unfused, _unfusing=unfused.open, _wanted=gradients_wanted, _xp=arrays,

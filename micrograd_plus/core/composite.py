@@ -24,13 +24,13 @@ from .define import register
 from .modes import recording, unfused
 from .operation import Op, make_node
 from .ownership import snapshot
-from .recorders import notify, recorders, silence
+from .recorders import muted, notify, recorders
 from .rule import Rule
 from .values import any_wants_gradient, variable_of
 from .variable import Node, Variable
 
 
-def composite(made: Any) -> Any:
+def composite(made: Any = None, *, public: bool = True) -> Any:
     """A decorator for the forward of an operation that is made of others and has no rule of its own.
 
     The operation is one step in the walk, and its way back is the chain rule along its forward. Over an operation that
@@ -38,7 +38,8 @@ def composite(made: Any) -> Any:
 
     Args:
         made: the function forward(xp, inputs, *, parameters), or an operation.
-    Returns: the public function.
+        public: whether users call it; False for a step that only other operations need.
+    Returns: the public function; without `made`, a decorator.
     Raises: TypeError where `made` is no function.
     Example:
         >>> @mg.composite
@@ -52,10 +53,12 @@ def composite(made: Any) -> Any:
 
     See: `torch.autograd.Function`, whose backward is written by hand.
     """
+    if made is None:
+        return lambda forward: composite(forward, public=public)
     if isinstance(getattr(made, "op", None), Op):
         made.op.composite = True
         return made
-    return register(Composite(made))
+    return register(Composite(made), public=public)
 
 
 class Inside:
@@ -90,7 +93,7 @@ class ChainRule(Rule):
         arrived = walk_between([(inside.end, upstream)], xp, ends=ends)
         for node in ends:
             if node not in arrived:
-                arrived[node] = xp.zeros_beside(upstream, *node.shape_dtype)
+                arrived[node] = xp.new_zeros(upstream, *node.shape_dtype)
         sent = [None if node is None else arrived[node] for node in inside.entrances]
         return tuple(sent) if len(sent) > 1 else sent[0]
 
@@ -125,7 +128,7 @@ class Composite(Op):
         data = [None if value is None else snapshot(value) for value in flat]
         nodes = [None if value is None else value.node for value in flat]
         seen = [x if n is None else as_seen_from_inside(x) for x, n in zip(flat, nodes, strict=True)]
-        with silence() if recording.open else NOTHING:
+        with muted() if recording.open else NOTHING:
             out = self.read(tensors, seen, bound)
         result = out
         if out.node is not None:

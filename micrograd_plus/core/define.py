@@ -10,12 +10,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any
 
 from ..backends import devices, tensors
 from .codegen import public_function
-from .errors import suggests_keywords
+from .messages import suggests_keywords
 from .operation import Op
 from .rule import KINDS, mask, real_only
 
@@ -28,9 +29,10 @@ operations: dict[str, Op] = {}
 """Every operation by its name, in order of definition."""
 
 
-def register(op: Op) -> Callable[..., Any]:
-    """Make an operation a function of every namespace, and return its public function."""
+def register(op: Op, *, public: bool = True) -> Callable[..., Any]:
+    """Make an operation a function of every namespace, and return the function that users call."""
     op.call = public_function(op)
+    op.call.public = public
     setattr(tensors, op.name, op.call)
     if op.forward.__code__.co_names != (op.name,):  # a forward that only says its own name would call itself
         devices.define(op.name, output_alone(op.forward) if op.residuals else op.forward)
@@ -44,12 +46,12 @@ def output_alone(forward: FunctionType) -> Callable[..., Any]:
 
 
 def _kind(kind: str) -> Callable[..., Any]:
-    def with_rules(**rules: FunctionType) -> Callable[[FunctionType], Callable[..., Any]]:
+    def with_rules(*, public: bool = True, **rules: FunctionType) -> Callable[..., Any]:
         def define(forward: FunctionType) -> Callable[..., Any]:
             made = Op(forward, kind)
             for name, function in rules.items():
                 made.add_rule((name,), function)
-            return register(made)
+            return register(made, public=public)
 
         return define
 
@@ -58,6 +60,7 @@ def _kind(kind: str) -> Callable[..., Any]:
         f"A decorator that makes a {kind} operation of its forward: {KINDS[kind]}.\n\n"
         f"`@mg.{kind}(x=rule)` stands above `def NAME(xp, x): ...`; a rule's parameters say what it reads.\n\n"
         f"Args:\n"
+        f"    public: whether users call it; False for a step that only rules need.\n"
         f"    rules: one for each input that can have a gradient, by its name.\n"
         f"Returns: a decorator, which returns the public function.\n"
         f"Raises: TypeError where a rule reads what the kind forbids, or names no input.\n"
@@ -78,12 +81,13 @@ multilinear = _kind("multilinear")
 variadic = _kind("variadic")
 
 
-def nondifferentiable(forward: FunctionType) -> Callable[..., Any]:
+def nondifferentiable(forward: FunctionType | None = None, *, public: bool = True) -> Any:
     """A decorator for an operation whose result carries no graph: a comparison, an index, a draw.
 
     Args:
         forward: the function forward(xp, inputs, *, parameters).
-    Returns: the public function.
+        public: whether users call it; False for a step that only rules need.
+    Returns: the public function; without `forward`, a decorator.
     Raises: TypeError where `forward` is no function.
     Example:
         >>> @mg.nondifferentiable
@@ -94,7 +98,9 @@ def nondifferentiable(forward: FunctionType) -> Callable[..., Any]:
 
     See: `torch.autograd.Function` with `mark_non_differentiable`.
     """
-    return register(Op(forward, "non-differentiable"))
+    if forward is None:
+        return partial(nondifferentiable, public=public)
+    return register(Op(forward, "non-differentiable"), public=public)
 
 
 def op(
@@ -103,6 +109,7 @@ def op(
     outputs: tuple[str, ...] = (),
     residuals: tuple[str, ...] = (),
     constants: tuple[str, ...] = (),
+    public: bool = True,
 ) -> Any:
     """A decorator for an operation of the general kind, whose rules say what upstream becomes.
 
@@ -113,6 +120,7 @@ def op(
         outputs: names of several results, which the forward returns as a tuple.
         residuals: names of what the forward returns after its output, for the rules to read.
         constants: those residuals (a mask, an index) that have no gradient of their own.
+        public: whether users call it; False for a step that only rules need.
     Returns: the public function; without `forward`, a decorator.
     Raises: TypeError where `forward` is no function.
     Example:
@@ -128,7 +136,8 @@ def op(
     See: `custom_vjp` of JAX, whose residuals these are.
     """
     def define(forward: FunctionType) -> Callable[..., Any]:
-        return register(Op(forward, "general", outputs=outputs, residuals=residuals, constants=constants))
+        made = Op(forward, "general", outputs=outputs, residuals=residuals, constants=constants)
+        return register(made, public=public)
 
     return define if forward is None else define(forward)
 
@@ -138,6 +147,7 @@ def wraps_op(call: Any, *, namespace: bool = False) -> Callable[[Any], Any]:
 
     def define(function: Any) -> Any:
         function.op, function.rule, function.source = call.op, call.rule, call.source
+        function.public = call.public
         if namespace:
             setattr(tensors, call.op.name, function)
         return suggests_keywords(function) if "axis" in function.__code__.co_varnames else function

@@ -17,7 +17,7 @@ from ..backends import tensors
 from ..backends.arrays import summed_axes
 from ..backends.shapes import is_sequence
 from . import values
-from .errors import explained, no_rule
+from .messages import explain_error, missing_rule_error
 from .modes import gradients_wanted, unfused
 from .ownership import snapshot
 from .recorders import notify, notify_failure
@@ -170,12 +170,12 @@ class Op(Definition):
                 raise TypeError("it takes real numbers")
             return self.forward(xp, *([inputs] if self.kind == "variadic" else inputs), **params)
         except Exception as error:
-            raise notify_failure(explained(self, error, inputs, params)) from error
+            raise notify_failure(explain_error(self, error, inputs, params)) from error
 
     def refuse_gradient(self, nodes: Sequence[Node | None]) -> None:
         """An operation that nobody gave a rule."""
         if not self.rules and self.kind != "non-differentiable" and any(nodes) and gradients_wanted():
-            raise no_rule(self)
+            raise missing_rule_error(self)
 
     def _wrap(
         self, xp: Namespace, out: Array, residuals: Any, nodes: list[Node | None], data: list[Array], params: Any

@@ -54,10 +54,10 @@ class Recorder:
     def failed_application(self, error: Exception) -> None:
         """An operation failed with an error, which its user may catch."""
 
-    def broke_off(self, root: Any, at: Any = None) -> None:
+    def walk_failed(self, root: Any, at: Any = None) -> None:
         """The walk that began last at `root` has ended in an error, at a node where that is known."""
 
-    def refused(self, root: Any) -> None:
+    def walk_rejected(self, root: Any) -> None:
         """A walk from `root` was asked for, and could not begin."""
 
     def will_free(self, order: Sequence[Any]) -> None:
@@ -69,19 +69,19 @@ def recorded_by(recorder: Recorder) -> Block:
     return Block(recording, recorder)
 
 
-def silence() -> Block:
+def muted() -> Block:
     """A block of which no recorder outside it hears."""
-    return Block(recording, SILENT)
+    return Block(recording, MUTED)
 
 
-SILENT = Recorder()
+MUTED = Recorder()
 
 
 def recorders() -> list[Recorder]:
-    """Who records here: the open recorders since the last silence, the outermost first."""
+    """Who records here: the open recorders inside the innermost `muted()` block, the outermost first."""
     found: list[Recorder] = recording.all()
-    while SILENT in found:
-        del found[: found.index(SILENT) + 1]
+    while MUTED in found:
+        del found[: found.index(MUTED) + 1]
     return found
 
 
@@ -110,16 +110,16 @@ def pushed_for(result: Any, starts: Mapping[Any, Any]) -> OnStep | None:
     return _all_of([recorder.begin_push(result, starts) for recorder in recorders()])
 
 
-def broke_off(root: Any, at: Any = None) -> None:
+def walk_failed(root: Any, at: Any = None) -> None:
     """Notify this thread's recorders, where an error is handled, of the walk that it has ended."""
     for recorder in recorders():
-        recorder.broke_off(root, at)
+        recorder.walk_failed(root, at)
 
 
-def refused(root: Any) -> None:
+def walk_rejected(root: Any) -> None:
     """Notify this thread's recorders, where an error is handled, of the walk that it has kept from beginning."""
     for recorder in recorders():
-        recorder.refused(root)
+        recorder.walk_rejected(root)
 
 
 def _all_of(begun: Sequence[OnStep | None]) -> OnStep | None:

@@ -46,6 +46,6 @@ def every_upstream(xp: Namespace, upstream: list[Any], node: Node) -> tuple[Any,
     """One upstream for each output, zeros where nothing arrived."""
     some = next(part for part in upstream if part is not None)
     return tuple(
-        xp.zeros_beside(some, shape, dtype) if part is None else part
+        xp.new_zeros(some, shape, dtype) if part is None else part
         for part, (shape, dtype) in zip(upstream, node.shape_dtype, strict=True)
     )

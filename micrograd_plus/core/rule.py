@@ -87,12 +87,12 @@ def real_only(forward: Any) -> Any:
 def keep_promise(rule: Rule) -> None:
     """Refuse a rule that reads what the kind of its operation forbids, or what nobody can give it."""
     op = rule.op
+    known = {"xp", "upstream", "out", *op.inputs, *op.params, *op.residuals, *op.outputs}
+    known |= {f"{name}_shape" for name in op.inputs}
     for name in rule.reads:
         if _is_forbidden(rule, name):
             promise = f"{op.name} is {op.kind}: {KINDS[op.kind]}"
             raise TypeError(f"the rule {rule.name} may not read {name!r}: {promise}")
-        known = {"xp", "upstream", "out", *op.inputs, *op.params, *op.residuals, *op.outputs}
-        known |= {f"{name}_shape" for name in op.inputs}
         if name not in known:
             raise TypeError(f"the rule {rule.name} reads {name!r}; it may read {', '.join(sorted(known))}")
 

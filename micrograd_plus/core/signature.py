@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from .errors import no_argument
+from .messages import unknown_keyword
 
 
 class _Required:
@@ -52,7 +52,7 @@ class Signature:
         given = {name: value for name, value in zip(names, args, strict=False) if value is not REQUIRED}
         for name, value in params.items():
             if name not in names:
-                raise TypeError(no_argument(self.name, name, names))
+                raise TypeError(unknown_keyword(self.name, name, names))
             if name in given:
                 raise TypeError(f"{self.name} was given {name!r} twice")
             given[name] = value

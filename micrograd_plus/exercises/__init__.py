@@ -9,10 +9,13 @@ return ...
 exercises.hint()
 """
 
-from .asking import candidates
-from .defining import NotProved, define
-from .known import listed, named
+from .authoring import NotProved, define
 from .notebook import answer, ask, check, hint, score
-from .sheets import sheet
+from .question import candidates
+from .registry import get_exercise, list_exercises
+from .student_key import identify
 
-__all__ = ["NotProved", "answer", "ask", "candidates", "check", "define", "hint", "listed", "named", "score", "sheet"]
+__all__ = [
+    "NotProved", "answer", "ask", "candidates", "check", "define", "get_exercise", "hint", "identify", "list_exercises",
+    "score",
+]  # fmt: skip

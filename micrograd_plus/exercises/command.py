@@ -8,9 +8,9 @@ import argparse
 import json
 from pathlib import Path
 
-from .exercise import GROUPS
-from .known import listed
-from .notebooks import ReleaseError, lesson, read_students, release, starter_notebook
+from .handout import ReleaseError, lesson, read_students, release, starter_notebook
+from .registry import list_exercises
+from .spec import GROUPS
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -36,7 +36,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 def show(group: str | None) -> None:
     """Print the exercises, group by group."""
-    chosen = lesson(group) if group else listed()
+    chosen = lesson(group) if group else list_exercises()
     for number, name in enumerate(GROUPS, start=1):
         mine = [each for each in chosen if each.group == name]
         if mine:

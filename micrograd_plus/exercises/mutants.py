@@ -15,10 +15,10 @@ from typing import Any
 from ..backends import devices
 from ..checks import museum
 from ..core.operation import Op
-from .adapting import adapted, adapted_whole, may_be_undone
-from .exercise import Mistake
 from .rows import LAST, ROWS
-from .student.moving import still
+from .rule_answers import adapted, adapted_whole, may_be_undone
+from .sandboxed.dual import still
+from .spec import Mistake
 
 np = devices.device("cpu").library
 
@@ -114,7 +114,7 @@ def wrong_twice(op: Op, served: tuple[str, ...], rules: Sequence[Any], right: An
     frozen.takes_everything = True
     if found and op.kind == "elementwise":  # the same numbers: such a rule reads one thing that moves
         return found
-    return [*found, Mistake(CUT_OFF.row, CUT_OFF.title, CUT_OFF.hints, frozen)]
+    return [*found, Mistake(CUT_OFF.id, CUT_OFF.title, CUT_OFF.hints, frozen)]
 
 
 def wrong_rules(op: Op, inputs: tuple[str, ...]) -> list[tuple[Mistake, Any]]:
@@ -213,7 +213,7 @@ def _(xp: Any, upstream: Any, prediction: Any, target: Any) -> Any:
 
 @mutant("M64", "mean_square.x")
 def _(xp: Any, upstream: Any, x: Any, x_shape: Any, axis: Any, keepdims: Any) -> Any:
-    return 2 * xp.spread(upstream * 2 / xp.count_along(x_shape, axis), x_shape, axis, keepdims) * x
+    return 2 * xp.unreduce(upstream * 2 / xp.count_along(x_shape, axis), x_shape, axis, keepdims) * x
 
 
 @mutant("M48", "embedding.weight")
@@ -263,7 +263,7 @@ def _(xp: Any, x: Any) -> Any:
 @mutant("M85", "logsumexp.x")
 def _(xp: Any, upstream: Any, x: Any, x_shape: Any, axis: Any, keepdims: Any) -> Any:
     e = xp.exp(x)
-    return xp.spread(upstream, x_shape, axis, keepdims) * e / xp.sum(e, axis=axis, keepdims=True)
+    return xp.unreduce(upstream, x_shape, axis, keepdims) * e / xp.sum(e, axis=axis, keepdims=True)
 
 
 @mutant("M85", "softplus.x")
@@ -273,12 +273,12 @@ def _(xp: Any, x: Any) -> Any:
 
 @mutant("M26", "min.x")
 def _(xp: Any, upstream: Any, x: Any, out: Any, x_shape: Any, axis: Any, keepdims: Any) -> Any:
-    return xp.equal(x, xp.spread(out, x_shape, axis, keepdims)) * xp.spread(upstream, x_shape, axis, keepdims)
+    return xp.equal(x, xp.unreduce(out, x_shape, axis, keepdims)) * xp.unreduce(upstream, x_shape, axis, keepdims)
 
 
 @mutant("M37", "min.x")
 def _(xp: Any, upstream: Any, x_shape: Any, axis: Any, keepdims: Any) -> Any:
-    return xp.spread(upstream, x_shape, axis, keepdims)
+    return xp.unreduce(upstream, x_shape, axis, keepdims)
 
 
 @mutant("M81", "masked_softmax.x")
@@ -358,7 +358,7 @@ def _(xp: Any, upstream: Any, parts_shape: Any, axis: Any) -> Any:
 
 @mutant("M67", "var.x")
 def _(xp: Any, upstream: Any, x: Any, x_shape: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
-    return xp.spread(upstream * 2 / (xp.count_along(x_shape, axis) - ddof), x_shape, axis, keepdims) * x
+    return xp.unreduce(upstream * 2 / (xp.count_along(x_shape, axis) - ddof), x_shape, axis, keepdims) * x
 
 
 @mutant("M35", "std.x")
@@ -366,7 +366,7 @@ def _(xp: Any, upstream: Any, x: Any, out: Any, x_shape: Any, axis: Any, ddof: A
     far = x - xp.mean(x, axis=axis, keepdims=True)
     count = xp.count_along(x_shape, axis)
     other = count if ddof else count - 1
-    return xp.spread(upstream / out / other, x_shape, axis, keepdims) * far
+    return xp.unreduce(upstream / out / other, x_shape, axis, keepdims) * far
 
 
 @mutant("M21", "relu.x")

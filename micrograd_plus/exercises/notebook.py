@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tracing import Trace
-from .asking import Question, agrees, shape_of
-from .exercise import Exercise
-from .known import named
-from .replies import Reply, Said
-from .sheets import my_number
-from .student import carry_out
+from .question import Question, agrees, shape_of
+from .registry import get_exercise
+from .reply import Reply, Said
+from .sandboxed import carry_out
+from .spec import Exercise
+from .student_key import own_walk_number
 
 _last: dict[str, Reply | Guess] = {}
 
@@ -42,8 +42,8 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
 
     See: nbgrader's autograded cells, which compare with stored answers.
     """
-    chosen = named(f"{exercise}.twice" if twice else exercise) if isinstance(exercise, str) else exercise
-    fresh = my_number(chosen.id) if chosen.handed_out else secrets.randbits(63)
+    chosen = get_exercise(f"{exercise}.twice" if twice else exercise) if isinstance(exercise, str) else exercise
+    fresh = own_walk_number(chosen.id) if chosen.has_own_walk else secrets.randbits(63)
     drawn = fresh if seed is None else seed
     cases = chosen.cases(drawn)
     result = chosen.mark(cases, [carry_out(answer, case.request) for case in cases])
@@ -90,7 +90,7 @@ def display(what: Any) -> None:
 def not_here(exercise: str) -> str | None:
     """What is said of an exercise that is not known where it is answered, as one of a teacher's own."""
     try:
-        named(exercise)
+        get_exercise(exercise)
     except (KeyError, ValueError) as error:
         why = f"{error.args[0][:1].upper()}{error.args[0][1:]}"
         stop = "" if why.endswith("?") else "."
@@ -121,7 +121,7 @@ def score(exercise: str, answer: Any, *, of: float | None = None) -> float:
     if missing or answer is None:
         print(missing or f"{exercise}: there is no answer yet.")  # noqa: T201 - the cell of a notebook shows it
         return 0.0
-    whole = named(exercise).points if of is None else of
+    whole = get_exercise(exercise).points if of is None else of
     result = check(exercise, answer).result
     return float(max(0.0, round(whole * result.points / result.of, 6)))
 

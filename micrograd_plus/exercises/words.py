@@ -6,7 +6,7 @@ import dis
 from collections.abc import Sequence
 from typing import Any
 
-from .student import ALL
+from .sandboxed import ALL
 
 
 def words_for(rules: Sequence[Any]) -> tuple[str, ...]:

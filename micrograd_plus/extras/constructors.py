@@ -13,7 +13,7 @@ from typing import Any
 from .. import ops
 from ..backends import devices
 from ..backends.shapes import is_sequence, ndim
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from ..tensor import Tensor, tensor
 
 __all__ = [
@@ -31,7 +31,7 @@ def __dir__() -> list[str]:
 # From a shape ---------------
 
 
-@names_itself
+@prefixes_errors
 def zeros(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
     """A tensor of zeros.
 
@@ -53,7 +53,7 @@ def zeros(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bo
     return _filled(lengths, 0, dtype or float, device, requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def ones(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
     """A tensor of ones.
 
@@ -75,7 +75,7 @@ def ones(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
     return _filled(lengths, 1, dtype or float, device, requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def empty(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
     """A tensor to be filled: its entries are 0 until then.
 
@@ -99,7 +99,7 @@ def empty(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bo
     return _filled(lengths, 0, dtype or float, device, requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def full(shape: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
     """A tensor with the same value everywhere.
 
@@ -123,7 +123,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", re
     return _filled(_lengths((shape,)), fill_value, dtype, device, requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def eye(
     N: int, M: int | None = None, k: int = 0, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
@@ -149,7 +149,7 @@ def eye(
     return _leaf(np.eye(index(N), columns, index(k)), dtype, device, requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def identity(n: int, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
     """The identity matrix: ones on its diagonal, zeros elsewhere.
 
@@ -172,7 +172,7 @@ def identity(n: int, dtype: Any = None, device: str = "cpu", requires_grad: bool
 # Like another ---------------
 
 
-@names_itself
+@prefixes_errors
 def zeros_like(x: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Zeros in the shape of another array.
 
@@ -192,7 +192,7 @@ def zeros_like(x: Any, dtype: Any = None, device: str | None = None, requires_gr
     return _filled_like(x, 0, dtype, device, requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def ones_like(x: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """Ones in the shape of another array.
 
@@ -212,7 +212,7 @@ def ones_like(x: Any, dtype: Any = None, device: str | None = None, requires_gra
     return _filled_like(x, 1, dtype, device, requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def empty_like(x: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """A tensor to be filled, in the shape of another array: its entries are 0 until then.
 
@@ -232,7 +232,7 @@ def empty_like(x: Any, dtype: Any = None, device: str | None = None, requires_gr
     return _filled_like(x, 0, dtype, device, requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def full_like(
     x: Any, fill_value: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -259,7 +259,7 @@ def full_like(
 # Rows of numbers ------------
 
 
-@names_itself
+@prefixes_errors
 def arange(
     start: Any,
     stop: Any = None,
@@ -293,7 +293,7 @@ def arange(
     return _leaf(np.arange(begin, end, step), dtype, device, requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def linspace(
     start: Any,
     stop: Any,
@@ -334,7 +334,7 @@ def linspace(
 # From values ----------------
 
 
-@names_itself
+@prefixes_errors
 def array(values: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
     """A tensor of numbers, nested lists, arrays, or lists that hold tensors.
 
@@ -365,7 +365,7 @@ def array(values: Any, dtype: Any = None, device: str | None = None, requires_gr
     return _finished(out, dtype, device, requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def asarray(values: Any, dtype: Any = None, device: str | None = None) -> Tensor:
     """A tensor as it is, and anything else as a tensor.
 
@@ -385,7 +385,7 @@ def asarray(values: Any, dtype: Any = None, device: str | None = None) -> Tensor
     return _finished(values, dtype, device) if isinstance(values, Tensor) else array(values, dtype, device)
 
 
-@names_itself
+@prefixes_errors
 def from_numpy(values: Any) -> Tensor:
     """A tensor with a copy of a NumPy array.
 

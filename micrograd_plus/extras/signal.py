@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ..core.errors import no_such
+from ..core.messages import missing_name
 from ..ops.extras.convolving import convolve
-from ..ops.extras.signal import frames, hann_window, log_mel, mel_filters, overlap_add, stft, windowed_spectra
+from ..ops.extras.signal import frames, hann_window, log_mel, mel_filters, overlap_add, stft
 
-__all__ = ["convolve", "frames", "hann_window", "log_mel", "mel_filters", "overlap_add", "stft", "windowed_spectra"]
+__all__ = ["convolve", "frames", "hann_window", "log_mel", "mel_filters", "overlap_add", "stft"]
 
 
 def __dir__() -> list[str]:
@@ -18,4 +18,4 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)

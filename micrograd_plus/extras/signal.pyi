@@ -26,8 +26,3 @@ def stft(
     pad_mode: Any = "reflect", normalized: Any = False, onesided: Any = True,
 ) -> Tensor:
     """Short-time Fourier transform: how much of each wave there is at each time."""
-def windowed_spectra(
-    x: Any, window: Any, hop_length: Any, center: Any = True, pad_mode: Any = "reflect", normalized: Any = False,
-    onesided: Any = True,
-) -> Tensor:
-    """The Fourier transforms of the frames of a signal, each seen through a window."""

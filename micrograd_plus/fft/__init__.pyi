@@ -7,10 +7,6 @@ from typing import Any
 
 from ..tensor import Tensor
 
-def count_mirrored(x: Any, n: Any, axis: Any = -1) -> Tensor:
-    """Each frequency counted as often as the spectrum of n real numbers has it."""
-def cut_or_pad(x: Any, length: Any, axis: Any = -1) -> Tensor:
-    """Cut or padded to a length: the first entries along an axis, zeros where there are no more."""
 def fft(x: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Tensor:
     """Discrete Fourier transform: how much of each wave there is along an axis."""
 def fft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Tensor:

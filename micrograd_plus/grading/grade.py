@@ -178,7 +178,11 @@ class SubmissionGrading:
         if outcome["values"] is None:
             return
         values = list(outcome["values"].values())
-        trace = walk_with_answer(exercise, wrong, lambda: values[0] if len(values) == 1 else tuple(values))
+
+        def returned_values() -> Any:
+            return values[0] if len(values) == 1 else tuple(values)
+
+        trace = walk_with_answer(exercise, wrong, returned_values)
         if trace is not None:
             self.walks[name] = trace.to_json()
 
@@ -286,8 +290,9 @@ def check_error(error: Any) -> dict[str, Any] | None:
     if type(error) is not dict or type(error.get("kind")) is not str or type(error.get("message")) is not str:
         return {"kind": "Refused", "message": "the data sent is not a valid answer", "line": None}
     line = error.get("line")
-    message = clean(error["message"][:300]) or missing_message(error["kind"])
-    return {"kind": escape_invisible(error["kind"][:80]), "message": message, "line": line if type(line) is int else None}
+    return {"kind": escape_invisible(error["kind"][:80]),
+            "message": clean(error["message"][:300]) or missing_message(error["kind"]),
+            "line": line if type(line) is int else None}  # fmt: skip
 
 
 def check_values(values: Any, answers: list[str]) -> dict[str, np.ndarray] | None:

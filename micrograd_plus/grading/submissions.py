@@ -73,9 +73,10 @@ def student_id(path: Path) -> str:
 
 def add_files(submission: Submission, files: list[tuple[str, bytes]]) -> None:
     """Add the cells of all programs and notebooks to a submission."""
-    for name, _ in files:
-        if (Path(name).stem in LOOKS_LIKE_A_MODULE and name.endswith((".py", ".pth"))) or name.endswith(".pth"):
-            submission.tampering.append({"line": None, "what": f"a file named {show_name(Path(name).name)} was handed in"})
+    for path in (Path(name) for name, _ in files):
+        if path.name.endswith(".pth") or (path.name.endswith(".py") and path.stem in LOOKS_LIKE_A_MODULE):
+            what = f"a file named {show_name(path.name)} was handed in"
+            submission.tampering.append({"line": None, "what": what})
     usable = [(name, data) for name, data in files
               if name.endswith((".py", ".ipynb")) and Path(name).stem not in LOOKS_LIKE_A_MODULE]  # fmt: skip
     ignored = sorted({name for name, _ in files} - {name for name, _ in usable})

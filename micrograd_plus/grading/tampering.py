@@ -25,13 +25,15 @@ MODULES = {
     "tensorflow": "imports another engine", "IPython": "imports IPython", "fcntl": "imports fcntl",
 }  # fmt: skip
 NAMES = {
-    "_getframe": "walks stack frames", "currentframe": "walks stack frames", "stack": "walks stack frames", "f_back": "walks stack frames",
+    "_getframe": "walks stack frames", "currentframe": "walks stack frames", "stack": "walks stack frames",
+    "f_back": "walks stack frames",
     "f_globals": "reads the variables of another function", "f_locals": "reads the variables of another function",
     "_current_frames": "walks stack frames", "get_objects": "lists every object", "get_referrers": "lists every object",
     "settrace": "sets a trace function", "setprofile": "sets a trace function", "monitoring": "sets a trace function",
     "meta_path": "changes how modules are imported", "path_hooks": "changes how modules are imported",
     "addaudithook": "adds an audit hook", "modules": "uses sys.modules", "__closure__": "reads a closure",
-    "cell_contents": "reads a closure", "__wrapped__": "unwraps a function", "__globals__": "reads the globals of a function",
+    "cell_contents": "reads a closure", "__wrapped__": "unwraps a function",
+    "__globals__": "reads the globals of a function",
     "__builtins__": "replaces builtins", "getsource": "reads source code", "__file__": "reads its own path",
     "fork": "forks", "forkpty": "forks", "setsid": "leaves its session", "_exit": "ends the process",
     "kill": "sends signals", "killpg": "sends signals",

@@ -20,7 +20,7 @@ import numpy as np
 
 from .. import random
 from ..backends import devices
-from ..core.errors import names_itself, no_such, wants_tensor
+from ..core.messages import missing_name, prefixes_errors, tensor_expected
 from ..tensor import Tensor
 
 __all__ = [
@@ -34,7 +34,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)
 
 
 Generator = np.random.Generator
@@ -53,7 +53,7 @@ def _of_a_tensor(function: Any) -> Any:
     @wraps(function)
     def call(tensor: Any, *args: Any, **options: Any) -> Tensor:
         if not isinstance(tensor, Tensor):
-            raise wants_tensor(function.__name__, tensor)
+            raise tensor_expected(function.__name__, tensor)
         return function(tensor, *args, **options)
 
     return call
@@ -97,7 +97,7 @@ def fans(tensor: Tensor) -> tuple[int, int]:
 
 
 @_of_a_tensor
-@names_itself
+@prefixes_errors
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, rng: Generator | None = None) -> Tensor:
     """Uniform initialisation: anything between two bounds, all of it equally likely.
 
@@ -122,7 +122,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, rng: Generator | No
 
 
 @_of_a_tensor
-@names_itself
+@prefixes_errors
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, rng: Generator | None = None) -> Tensor:
     """Normal (Gaussian) initialisation: a bell curve.
 
@@ -147,7 +147,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, rng: Generator 
 
 
 @_of_a_tensor
-@names_itself
+@prefixes_errors
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, rng: Generator | None = None,
 ) -> Tensor:  # fmt: skip

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
-from ..core.arguments import wants_dict, wants_function
 from ..core.blocks import enters, no_grad
-from ..core.errors import Elsewhere, wants_tensor
 from ..core.hooks import Handle
+from ..core.messages import MissingName, check_function, check_mapping, tensor_expected
 from ..tensor import Tensor, forget_gradient, tensor
 
 __all__ = ["Module", "Parameter"]
@@ -114,7 +113,7 @@ class Module:
         except AttributeError as error:  # of a list, say, which has no shape: Python's sentence names no layer
             given = error.obj
             if isinstance(given, (list, *PLAIN)) and any(given is each for each in (*args, *kwargs.values())):
-                raise wants_tensor(type(self).__name__, given) from error
+                raise tensor_expected(type(self).__name__, given) from error
             raise
 
     def _with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -137,7 +136,7 @@ class Module:
         Returns: a handle that takes the hook away again, by `remove()` or at the end of a `with` block.
         Raises: TypeError for what is not a function.
         """
-        wants_function("register_forward_pre_hook", hook)
+        check_function("register_forward_pre_hook", hook)
         return Handle(self._before, hook)
 
     def register_forward_hook(self, hook: Callable[[Module, tuple[Any, ...], Any], Any]) -> Handle:
@@ -155,7 +154,7 @@ class Module:
             >>> shapes
             [(1, 5), (1, 5), (1, 1)]
         """
-        wants_function("register_forward_hook", hook)
+        check_function("register_forward_hook", hook)
         return Handle(self._after, hook)
 
     # Attributes -------------
@@ -401,7 +400,7 @@ class Module:
         Returns: the lists `missing_keys` and `unexpected_keys`.
         Raises: ValueError that names every fault in names and shapes; TypeError for what is not a dict.
         """
-        wants_dict("load_state_dict", state_dict, "state_dict() returns")
+        check_mapping("load_state_dict", state_dict, "state_dict() returns")
         own = dict(self._every_tensor("", True, PARAMETER, BUFFER))
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
@@ -473,4 +472,4 @@ def _as_tensor(values: Any) -> Tensor:
 
 
 for _name in ("register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook"):
-    setattr(Module, _name, Elsewhere(_name, owner="a module"))
+    setattr(Module, _name, MissingName(_name, owner="a module"))

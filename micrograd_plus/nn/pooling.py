@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core.arguments import wants_count
+from ..core.messages import check_count
 from ..tensor import Tensor
 from . import functional
 from .module import Module
@@ -26,7 +26,7 @@ def refuse_windows(layer: Any) -> None:
     given = {"kernel_size": (layer.kernel_size, 1), "stride": (layer.stride, 1), "padding": (layer.padding, 0)}
     for setting, (value, least) in {**given, "dilation": (getattr(layer, "dilation", 1), 1)}.items():
         for each in value if isinstance(value, (tuple, list)) else (value,):
-            wants_count(f"{name}: {setting}", each, least)
+            check_count(f"{name}: {setting}", each, least)
     pairs = [value if isinstance(value, (tuple, list)) else (value,) for value in (layer.kernel_size, layer.padding)]
     if any(2 * border > size for size in pairs[0] for border in pairs[1] if len(pairs[0]) == 1 or len(pairs[1]) == 1):
         raise ValueError(f"{name}: padding {layer.padding} is more than half of the window {layer.kernel_size}")

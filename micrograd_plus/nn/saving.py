@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from ..core.arguments import wants_dict
-from ..core.files import DEEPEST_NAME, FileError, opened, parts_of_name
+from ..core.messages import check_mapping
+from ..files import DEEPEST_NAME, FileError, open_regular, split_name
 from ..tensor import Tensor
 from . import npz, safetensors
 
@@ -54,7 +54,7 @@ def save(state: Mapping[str, Any], path: Path | str | os.PathLike[str] | BinaryI
 
     See: torch.save, numpy.savez; the documentation of the safetensors format.
     """
-    wants_dict("save", state, "model.state_dict()")
+    check_mapping("save", state, "model.state_dict()")
     arrays, remarks = taken_apart(state)
     if hasattr(path, "write"):
         npz.write(cast("BinaryIO", path), arrays, remarks)
@@ -90,7 +90,7 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
         return put_together(arrays, remarks, "the file")
     path = cast("str | os.PathLike[str]", path)
     form, called = format_of(path), Path(path).name
-    with opened(path) as file:
+    with open_regular(path) as file:
         arrays, remarks = form.read(file, called)
         return put_together(arrays, remarks, called)
 
@@ -168,7 +168,7 @@ def put_together(arrays: Arrays, remarks: Remarks, called: str) -> dict[str, Any
     }
     for name, value in values.items():
         try:
-            *above, last = parts_of_name(name)
+            *above, last = split_name(name)
         except FileError as error:
             raise FileError(f"{called}: {error}") from None
         inner = state

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from .. import ops
 from ..backends import devices
-from ..core.errors import no_such
+from ..core.messages import missing_name
 from ..tensor import Tensor
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
@@ -18,7 +18,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)
 
 
 def clip_grad_norm_(

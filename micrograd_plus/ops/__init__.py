@@ -1,6 +1,11 @@
-"""Every operation, by subject. A file here knows mathematics, and nothing of tensors, devices or walks."""
+"""Every operation, by subject. A file here knows mathematics, and nothing of tensors, devices or walks.
 
-from types import FunctionType
+`__all__` lists the operations that users call, and `mg` takes those. Steps that only rules need (`public=False`) are
+found here as well: `mg.ops.unpad`.
+"""
+
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
 
 from . import (
     activations,
@@ -29,6 +34,7 @@ from . import (
     trigonometry,
     ufuncs,
 )
+from .documentation import complete
 from .extras import convolving, quantisation, signal, special, splat
 
 SUBJECTS = {
@@ -73,10 +79,25 @@ APART = {
 
 __all__ = ["abs"]
 
-for _subject in [each for each in SUBJECTS.values() if each not in APART]:
-    for _name, _value in vars(_subject).items():
-        if isinstance(_value, FunctionType) and _value.__module__ == _subject.__name__ and not _name.startswith("_"):
-            globals()[_name] = _value
+
+def _functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]:
+    """Yield the functions that a file defines, without those for itself alone."""
+    for name, value in vars(subject).items():
+        if isinstance(value, FunctionType) and value.__module__ == subject.__name__ and not name.startswith("_"):
+            yield name, value
+
+
+def is_public(function: FunctionType) -> bool:
+    """Return whether users call a function of operations; False for a step that only rules need."""
+    return getattr(function, "public", True)
+
+
+for _subject in SUBJECTS.values():
+    for _name, _function in _functions_of(_subject):
+        complete(_function)
+        if _subject not in APART or not is_public(_function):
+            globals()[_name] = _function
+        if _subject not in APART and is_public(_function):
             __all__.append(_name)
 
 abs = arithmetic.absolute

@@ -15,6 +15,8 @@ SUBJECTS: dict[str, ModuleType]
 APART: dict[ModuleType, str]
 __all__: list[str]
 
+def is_public(function: Any) -> bool: """Return whether users call a function of operations."""
+
 # Arithmetic
 def abs(x: Any) -> Tensor: """Absolute value: the distance from 0."""
 def negative(x: Any) -> Tensor: """Negation: the number with the other sign."""
@@ -33,7 +35,6 @@ def copysign(a: Any, b: Any) -> Tensor: """Copied sign: the size of `a` with the
 def fmod(a: Any, b: Any) -> Tensor: """Remainder of a division, with the sign of the dividend `a`."""
 def remainder(a: Any, b: Any) -> Tensor: """Modulo: the remainder of a division, with the sign of the divisor `b`."""
 def mod(a: Any, b: Any) -> Tensor: """Modulo: the remainder of a division, with the sign of the divisor `b`."""
-def affine(x: Any, scale: Any, shift: Any) -> Tensor: """Affine map: the straight line scale · x + shift."""
 def lerp(start: Any, end: Any, weight: Any) -> Tensor:
     """Linear interpolation: the point between `start` (weight 0) and `end` (weight 1)."""
 def addcmul(x: Any, a: Any, b: Any, value: Any = 1.0) -> Tensor:
@@ -121,13 +122,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any
 
 # Dtypes and new arrays
 def astype(x: Any, dtype: Any) -> Tensor: """Conversion to another dtype."""
-def cast(x: Any, dtype: Any) -> Tensor:
-    """Conversion to another dtype that takes the real part where complex numbers become real."""
 def stop_gradient(x: Any) -> Tensor: """Stopped gradient: the same values, through which nothing goes back."""
-def zeros_beside(x: Any, shape: Any, dtype: Any = None) -> Tensor:
-    """Zeros of a shape, on the device of `x` and of its dtype."""
-def ones_beside(x: Any, shape: Any) -> Tensor: """Ones of a shape, on the device of `x` and of its dtype."""
-def eye_beside(x: Any, n: Any) -> Tensor: """Identity matrix, on the device of `x` and of its dtype."""
 
 # Further functions of entries
 def exp2(x: Any) -> Tensor: """Power of two: 2 to the x."""
@@ -176,19 +171,13 @@ def hardswish(x: Any) -> Tensor: """Hard swish: x times its hard sigmoid."""
 def softsign(x: Any) -> Tensor: """Softsign: a smooth step from -1 to 1 with long tails."""
 def mish(x: Any) -> Tensor: """Mish: x times the tanh of its softplus."""
 def silu(x: Any) -> Tensor: """Sigmoid linear unit (SiLU, also called swish): x times its sigmoid."""
-def gelu_erf(x: Any) -> Tensor: """Gaussian error linear unit (GELU): x times the share of a bell curve below x."""
-def gelu_tanh(x: Any) -> Tensor: """Gaussian error linear unit (GELU), with its bell curve approximated by a tanh."""
 def gelu(x: Any, approximate: Any = "none") -> Tensor:
     """Gaussian error linear unit (GELU): x times the share of a bell curve below x."""
 
 # Reductions
 def sum(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Sum of the entries, all or along axes."""
-def spread(x: Any, shape: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """The transpose of a sum: the reduced axes put back, and each result repeated along them."""
 def mean(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """Arithmetic mean of the entries, all or along axes."""
-def mean_square(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Mean of the squares of the entries: the mean squared error, if they are errors."""
 def max(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """Maximum: the largest entry, of all or along axes."""
 def amax(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
@@ -198,8 +187,6 @@ def min(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
 def amin(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """Minimum: the smallest entry, of all or along axes."""
 def prod(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Product of the entries, all or along axes."""
-def product_of_others(x: Any, axis: Any = None) -> Tensor:
-    """For each entry, the product of all the others: the gradient of `prod`."""
 def var(x: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Tensor:
     """Variance: the mean of squared distances from the mean."""
 def std(x: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Tensor:
@@ -211,8 +198,6 @@ def var_mean(x: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> 
 def norm(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Euclidean norm (L2): the length of a vector."""
 def logsumexp(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """Logarithm of the sum of exponentials: a smooth maximum."""
-def top(x: Any, axis: Any = -1) -> Tensor:
-    """The largest entry, its axes kept with length 1: what is taken out before exponentials."""
 def any(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """Whether at least one entry is true (not 0), of all or along axes."""
 def all(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
@@ -229,12 +214,8 @@ def cumsum(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any = Fals
     """Cumulative sum: running sums along an axis."""
 def recurrence(decay: Any, drive: Any, axis: Any = -1, reverse: Any = False) -> Tensor:
     """First-order linear recurrence: a state carried along an axis."""
-def shift(x: Any, axis: Any = -1, reverse: Any = False) -> Tensor:
-    """Every entry moved one place on along an axis, a 0 moving in."""
 def cumprod(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any = False) -> Tensor:
     """Cumulative product: running products along an axis."""
-def cummax_with_indices(x: Any, axis: Any = -1) -> tuple[Tensor, Tensor]:
-    """Cumulative maximum: the largest entry so far along an axis, and its index."""
 def cummax(x: Any, axis: Any = -1) -> Tensor: """Cumulative maximum: the largest entry so far along an axis."""
 def cummin(x: Any, axis: Any = -1) -> Tensor: """Cumulative minimum: the smallest entry so far along an axis."""
 def logcumsumexp(x: Any, axis: Any = -1) -> Tensor: """Running logarithm of a sum of exponentials."""
@@ -247,17 +228,12 @@ def quantile(x: Any, q: Any, axis: Any = None, method: Any = "linear", keepdims:
     """Quantile: the value below which a share q of the entries lies."""
 def median(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """Median: the entry in the middle of the order."""
-def numbers_beside(x: Any, numbers: Any) -> Tensor:
-    """Plain numbers as an array on the device and in the dtype of another."""
 
 # Shape and layout
 def reshape(x: Any, shape: Any) -> Tensor: """The same entries in the same order, in another shape."""
 def ravel(x: Any) -> Tensor: """All entries in one row (flattening)."""
 def squeeze(x: Any, axis: Any = None) -> Tensor: """Axes of length 1 left out."""
-def squeeze_axes(x: Any, axis: Any = None) -> Tensor: """The axes that a reduction kept with length 1, left out."""
 def expand_dims(x: Any, axis: Any) -> Tensor: """New axes of length 1 (torch's unsqueeze)."""
-def expand_axes(x: Any, shape: Any, axis: Any = None) -> Tensor:
-    """The axes that a reduction took away, put back with length 1."""
 def transpose(x: Any, axes: Any = None) -> Tensor:
     """The axes in another order: of a matrix, rows and columns exchanged."""
 def mT(x: Any) -> Tensor: """The transpose of each matrix: the last two axes exchanged."""
@@ -265,23 +241,10 @@ def mH(x: Any) -> Tensor: """The adjoint of each matrix (conjugate transpose): o
 def swapaxes(x: Any, axis1: Any, axis2: Any) -> Tensor: """Two axes exchanged."""
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     """Axes moved to other places; the others keep their order."""
-def axes_to_last(x: Any, axis: Any = None) -> Tensor:
-    """Several axes joined in one, at the end: what `quantile` and `product_of_others` run along."""
-def axes_from_last(x: Any, shape: Any, axis: Any = None) -> Tensor:
-    """The last axis taken apart again into the axes that `axes_to_last` joined."""
 def broadcast_to(x: Any, shape: Any) -> Tensor:
     """Broadcasting: repeated along new axes in front and along axes of length 1."""
-def unbroadcast(x: Any, shape: Any) -> Tensor:
-    """Added up over everything that broadcasting had repeated: the transpose of `broadcast_to`."""
 def repeat(x: Any, repeats: Any, axis: Any = None) -> Tensor: """Each entry several times in a row."""
-def sum_repeats(x: Any, shape: Any, repeats: Any, axis: Any = None) -> Tensor:
-    """The copies that `repeat` made of each entry, added up: its transpose."""
 def tile(x: Any, reps: Any) -> Tensor: """The whole array several times along each axis."""
-def sum_tiles(x: Any, shape: Any, reps: Any) -> Tensor:
-    """The tiles that `tile` made of an array, added up: its transpose."""
-def getitem(x: Any, index: Any) -> Tensor: """Indexing and slicing: `x[index]`, with NumPy's indices."""
-def put_add(x: Any, shape: Any, index: Any) -> Tensor:
-    """Zeros with the entries of x added at an index: the transpose of `getitem`."""
 def concatenate(parts: Any, axis: Any = 0) -> Tensor:
     """Concatenation: arrays one behind the other along an axis they have (torch's cat)."""
 def stack(parts: Any, axis: Any = 0) -> Tensor: """Arrays of one shape side by side along a new axis."""
@@ -290,8 +253,6 @@ def unstack(x: Any, axis: Any = 0) -> tuple[Tensor, ...]:
 def split(x: Any, indices_or_sections: Any, axis: Any = 0) -> tuple[Tensor, ...]: """Cut into parts along an axis."""
 def pad(x: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0.0) -> Tensor:
     """Padding: a border of constants, outermost entries, a mirror image or the other side."""
-def unpad(x: Any, shape: Any, pad_width: Any, mode: Any = "constant") -> Tensor:
-    """A border folded back onto the entries that it was made of: the transpose of `pad`."""
 def flip(x: Any, axis: Any = None) -> Tensor: """The entries in reverse order along an axis."""
 def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
     """A circular shift: the entries moved along; what falls off the end comes in at the start."""
@@ -299,11 +260,7 @@ def tril(x: Any, k: Any = 0) -> Tensor: """The lower triangle of each matrix, ze
 def triu(x: Any, k: Any = 0) -> Tensor: """The upper triangle of each matrix, zeros below its diagonal."""
 def diagonal(x: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Tensor:
     """The diagonal of the matrices on two axes, as the last axis."""
-def put_diagonal(x: Any, shape: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Tensor:
-    """Zeros with x on the diagonal of two axes: the transpose of `diagonal`."""
 def diag(x: Any, k: Any = 0) -> Tensor: """A diagonal matrix of a row; of a matrix, its diagonal."""
-def undiag(x: Any, shape: Any, k: Any = 0) -> Tensor:
-    """The transpose of `diag`: a diagonal put back into zeros, or read off."""
 def ascontiguousarray(x: Any) -> Tensor: """The same entries, next to each other in memory."""
 def to_device(x: Any, device: Any, source: Any) -> Tensor:
     """The same entries on another device; the gradient travels back."""
@@ -349,28 +306,15 @@ def matrix_transpose(x: Any) -> Tensor: """The transpose of each matrix: the las
 # Indexing
 def take(x: Any, indices: Any, axis: Any = None) -> Tensor:
     """Entries (or slices) looked up by their indices along one axis."""
-def put_take(x: Any, indices: Any, shape: Any, axis: Any = None) -> Tensor:
-    """Zeros with slices of x added at their indices along an axis: the transpose of `take`."""
 def take_along_axis(x: Any, indices: Any, axis: Any = -1) -> Tensor:
     """For each place of `indices`, the entry of x at that index along the axis (torch's gather)."""
-def put_along_axis_add(x: Any, indices: Any, shape: Any, axis: Any = -1) -> Tensor:
-    """Zeros with entries of x added at their indices: the transpose of `take_along_axis`."""
 def scatter_add(x: Any, axis: Any, index: Any, src: Any) -> Tensor:
     """An array with entries of another added at their indices along an axis."""
-def setitem(x: Any, values: Any, index: Any) -> Tensor:
-    """Writing at an index, into a copy: `x[index] = values`, as a function."""
 def scatter(x: Any, axis: Any, index: Any, src: Any) -> Tensor:
     """An array with entries of another written at their indices along an axis."""
-def cleared(x: Any, index: Any, axis: Any = -1) -> Tensor:
-    """An array with zeros at indices along an axis: what is left of it once others have been written there."""
 def scatter_reduce(x: Any, axis: Any, index: Any, src: Any, reduce: Any, include_self: Any = True) -> Tensor:
     """Entries of another array gathered at their indices along an axis: summed, multiplied, averaged, or the
     extreme."""
-def scatter_extreme(
-    x: Any, index: Any, src: Any, axis: Any = -1, largest: Any = True, include_self: Any = True,
-) -> Tensor:
-    """The largest or the smallest of the entries that are gathered at each place; its gradient is in
-    `scatter_reduce`."""
 def embedding(indices: Any, weight: Any, padding_idx: Any = None) -> Tensor:
     """Embedding: rows of a table looked up by index, one vector for each word."""
 def one_hot(indices: Any, num_classes: Any) -> Tensor:
@@ -380,9 +324,6 @@ def searchsorted(a: Any, v: Any, side: Any = "left") -> Tensor:
 
 # Products
 def matmul(a: Any, b: Any) -> Tensor: """Matrix product, over any leading axes."""
-def rows(x: Any) -> Tensor: """All leading axes joined in one: a plain matrix of rows."""
-def sum_outer(a: Any, b: Any) -> Tensor:
-    """Sum of outer products of rows: what the weight of a linear layer receives."""
 def linear_layer(x: Any, weight: Any, bias: Any = None) -> Tensor:
     """Linear (fully connected, dense) layer: x @ weightᵀ + bias."""
 def outer(a: Any, b: Any) -> Tensor: """Outer product: every entry of a times every entry of b, as a matrix."""
@@ -405,29 +346,10 @@ def conv2d(
     groups: Any = 1,
 ) -> Tensor:
     """2-D convolution (cross-correlation) of images with learned filters."""
-def kernel_rows(x: Any, groups: Any = 1) -> Tensor:
-    """The weights of a convolution as matrices, one row for each output channel."""
-def grouped(x: Any, groups: Any = 1) -> Tensor:
-    """The columns of all images side by side, apart for each group of channels."""
-def ungrouped(x: Any, images: Any) -> Tensor:
-    """The columns of each image again, all groups together: the reverse of `grouped`."""
-def grouped_images(x: Any, groups: Any = 1) -> Tensor:
-    """The places of all images in a row, apart for each group of channels."""
-def as_images(x: Any, size: Any, images: Any) -> Tensor:
-    """Images again from their places in a row: the reverse of `grouped_images`."""
-def channels(x: Any) -> Tensor: """One number for each channel, shaped to be added to images."""
 def max_pool2d(x: Any, kernel_size: Any, stride: Any, padding: Any = (0, 0), dilation: Any = (1, 1)) -> Tensor:
     """2-D max pooling: the largest entry of each window."""
 def avg_pool2d(x: Any, kernel_size: Any, stride: Any, padding: Any = (0, 0), count_include_pad: Any = True) -> Tensor:
     """2-D average pooling: the mean of each window."""
-def window_sums(x: Any, x_shape: Any, kernel_size: Any, stride: Any, padding: Any) -> Tensor:
-    """The sum of each window, as images: columns of `unfold` added up."""
-def window_columns(x: Any, kernel_size: Any) -> Tensor:
-    """Each entry repeated as a column for its whole window: the transpose of `window_sums`."""
-def split_columns(x: Any, kernel_size: Any) -> Tensor:
-    """Columns of windows, the entries of each channel on an axis of their own."""
-def window_counts(x: Any, shape: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: Any) -> Tensor:
-    """How many entries each window of an image takes together; without a gradient."""
 
 # Windows and sizes
 def conv1d(
@@ -457,10 +379,6 @@ def adaptive_avg_pool2d(x: Any, output_size: Any) -> Tensor:
     """2-D adaptive average pooling: the means of so many rows and columns of windows."""
 def interpolate(x: Any, size: Any, mode: Any = "nearest", steps: Any = (None, None)) -> Tensor:
     """Interpolation of images to another size, first along the height and then along the width."""
-def resample(x: Any, length: Any, axis: Any = -1, mode: Any = "nearest", step: Any = None) -> Tensor:
-    """Resampling of an axis to another length: each new entry is a weighted sum of old ones."""
-def unresample(x: Any, shape: Any, axis: Any = -1, mode: Any = "nearest", step: Any = None) -> Tensor:
-    """Resampling backwards, by the same weights: the transpose of `resample`."""
 def pixel_shuffle(x: Any, upscale_factor: Any) -> Tensor:
     """Pixel shuffle: channels laid out as places, which makes an image larger."""
 def pixel_unshuffle(x: Any, downscale_factor: Any) -> Tensor:
@@ -480,14 +398,8 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, bias: Any = N
 # Normalisation
 def rms_norm(x: Any, weight: Any = None, axes: Any = 1, eps: Any = 1e-06) -> Tensor:
     """RMS normalisation: the last axes divided by the root of their mean square, then scaled."""
-def scaled_channels(x: Any, weight: Any = None, bias: Any = None) -> Tensor:
-    """Each channel times its weight, plus its bias: x * weight + bias."""
 def batch_norm(x: Any, weight: Any = None, bias: Any = None, eps: Any = 1e-05) -> Tensor:
     """Batch normalisation in training: each channel of a batch brought to mean 0 and variance 1."""
-def batch_norm_inference(
-    x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any = None, eps: Any = 1e-05,
-) -> Tensor:
-    """Batch normalisation after training, by means and variances that are settled."""
 def group_norm(x: Any, weight: Any = None, bias: Any = None, num_groups: Any = 1, eps: Any = 1e-05) -> Tensor:
     """Group normalisation: each group of channels brought to mean 0 and variance 1."""
 def instance_norm(x: Any, weight: Any = None, bias: Any = None, eps: Any = 1e-05) -> Tensor:
@@ -510,12 +422,6 @@ def lora_matmul(x: Any, weight: Any, a: Any, b: Any, scale: Any = 1.0) -> Tensor
     """LoRA: a linear layer and a narrow way round it, of low rank."""
 def grouped_matmul(x: Any, weights: Any, experts: Any) -> Tensor:
     """Grouped matrix product: each row times the matrix of its expert."""
-def expert_products(a: Any, b: Any, experts: Any, count: Any) -> Tensor:
-    """For each expert, aᵀ @ b of its own rows: the gradient of the matrices of `grouped_matmul`."""
-def masked_softmax(x: Any, axis: Any = -1) -> Tensor:
-    """Softmax in which a row of nothing but minus infinity weighs nothing: 0 everywhere."""
-def attention_mask(query: Any, key: Any, allowed: Any = None, causal: Any = False, window: Any = None) -> Tensor:
-    """The mask of attention: 0 where a query may look, minus infinity elsewhere."""
 def soft_capped_attention(
     query: Any, key: Any, value: Any, bias: Any = None, soft_cap: Any = 50.0, scale: Any = None,
 ) -> Tensor:
@@ -547,21 +453,15 @@ def selective_scan(x: Any, delta: Any, A: Any, B: Any, C: Any) -> Tensor:
     """Selective state space (Mamba): a linear recurrence whose step depends on what it reads."""
 def gated_delta_net(query: Any, key: Any, value: Any, decay: Any, rate: Any) -> Tensor:
     """Gated delta rule: linear attention over a memory that fades and is corrected."""
-def matrix_recurrence(matrices: Any, drive: Any, reverse: Any = False) -> Tensor:
-    """A linear recurrence of matrices, carried along the third axis from the end."""
 
 # Losses
 def mse(prediction: Any, target: Any) -> Tensor: """Mean squared error: the mean of squared differences."""
 def softmax_cross_entropy(logits: Any, target: Any) -> Tensor:
     """Cross-entropy of softmax and target probabilities, row by row, in nats."""
-def mean_class_cross_entropy(logits: Any, classes: Any) -> Tensor:
-    """Cross-entropy of softmax and target classes, averaged over the rows, in nats."""
 def binary_cross_entropy_with_logits(logits: Any, target: Any) -> Tensor:
     """Binary cross-entropy of the sigmoid of a score, entry by entry, in nats."""
 
 # Quantisation
-def fits(x: Any, scale: Any, zero_point: Any, low: Any, high: Any) -> Tensor:
-    """Whether a number is rounded to one between low and high, so that nothing of it is cut off."""
 def quantize(x: Any, scale: Any, zero_point: Any = 0, *, low: Any = -128, high: Any = 127, axis: Any = None) -> Tensor:
     """Quantisation: the nearest whole number of steps, from low to high, still as floats."""
 def dequantize(q: Any, scale: Any, zero_point: Any = 0, *, axis: Any = None) -> Tensor:

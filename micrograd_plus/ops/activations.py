@@ -15,18 +15,11 @@ def sigmoid(xp, x):
     """Logistic sigmoid: a smooth step from 0 to 1.
 
     σ(x) = 1 / (1 + exp(-x)), computed so that no exponential overflows.
-
-    Shapes: any -> the same.
     Args:
         x: real numbers, log-odds where the result is read as a probability.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.sigmoid([-1000.0, 0.0, 2.0])
-        tensor([0.        , 0.5       , 0.88079708])
-
-    See: torch.sigmoid; scipy.special.expit; CS231n notes, Neural Networks Part 1.
-    """
+    >>> mg.sigmoid([-1000.0, 0.0, 2.0])
+    tensor([0.        , 0.5       , 0.88079708])
+    See: torch.sigmoid; scipy.special.expit; CS231n notes, Neural Networks Part 1."""
     return xp.exp(xp.minimum(x, 0.0)) / (1 + xp.exp(xp.copysign(x, -1.0)))
 
 
@@ -35,18 +28,10 @@ def logsigmoid(xp, x):
     """Logarithm of the logistic sigmoid.
 
     log σ(x) = -log(1 + exp(-x)) = -softplus(-x). It stays finite where the sigmoid has rounded to 0.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex, boolean or not made of numbers.
-    Example:
-        >>> mg.logsigmoid([-3.0, 0.0, 3.0])
-        tensor([-3.04858735, -0.69314718, -0.04858735])
-
-    See: torch.nn.functional.logsigmoid; scipy.special.log_expit.
-    """
+    Raises: TypeError if x is complex, boolean or not numeric.
+    >>> mg.logsigmoid([-3.0, 0.0, 3.0])
+    tensor([-3.04858735, -0.69314718, -0.04858735])
+    See: torch.nn.functional.logsigmoid; scipy.special.log_expit."""
     return -xp.softplus(-x)
 
 
@@ -56,19 +41,10 @@ def softplus(xp, x):
 
     softplus(x) = log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)). The second form is the one computed: in it no
     exponential overflows.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.softplus([-1.0, 0.0, 1.0])
-        tensor([0.31326169, 0.69314718, 1.31326169])
-
+    >>> mg.softplus([-1.0, 0.0, 1.0])
+    tensor([0.31326169, 0.69314718, 1.31326169])
     See: torch.nn.functional.softplus; Dugas et al., Incorporating Second-Order Functional Knowledge for Better Option
-        Pricing, 2000.
-    """
+        Pricing, 2000."""
     return xp.maximum(x, 0.0) + xp.log1p(xp.exp(xp.copysign(x, -1.0)))
 
 
@@ -77,20 +53,11 @@ def relu(xp, x):
     """Rectified linear unit (ReLU): x where it is positive, else 0.
 
     relu(x) = max(x, 0). At the kink x = 0 the slope is 0, as in PyTorch.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.relu([-1.0, 0.0, 2.0]).tolist()
-        [0.0, 0.0, 2.0]
-        >>> mg.grad(mg.relu)(0.0).item()
-        0.0
-
-    See: torch.relu; Nair and Hinton, Rectified Linear Units Improve Restricted Boltzmann Machines, 2010.
-    """
+    >>> mg.relu([-1.0, 0.0, 2.0]).tolist()
+    [0.0, 0.0, 2.0]
+    >>> mg.grad(mg.relu)(0.0).item()
+    0.0
+    See: torch.relu; Nair and Hinton, Rectified Linear Units Improve Restricted Boltzmann Machines, 2010."""
     return xp.maximum(x, 0.0)
 
 
@@ -100,20 +67,13 @@ def leaky_relu(xp, x, *, slope=0.01):
     """Leaky ReLU: x where it is positive, else a little of it.
 
     leaky_relu(x) = x for x > 0, slope · x otherwise. At the kink x = 0 the slope is the small one, as in PyTorch.
-
-    Shapes: any -> the same.
     Args:
-        x: real numbers.
         slope: the slope of the negative side, a number; default 0.01.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers, or slope is no number.
-    Example:
-        >>> mg.leaky_relu([-2.0, 3.0], slope=0.1).tolist()
-        [-0.2, 3.0]
-
+    Raises: TypeError if x is complex or not numeric, or slope is not a number.
+    >>> mg.leaky_relu([-2.0, 3.0], slope=0.1).tolist()
+    [-0.2, 3.0]
     See: torch.nn.functional.leaky_relu; Maas, Hannun and Ng, Rectifier Nonlinearities Improve Neural Network Acoustic
-        Models, 2013.
-    """
+        Models, 2013."""
     return xp.where(x > 0, x, slope * x)
 
 
@@ -123,20 +83,13 @@ def elu(xp, x, *, alpha=1.0):
     """Exponential linear unit (ELU): x above 0, an exponential down to -alpha below.
 
     elu(x) = x for x > 0, alpha · (exp(x) - 1) otherwise. At x = 0 the slope is alpha: no kink where alpha is 1.
-
-    Shapes: any -> the same.
     Args:
-        x: real numbers.
         alpha: how far below 0 it goes, a number; default 1.0.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers, or alpha is no number.
-    Example:
-        >>> mg.elu([-1.0, 0.0, 2.0])
-        tensor([-0.63212056,  0.        ,  2.        ])
-
+    Raises: TypeError if x is complex or not numeric, or alpha is not a number.
+    >>> mg.elu([-1.0, 0.0, 2.0])
+    tensor([-0.63212056,  0.        ,  2.        ])
     See: torch.nn.functional.elu; Clevert, Unterthiner and Hochreiter, Fast and Accurate Deep Network Learning by
-        Exponential Linear Units (ELUs), 2015.
-    """
+        Exponential Linear Units (ELUs), 2015."""
     return xp.where(x > 0, x, alpha * xp.expm1(xp.minimum(x, 0.0)))
 
 
@@ -146,16 +99,8 @@ def selu(xp, x):
 
     selu(x) = λ · elu(x, alpha) with λ = 1.0507… and alpha = 1.6733…, the two numbers by which a standard normal x is
     mapped to mean 0 and variance 1. At x = 0 the slope is λ · alpha.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.selu([-1.0, 0.0, 1.0])
-        tensor([-1.11133074,  0.        ,  1.05070099])
-
+    >>> mg.selu([-1.0, 0.0, 1.0])
+    tensor([-1.11133074,  0.        ,  1.05070099])
     See: torch.nn.functional.selu; Klambauer, Unterthiner, Mayr and Hochreiter, Self-Normalizing Neural Networks, 2017.
     """
     return SELU_SCALE * xp.elu(x, alpha=SELU_ALPHA)
@@ -168,19 +113,12 @@ def celu(xp, x, *, alpha=1.0):
 
     celu(x) = x for x > 0, alpha · (exp(x / alpha) - 1) otherwise: stretched by alpha, the exponential meets the line
     with slope 1 at x = 0.
-
-    Shapes: any -> the same.
     Args:
-        x: real numbers.
         alpha: how far below 0 it goes, a positive number; default 1.0.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers, or alpha is no number.
-    Example:
-        >>> mg.celu([-1.0, 0.0, 2.0], alpha=2.0)
-        tensor([-0.78693868,  0.        ,  2.        ])
-
-    See: torch.nn.functional.celu; Barron, Continuously Differentiable Exponential Linear Units, 2017.
-    """
+    Raises: TypeError if x is complex or not numeric, or alpha is not a number.
+    >>> mg.celu([-1.0, 0.0, 2.0], alpha=2.0)
+    tensor([-0.78693868,  0.        ,  2.        ])
+    See: torch.nn.functional.celu; Barron, Continuously Differentiable Exponential Linear Units, 2017."""
     return xp.where(x > 0, x, alpha * xp.expm1(xp.minimum(x, 0.0) / alpha))
 
 
@@ -189,18 +127,9 @@ def relu6(xp, x):
     """ReLU that stops at 6.
 
     relu6(x) = min(max(x, 0), 6). At both kinks, 0 and 6, the slope is 0.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.relu6([-1.0, 3.0, 8.0]).tolist()
-        [0.0, 3.0, 6.0]
-
-    See: torch.nn.functional.relu6; Krizhevsky, Convolutional Deep Belief Networks on CIFAR-10, 2010.
-    """
+    >>> mg.relu6([-1.0, 3.0, 8.0]).tolist()
+    [0.0, 3.0, 6.0]
+    See: torch.nn.functional.relu6; Krizhevsky, Convolutional Deep Belief Networks on CIFAR-10, 2010."""
     return xp.minimum(xp.maximum(x, 0.0), 6.0)
 
 
@@ -210,20 +139,13 @@ def hardtanh(xp, x, *, low=-1.0, high=1.0):
 
     hardtanh(x) = min(max(x, low), high). At the bounds the slope is 0, as in PyTorch; at those of `clip` it is 1. Where
     low > high, the result is high.
-
-    Shapes: any -> the same.
     Args:
-        x: real numbers.
         low: the least result, a number; default -1.0.
         high: the largest result, a number; default 1.0.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers, or a bound is no number.
-    Example:
-        >>> mg.hardtanh([-3.0, 0.5, 3.0]).tolist()
-        [-1.0, 0.5, 1.0]
-
-    See: torch.nn.functional.hardtanh; Collobert, Large Scale Machine Learning, 2004.
-    """
+    Raises: TypeError if x is complex or not numeric, or a bound is not a number.
+    >>> mg.hardtanh([-3.0, 0.5, 3.0]).tolist()
+    [-1.0, 0.5, 1.0]
+    See: torch.nn.functional.hardtanh; Collobert, Large Scale Machine Learning, 2004."""
     return xp.minimum(xp.maximum(x, low), high)
 
 
@@ -232,18 +154,9 @@ def hardsigmoid(xp, x):
     """Hard sigmoid: the sigmoid in three straight pieces.
 
     hardsigmoid(x) = relu6(x + 3) / 6: 0 up to -3, 1 from 3 on, a line between. At both kinks the slope is 0.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.hardsigmoid([-4.0, 0.0, 4.0]).tolist()
-        [0.0, 0.5, 1.0]
-
-    See: torch.nn.functional.hardsigmoid; Howard et al., Searching for MobileNetV3, 2019.
-    """
+    >>> mg.hardsigmoid([-4.0, 0.0, 4.0]).tolist()
+    [0.0, 0.5, 1.0]
+    See: torch.nn.functional.hardsigmoid; Howard et al., Searching for MobileNetV3, 2019."""
     return xp.relu6(x + 3) / 6
 
 
@@ -252,18 +165,9 @@ def hardswish(xp, x):
     """Hard swish: x times its hard sigmoid.
 
     hardswish(x) = x · relu6(x + 3) / 6: 0 up to -3, x from 3 on. At the kink -3 the slope is 0, at the kink 3 it is 1.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.hardswish([-1.5, 1.5, 4.0]).tolist()
-        [-0.375, 1.125, 4.0]
-
-    See: torch.nn.functional.hardswish; Howard et al., Searching for MobileNetV3, 2019.
-    """
+    >>> mg.hardswish([-1.5, 1.5, 4.0]).tolist()
+    [-0.375, 1.125, 4.0]
+    See: torch.nn.functional.hardswish; Howard et al., Searching for MobileNetV3, 2019."""
     return x * xp.hardsigmoid(x)
 
 
@@ -273,19 +177,10 @@ def softsign(xp, x):
     """Softsign: a smooth step from -1 to 1 with long tails.
 
     softsign(x) = x / (1 + |x|). It nears its bounds as 1 / |x|, where tanh does so exponentially.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.softsign([-1.0, 0.0, 4.0]).tolist()
-        [-0.5, 0.0, 0.8]
-
+    >>> mg.softsign([-1.0, 0.0, 4.0]).tolist()
+    [-0.5, 0.0, 0.8]
     See: torch.nn.functional.softsign; Glorot and Bengio, Understanding the Difficulty of Training Deep Feedforward
-        Neural Networks, 2010.
-    """
+        Neural Networks, 2010."""
     return x / (1 + abs(x))
 
 
@@ -294,18 +189,9 @@ def mish(xp, x):
     """Mish: x times the tanh of its softplus.
 
     mish(x) = x · tanh(log(1 + exp(x))). Smooth everywhere; it dips to about -0.31 before it levels off at 0.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.mish([-1.0, 0.0, 2.0])
-        tensor([-0.30340146,  0.        ,  1.94395896])
-
-    See: torch.nn.functional.mish; Misra, Mish: A Self Regularized Non-Monotonic Activation Function, 2019.
-    """
+    >>> mg.mish([-1.0, 0.0, 2.0])
+    tensor([-0.30340146,  0.        ,  1.94395896])
+    See: torch.nn.functional.mish; Misra, Mish: A Self Regularized Non-Monotonic Activation Function, 2019."""
     return x * xp.tanh(xp.softplus(x))
 
 
@@ -321,18 +207,9 @@ def silu(xp, x):
     """Sigmoid linear unit (SiLU, also called swish): x times its sigmoid.
 
     silu(x) = x · σ(x) = x / (1 + exp(-x)). Smooth everywhere; it dips to about -0.28 before it levels off at 0.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.silu([-1.0, 0.0, 2.0])
-        tensor([-0.26894142,  0.        ,  1.76159416])
-
-    See: torch.nn.functional.silu; Ramachandran, Zoph and Le, Searching for Activation Functions, 2017.
-    """
+    >>> mg.silu([-1.0, 0.0, 2.0])
+    tensor([-0.26894142,  0.        ,  1.76159416])
+    See: torch.nn.functional.silu; Ramachandran, Zoph and Le, Searching for Activation Functions, 2017."""
     return x * xp.sigmoid(x)
 
 
@@ -343,42 +220,26 @@ def _(xp, x):
     return share + x * (1 - share) * share
 
 
-@elementwise(x=lambda xp, x: 0.5 * xp.erfc(-x * ROOT_HALF) + x * xp.exp(-0.5 * x * x) / sqrt(2 * pi))
+@elementwise(x=lambda xp, x: 0.5 * xp.erfc(-x * ROOT_HALF) + x * xp.exp(-0.5 * x * x) / sqrt(2 * pi), public=False)
 def gelu_erf(xp, x):
     """Gaussian error linear unit (GELU): x times the share of a bell curve below x.
 
     gelu(x) = x · Φ(x) = x · erfc(-x / √2) / 2, where Φ is the distribution function of a standard normal.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex, boolean or not made of numbers.
-    Example:
-        >>> mg.gelu_erf([-1.0, 0.0, 2.0])
-        tensor([-0.15865525,  0.        ,  1.95449974])
-
-    See: torch.nn.functional.gelu; Hendrycks and Gimpel, Gaussian Error Linear Units (GELUs), 2016.
-    """
+    Raises: TypeError if x is complex, boolean or not numeric.
+    >>> mg.ops.gelu_erf([-1.0, 0.0, 2.0])
+    tensor([-0.15865525,  0.        ,  1.95449974])
+    See: torch.nn.functional.gelu; Hendrycks and Gimpel, Gaussian Error Linear Units (GELUs), 2016."""
     return 0.5 * x * xp.erfc(-x * ROOT_HALF)
 
 
-@elementwise()
+@elementwise(public=False)
 @real_only
 def gelu_tanh(xp, x):
     """Gaussian error linear unit (GELU), with its bell curve approximated by a tanh.
 
     gelu(x) ≈ x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))).
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.gelu_tanh([-1.0, 0.0, 2.0])
-        tensor([-0.15880801,  0.        ,  1.95459769])
-
+    >>> mg.ops.gelu_tanh([-1.0, 0.0, 2.0])
+    tensor([-0.15880801,  0.        ,  1.95459769])
     See: torch.nn.functional.gelu(approximate="tanh"); Hendrycks and Gimpel, Gaussian Error Linear Units (GELUs), 2016.
     """
     return 0.5 * x * (1 + xp.tanh(ROOT_TWO_OVER_PI * (x + 0.044715 * x * x * x)))
@@ -398,21 +259,17 @@ def gelu(x, approximate="none"):
     gelu(x) = x · Φ(x), where Φ is the distribution function of the standard normal distribution; approximated,
     x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))). The two differ by up to 5e-4, and so do their slopes: a rule belongs
     to one of them, so they are two operations, `gelu_erf` and `gelu_tanh`.
-
     Shapes: any -> the same.
     Args:
         x: real numbers.
         approximate: "none" (exact, the default) or "tanh".
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: ValueError where approximate is neither; TypeError where x is not numbers, or complex in the exact form.
-    Example:
-        >>> mg.gelu([1.0, 2.0])
-        tensor([0.84134475, 1.95449974])
-        >>> mg.gelu([1.0, 2.0], approximate="tanh")
-        tensor([0.84119199, 1.95459769])
-
-    See: torch.nn.functional.gelu; Hendrycks and Gimpel, Gaussian Error Linear Units (GELUs), 2016.
-    """
+    Returns: a tensor of the dtype of x; float64 for integers.
+    Raises: ValueError if approximate is neither; TypeError if x is not numbers, or complex in the exact form.
+    >>> mg.gelu([1.0, 2.0])
+    tensor([0.84134475, 1.95449974])
+    >>> mg.gelu([1.0, 2.0], approximate="tanh")
+    tensor([0.84119199, 1.95459769])
+    See: torch.nn.functional.gelu; Hendrycks and Gimpel, Gaussian Error Linear Units (GELUs), 2016."""
     if approximate not in ("none", "tanh"):
         raise ValueError(f"gelu: approximate is 'none' (exact) or 'tanh', got {approximate!r}")
     return gelu_erf(x) if approximate == "none" else gelu_tanh(x)

@@ -7,7 +7,7 @@ from math import inf
 
 from ..core.composite import composite
 from ..core.define import elementwise, linear, mask, real_only, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .comparisons import less, logical_and, not_equal
 
 
@@ -16,18 +16,11 @@ def negative(xp, x):
     """Negation: the number with the other sign.
 
     negative(x) = -x, entry by entry; `-x` of a tensor.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is boolean or not made of numbers.
-    Example:
-        >>> mg.negative([1.0, -2.0]).tolist()
-        [-1.0, 2.0]
-
-    See: numpy.negative; torch.neg.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: TypeError if x is boolean or not numeric.
+    >>> mg.negative([1.0, -2.0]).tolist()
+    [-1.0, 2.0]
+    See: numpy.negative; torch.neg."""
     return -x
 
 
@@ -36,18 +29,11 @@ def positive(xp, x):
     """Unary plus: the number itself.
 
     positive(x) = +x, a node of its own in the graph; `+x` of a tensor.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is boolean or not made of numbers.
-    Example:
-        >>> mg.positive([1.0, -2.0]).tolist()
-        [1.0, -2.0]
-
-    See: numpy.positive; torch.positive.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: TypeError if x is boolean or not numeric.
+    >>> mg.positive([1.0, -2.0]).tolist()
+    [1.0, -2.0]
+    See: numpy.positive; torch.positive."""
     return +x
 
 
@@ -56,18 +42,10 @@ def add(xp, a, b):
     """Addition: the sum of two.
 
     add(a, b) = a + b, entry by entry.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real or complex numbers.
     Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is not made of numbers.
-    Example:
-        >>> mg.add([[1.0], [2.0]], [10.0, 20.0]).tolist()
-        [[11.0, 21.0], [12.0, 22.0]]
-
-    See: numpy.add; torch.add; CS231n notes, Backpropagation, Patterns in backward flow.
-    """
+    >>> mg.add([[1.0], [2.0]], [10.0, 20.0]).tolist()
+    [[11.0, 21.0], [12.0, 22.0]]
+    See: numpy.add; torch.add; CS231n notes, Backpropagation, Patterns in backward flow."""
     return a + b
 
 
@@ -76,19 +54,11 @@ def subtract(xp, a, b):
     """Subtraction: the first less the second.
 
     subtract(a, b) = a - b, entry by entry.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real or complex numbers.
     Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where both are boolean, or one is not made of
-        numbers.
-    Example:
-        >>> mg.subtract([5.0, 7.0], 2.0).tolist()
-        [3.0, 5.0]
-
-    See: numpy.subtract; torch.sub.
-    """
+    Raises: ValueError if the shapes do not broadcast; TypeError if both are boolean, or one is not numeric.
+    >>> mg.subtract([5.0, 7.0], 2.0).tolist()
+    [3.0, 5.0]
+    See: numpy.subtract; torch.sub."""
     return a - b
 
 
@@ -97,18 +67,10 @@ def multiply(xp, a, b):
     """Multiplication: the product of two, entry by entry.
 
     multiply(a, b) = a · b. The product of matrices is `matmul`.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real or complex numbers.
     Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is not made of numbers.
-    Example:
-        >>> mg.multiply([2.0, 3.0], [5.0, 7.0]).tolist()
-        [10.0, 21.0]
-
-    See: numpy.multiply; torch.mul; CS231n notes, Backpropagation, Patterns in backward flow.
-    """
+    >>> mg.multiply([2.0, 3.0], [5.0, 7.0]).tolist()
+    [10.0, 21.0]
+    See: numpy.multiply; torch.mul; CS231n notes, Backpropagation, Patterns in backward flow."""
     return a * b
 
 
@@ -118,19 +80,13 @@ def floor_divide(xp, a, b):
     """Floor division: how often the divisor fits, as a whole number.
 
     floor_divide(a, b) = ⌊a / b⌋, as // in Python. It moves in steps, so its slope is 0 by either.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
     Args:
         a: dividend, real numbers.
         b: divisor, real numbers.
     Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
-    Example:
-        >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
-        [3.0, -4.0]
-
-    See: numpy.floor_divide; torch.floor_divide.
-    """
+    >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
+    [3.0, -4.0]
+    See: numpy.floor_divide; torch.floor_divide."""
     return xp.floor_divide(a, b)
 
 
@@ -141,29 +97,24 @@ def _divide(xp, a, b):
 
 
 @wraps_op(_divide)
-@names_itself
+@prefixes_errors
 def divide(a, b, *, rounding_mode=None):
     """Division: the quotient of two.
 
     divide(a, b) = a / b, entry by entry, of whole numbers too. Divided by 0 it is inf or nan, with NumPy's warning.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
     Args:
         a: numerator, real or complex numbers.
         b: denominator, real or complex numbers.
-        rounding_mode: None (default) for the quotient itself; "floor" for a // b, "trunc" for the whole part. Rounded,
-            it moves in steps, and its slope is 0.
-    Returns: a tensor of the dtype that a and b promote to; float64 for the quotient of whole numbers.
-    Raises: ValueError where the shapes do not broadcast, or for another rounding_mode; TypeError where a or b is not
-        made of numbers.
-    Example:
-        >>> mg.divide([1, 3], [2, 4]).tolist()
-        [0.5, 0.75]
-        >>> mg.divide([7.0, -7.0], 2.0, rounding_mode="trunc").tolist()
-        [3.0, -3.0]
-
-    See: numpy.divide; torch.div.
-    """
+        rounding_mode: None (default) for the quotient itself; "floor" for a // b, "trunc" for the whole part.
+            Rounded, it moves in steps, and its slope is 0.
+    Returns: a tensor of the dtype that a and b promote to; float64 for the quotient of integers.
+    Raises: ValueError if the shapes do not broadcast, or for another rounding_mode; TypeError if an input is not
+        numeric.
+    >>> mg.divide([1, 3], [2, 4]).tolist()
+    [0.5, 0.75]
+    >>> mg.divide([7.0, -7.0], 2.0, rounding_mode="trunc").tolist()
+    [3.0, -3.0]
+    See: numpy.divide; torch.div."""
     if rounding_mode is None:
         return _divide(a, b)
     if rounding_mode not in ("floor", "trunc"):
@@ -188,19 +139,12 @@ def power(xp, base, exponent):
     exponent there would say 0 times infinity at base 0. As an exponent of at least 0 moves, a base of 0 stays 0. A
     negative base has a value only at whole exponents, and no slope between: elsewhere the result is nan, and the
     gradient of the exponent is nan everywhere. Given as a complex number, such as -2 + 0j, it has both.
-
-    Shapes: base, exponent of shapes that broadcast -> the broadcast shape.
-    Args:
-        base, exponent: real or complex numbers.
     Returns: a tensor of the dtype that base and exponent promote to.
-    Raises: ValueError where the shapes do not broadcast, or whole numbers meet a negative whole exponent; TypeError
-        where an input is not made of numbers.
-    Example:
-        >>> mg.power([2.0, 3.0, 9.0], [3.0, 2.0, 0.5]).tolist()
-        [8.0, 9.0, 3.0]
-
-    See: numpy.power; torch.pow.
-    """
+    Raises: ValueError if the shapes do not broadcast, or integers meet a negative whole exponent; TypeError if an input
+        is not numeric.
+    >>> mg.power([2.0, 3.0, 9.0], [3.0, 2.0, 0.5]).tolist()
+    [8.0, 9.0, 3.0]
+    See: numpy.power; torch.pow."""
     return xp.power(base, exponent)
 
 
@@ -209,18 +153,10 @@ def square(xp, x):
     """Square: a number times itself.
 
     square(x) = x · x; of a complex number not the square of its length.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.square([-2.0, 3.0]).tolist()
-        [4.0, 9.0]
-
-    See: numpy.square; torch.square.
-    """
+    Returns: a tensor of the dtype of x.
+    >>> mg.square([-2.0, 3.0]).tolist()
+    [4.0, 9.0]
+    See: numpy.square; torch.square."""
     return x * x
 
 
@@ -229,18 +165,9 @@ def reciprocal(xp, x):
     """Reciprocal: one over a number.
 
     reciprocal(x) = 1 / x, also of whole numbers; inf at 0, with NumPy's warning.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.reciprocal([2, 4]).tolist()
-        [0.5, 0.25]
-
-    See: numpy.reciprocal (which cuts off the fraction of whole numbers); torch.reciprocal.
-    """
+    >>> mg.reciprocal([2, 4]).tolist()
+    [0.5, 0.25]
+    See: numpy.reciprocal (which cuts off the fraction of whole numbers); torch.reciprocal."""
     return 1 / x
 
 
@@ -249,20 +176,12 @@ def absolute(xp, x):
     """Absolute value: the distance from 0.
 
     absolute(x) = |x|; of a complex number its length √(re² + im²). At 0 itself the slope is 0, as in PyTorch.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x; real for complex numbers.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.abs([-2.0, 3.0]).tolist()
-        [2.0, 3.0]
-        >>> mg.abs(3 + 4j).item()
-        5.0
-
-    See: numpy.absolute; torch.abs.
-    """
+    Returns: a tensor of the dtype of x; real for complex numbers.
+    >>> mg.abs([-2.0, 3.0]).tolist()
+    [2.0, 3.0]
+    >>> mg.abs(3 + 4j).item()
+    5.0
+    See: numpy.absolute; torch.abs."""
     return abs(x)
 
 
@@ -272,19 +191,12 @@ def copysign(xp, a, b):
 
     copysign(a, b) = |a| with the sign of b, in which -0.0 is negative. Nothing small happens as b moves, so it receives
     nothing; at a = 0 the slope is 0, as in PyTorch.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
     Args:
         a: real numbers, of which the size counts.
         b: real numbers, of which the sign counts.
-    Returns: a tensor of the dtype that a and b promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is complex or not made of numbers.
-    Example:
-        >>> mg.copysign([3.0, -3.0], [-1.0, 1.0]).tolist()
-        [-3.0, 3.0]
-
-    See: numpy.copysign; torch.copysign.
-    """
+    >>> mg.copysign([3.0, -3.0], [-1.0, 1.0]).tolist()
+    [-3.0, 3.0]
+    See: numpy.copysign; torch.copysign."""
     return xp.copysign(a, b)
 
 
@@ -294,19 +206,13 @@ def fmod(xp, a, b):
 
     fmod(a, b) = a - b · trunc(a / b), as % in C. The slope by b is minus the whole number of times that b fits. Where b
     is 0 it is nan, of whole numbers 0.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
     Args:
         a: dividend, real numbers.
         b: divisor, real numbers.
     Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is complex or not made of numbers.
-    Example:
-        >>> mg.fmod([-7.0, 7.0], [3.0, -3.0]).tolist()
-        [-1.0, 1.0]
-
-    See: numpy.fmod; torch.fmod.
-    """
+    >>> mg.fmod([-7.0, 7.0], [3.0, -3.0]).tolist()
+    [-1.0, 1.0]
+    See: numpy.fmod; torch.fmod."""
     return xp.fmod(a, b)
 
 
@@ -316,44 +222,31 @@ def remainder(xp, a, b):
 
     remainder(a, b) = a - b · floor(a / b), as % in Python and of tensors. The slope by b is minus the whole number of
     times that b fits. Where b is 0 it is nan, of whole numbers 0.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
     Args:
         a: dividend, real numbers.
         b: divisor, real numbers.
     Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is complex or not made of numbers.
-    Example:
-        >>> mg.remainder([-7.0, 7.0], [3.0, -3.0]).tolist()
-        [2.0, -2.0]
-
-    See: numpy.remainder; torch.remainder.
-    """
+    >>> mg.remainder([-7.0, 7.0], [3.0, -3.0]).tolist()
+    [2.0, -2.0]
+    See: numpy.remainder; torch.remainder."""
     return xp.remainder(a, b)
 
 mod = remainder
 
 
 @composite
-@elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1)
+@elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1, public=False)
 def affine(xp, x, scale, shift):
     """Affine map: the straight line scale · x + shift.
 
     affine(x, scale, shift) = scale · x + shift, entry by entry, as one node of the graph.
-
-    Shapes: x, scale, shift of shapes that broadcast -> the broadcast shape.
     Args:
-        x: real or complex numbers.
         scale: the slope of the line.
         shift: its height at x = 0.
     Returns: a tensor of the dtype that the three promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers.
-    Example:
-        >>> mg.affine([1.0, 2.0], 10.0, 0.5).tolist()
-        [10.5, 20.5]
-
-    See: torch.addcmul(shift, x, scale).
-    """
+    >>> mg.ops.affine([1.0, 2.0], 10.0, 0.5).tolist()
+    [10.5, 20.5]
+    See: torch.addcmul(shift, x, scale)."""
     return scale * x + shift
 
 
@@ -363,20 +256,14 @@ def lerp(xp, start, end, weight):
     """Linear interpolation: the point between `start` (weight 0) and `end` (weight 1).
 
     lerp(start, end, weight) = start + weight · (end - start). A weight outside 0 to 1 goes on along the line.
-
-    Shapes: start, end, weight of shapes that broadcast -> the broadcast shape.
     Args:
-        start, end: real or complex numbers.
         weight: the share of `end`, numbers.
     Returns: a tensor of the dtype that the three promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers, or start and
-        end are boolean.
-    Example:
-        >>> mg.lerp(0.0, 10.0, [0.0, 0.25, 1.0]).tolist()
-        [0.0, 2.5, 10.0]
-
-    See: torch.lerp.
-    """
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or start and end are
+        boolean.
+    >>> mg.lerp(0.0, 10.0, [0.0, 0.25, 1.0]).tolist()
+    [0.0, 2.5, 10.0]
+    See: torch.lerp."""
     return start + weight * (end - start)
 
 
@@ -386,20 +273,12 @@ def addcmul(xp, x, a, b, *, value=1.0):
     """Multiply and add: a product, times a fixed factor, added to x.
 
     addcmul(x, a, b) = x + value · a · b, entry by entry, as one node of the graph.
-
-    Shapes: x, a, b of shapes that broadcast -> the broadcast shape.
     Args:
-        x, a, b: real or complex numbers.
         value: the factor, a number that receives no gradient; default 1.0.
-    Returns: a tensor of the dtype that the three promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers, or value is
-        no number.
-    Example:
-        >>> mg.addcmul([1.0, 2.0], [3.0, 4.0], [5.0, 6.0], value=0.5).tolist()
-        [8.5, 14.0]
-
-    See: torch.addcmul.
-    """
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or value is not a number.
+    >>> mg.addcmul([1.0, 2.0], [3.0, 4.0], [5.0, 6.0], value=0.5).tolist()
+    [8.5, 14.0]
+    See: torch.addcmul."""
     return x + value * a * b
 
 
@@ -410,20 +289,12 @@ def maximum(xp, a, b):
 
     maximum(a, b) = a where a > b, else b; where either is nan, nan. At a tie both could move the result, and each
     receives half, as in PyTorch and JAX.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real numbers.
     Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is complex or not made of numbers.
-    Example:
-        >>> mg.maximum([1.0, 5.0], [3.0, 2.0]).tolist()
-        [3.0, 5.0]
-        >>> mg.grad(mg.maximum)(1.0, 1.0).item()
-        0.5
-
-    See: numpy.maximum; torch.maximum; `mg.max` for the largest along an axis.
-    """
+    >>> mg.maximum([1.0, 5.0], [3.0, 2.0]).tolist()
+    [3.0, 5.0]
+    >>> mg.grad(mg.maximum)(1.0, 1.0).item()
+    0.5
+    See: numpy.maximum; torch.maximum; `mg.max` for the largest along an axis."""
     return xp.maximum(a, b)
 
 
@@ -434,18 +305,10 @@ def minimum(xp, a, b):
 
     minimum(a, b) = a where a < b, else b; where either is nan, nan. At a tie both could move the result, and each
     receives half, as in PyTorch and JAX.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real numbers.
     Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is complex or not made of numbers.
-    Example:
-        >>> mg.minimum([1.0, 5.0], [3.0, 2.0]).tolist()
-        [1.0, 2.0]
-
-    See: numpy.minimum; torch.minimum; `mg.min` for the smallest along an axis.
-    """
+    >>> mg.minimum([1.0, 5.0], [3.0, 2.0]).tolist()
+    [1.0, 2.0]
+    See: numpy.minimum; torch.minimum; `mg.min` for the smallest along an axis."""
     return xp.minimum(a, b)
 
 
@@ -460,22 +323,15 @@ def clip(xp, x, min=None, max=None):
 
     clip(x) = min(max(x, lower), upper), so the result is `max` where the bounds are the wrong way round. At a bound
     itself the gradient passes to x, as in PyTorch; beyond it, to the bound.
-
-    Shapes: x, min, max of shapes that broadcast -> the broadcast shape.
     Args:
-        x: real numbers.
         min: lower bound, real numbers; None, the default, for none.
         max: upper bound, real numbers; None, the default, for none.
     Returns: a tensor of the dtype that the three promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where an input is complex or not made of numbers.
-    Example:
-        >>> mg.clip([-2.0, 0.5, 3.0], 0.0, 1.0).tolist()
-        [0.0, 0.5, 1.0]
-        >>> mg.grad(mg.clip)(1.0, 0.0, 1.0).item()
-        1.0
-
-    See: numpy.clip; torch.clamp.
-    """
+    >>> mg.clip([-2.0, 0.5, 3.0], 0.0, 1.0).tolist()
+    [0.0, 0.5, 1.0]
+    >>> mg.grad(mg.clip)(1.0, 0.0, 1.0).item()
+    1.0
+    See: numpy.clip; torch.clamp."""
     return xp.clip(x, min, max)
 
 
@@ -489,18 +345,13 @@ def where(xp, condition, a=None, b=None):
     What was not taken receives 0, whatever it holds; the condition receives nothing. That 0 times an infinite slope
     further back is nan: mg.where(x > 0, mg.log(x), 0.0) has no gradient at 0. Make the argument safe first:
     mg.log(mg.where(x > 0, x, 1.0)).
-
     Shapes: condition, a, b of shapes that broadcast -> the broadcast shape.
     Args:
         condition: booleans, or numbers of which all but 0 hold.
         a, b: real or complex numbers; both must be given.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers, or a or b is
-        missing: the places where a condition holds are mg.nonzero(condition).
-    Example:
-        >>> mg.where([True, False], [1.0, 2.0], 0.0).tolist()
-        [1.0, 0.0]
-
-    See: numpy.where; torch.where.
-    """
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or a or b is missing: the
+        places where a condition holds are mg.nonzero(condition).
+    >>> mg.where([True, False], [1.0, 2.0], 0.0).tolist()
+    [1.0, 0.0]
+    See: numpy.where; torch.where."""
     return xp.where(condition, a, b)

@@ -10,18 +10,10 @@ def real(xp, x):
     """Real part of a complex number.
 
     real(a + bi) = a; a real number is its own.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
     Returns: a tensor of the shape of x, in the real dtype of its parts.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.real([1 + 2j, 3.0]).tolist()
-        [1.0, 3.0]
-
-    See: numpy.real; torch.real.
-    """
+    >>> mg.real([1 + 2j, 3.0]).tolist()
+    [1.0, 3.0]
+    See: numpy.real; torch.real."""
     return xp.real(x)
 
 
@@ -30,18 +22,10 @@ def imag(xp, x):
     """Imaginary part of a complex number.
 
     imag(a + bi) = b; of a real number 0. A step along i is a step of the result.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
     Returns: a tensor of the shape of x, in the real dtype of its parts.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.imag([1 + 2j, 3.0]).tolist()
-        [2.0, 0.0]
-
-    See: numpy.imag; torch.imag.
-    """
+    >>> mg.imag([1 + 2j, 3.0]).tolist()
+    [2.0, 0.0]
+    See: numpy.imag; torch.imag."""
     return xp.imag(x)
 
 
@@ -50,18 +34,9 @@ def conj(xp, x):
     """Complex conjugate: the mirror image in the real axis.
 
     conj(a + bi) = a - bi; a real number is its own.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.conj([1 + 2j, 3.0]).tolist()
-        [(1-2j), (3-0j)]
-
-    See: numpy.conjugate; torch.conj.
-    """
+    >>> mg.conj([1 + 2j, 3.0]).tolist()
+    [(1-2j), (3-0j)]
+    See: numpy.conjugate; torch.conj."""
     return xp.conj(x)
 
 conjugate = conj
@@ -72,18 +47,10 @@ def angle(xp, x):
     """Angle of a complex number in radians.
 
     angle(a + bi) = arctan2(b, a), from -π to π: 0 of a positive number, π of a negative one. At 0 the slope is 0.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape of x, in the real dtype of its parts; float64 for whole numbers.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.angle([1j, -1.0])
-        tensor([1.57079633, 3.14159265])
-
-    See: numpy.angle; torch.angle.
-    """
+    Returns: a tensor of the shape of x, in the real dtype of its parts; float64 for integers.
+    >>> mg.angle([1j, -1.0])
+    tensor([1.57079633, 3.14159265])
+    See: numpy.angle; torch.angle."""
     return xp.angle(x)
 
 

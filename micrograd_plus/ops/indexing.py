@@ -2,11 +2,11 @@
 
 from ..backends.shapes import corner, ndim, shape
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import maximum, where
 from .casts import stop_gradient
 from .comparisons import equal, isfinite, logical_or, not_equal
-from .reductions import top
+from .reductions import finite_max
 from .scans import argsort, cummax, cumsum
 from .shape import broadcast_to, getitem, roll
 
@@ -16,43 +16,32 @@ def take(xp, x, indices, *, axis=None):
     """Entries (or slices) looked up by their indices along one axis.
 
     An entry that is looked up twice receives both gradients.
-
     Shapes: x (2, 3, 4), indices (k), axis=1 -> (2, k, 4); indices (j, k) -> (2, j, k, 4).
     Args:
-        x: numbers.
-        indices: whole numbers from -n to n - 1, n being the length of the axis.
-        axis: the axis to look along; None (default) for all entries in one row.
-    Returns: a tensor of x's dtype.
-    Raises: IndexError for an index or an axis that x has not; TypeError for indices that are no whole numbers.
-    Example:
-        >>> mg.take([10.0, 20.0, 30.0], [2, 0, 0]).tolist()
-        [30.0, 10.0, 10.0]
-
-    See: numpy.take, torch.index_select.
-    """
+        indices: integers from -n to n - 1, n being the length of the axis.
+    Returns: a tensor of the dtype of x.
+    Raises: IndexError for an index or an axis that x has not; TypeError for indices that are not integers.
+    >>> mg.take([10.0, 20.0, 30.0], [2, 0, 0]).tolist()
+    [30.0, 10.0, 10.0]
+    See: numpy.take, torch.index_select."""
     return xp.take(x, indices, axis=axis)
 
 
-@linear(x=lambda xp, upstream, indices, axis: xp.take(upstream, indices, axis=axis))
+@linear(x=lambda xp, upstream, indices, axis: xp.take(upstream, indices, axis=axis), public=False)
 def put_take(xp, x, indices, *, shape, axis=None):
     """Zeros with slices of x added at their indices along an axis: the transpose of `take`.
 
     Shapes: x has that of what `take` picks of an array of `shape`.
     Args:
-        x: numbers.
         indices: as given to `take`; they may repeat.
-        shape: the shape of the result.
         axis: as given to `take`; None by default.
-    Returns: a tensor of that shape and of x's dtype.
-    Raises: ValueError where x does not have the shape of what is picked; IndexError for an index or an axis that
-        `shape` has not.
-    Example:
-        >>> mg.put_take([1.0, 2.0, 3.0], [2, 0, 0], shape=(3,)).tolist()
-        [5.0, 0.0, 1.0]
-
-    See: mg.take, torch.Tensor.index_add_.
-    """
-    picked = xp.take(xp.zeros_beside(x, shape), indices, axis=axis)
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if x does not have the shape of what is picked; IndexError for an index or an axis that `shape`
+        has not.
+    >>> mg.ops.put_take([1.0, 2.0, 3.0], [2, 0, 0], shape=(3,)).tolist()
+    [5.0, 0.0, 1.0]
+    See: mg.take, torch.Tensor.index_add_."""
+    picked = xp.take(xp.new_zeros(x, shape), indices, axis=axis)
     return xp.put_take(xp.shaped_like(x, picked), indices, shape=shape, axis=axis)
 
 
@@ -63,46 +52,35 @@ def take_along_axis(xp, x, indices, *, axis=-1):
     """For each place of `indices`, the entry of x at that index along the axis (torch's gather).
 
     For two axes and axis=1: out[i, j] = x[i, indices[i, j]]. An entry that is looked up twice receives both gradients.
-
     Shapes: x (m, n), indices (m, k), axis=1 -> (m, k).
     Args:
-        x: numbers.
-        indices: whole numbers, with as many axes as x; its other lengths are those of x, or 1.
+        indices: integers, with as many axes as x; its other lengths are those of x, or 1.
         axis: the axis to look along, the last by default; None for all entries in one row.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where `indices` has more or fewer axes than x; IndexError for an index or an axis that x has not,
-        or for indices that are no whole numbers.
-    Example:
-        >>> mg.take_along_axis([[1.0, 2.0], [3.0, 4.0]], [[1], [0]], axis=1).tolist()
-        [[2.0], [3.0]]
-
-    See: numpy.take_along_axis, torch.gather.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if `indices` has more or fewer axes than x; IndexError for an index or an axis that x has not, or
+        for indices that are not integers.
+    >>> mg.take_along_axis([[1.0, 2.0], [3.0, 4.0]], [[1], [0]], axis=1).tolist()
+    [[2.0], [3.0]]
+    See: numpy.take_along_axis, torch.gather."""
     return xp.take_along_axis(x, indices, axis)
 
 
-@linear(x=lambda xp, upstream, indices, axis: xp.take_along_axis(upstream, indices, axis=axis))
+@linear(x=lambda xp, upstream, indices, axis: xp.take_along_axis(upstream, indices, axis=axis), public=False)
 def put_along_axis_add(xp, x, indices, *, shape, axis=-1):
     """Zeros with entries of x added at their indices: the transpose of `take_along_axis`.
 
     For two axes and axis=1: out[i, indices[i, j]] += x[i, j].
-
     Shapes: x has that of what `take_along_axis` picks of an array of `shape`.
     Args:
-        x: numbers.
         indices: as given to `take_along_axis`; they may repeat.
-        shape: the shape of the result.
         axis: as given to `take_along_axis`; the last by default.
-    Returns: a tensor of that shape and of x's dtype.
-    Raises: ValueError where x does not have the shape of what is picked; IndexError for an index or an axis that
-        `shape` has not.
-    Example:
-        >>> mg.put_along_axis_add([[1.0, 2.0]], [[2, 2]], shape=(1, 3), axis=1).tolist()
-        [[0.0, 0.0, 3.0]]
-
-    See: numpy.put_along_axis, which overwrites; torch.Tensor.scatter_add_.
-    """
-    picked = xp.take_along_axis(xp.zeros_beside(x, shape), indices, axis=axis)
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if x does not have the shape of what is picked; IndexError for an index or an axis that `shape`
+        has not.
+    >>> mg.ops.put_along_axis_add([[1.0, 2.0]], [[2, 2]], shape=(1, 3), axis=1).tolist()
+    [[0.0, 0.0, 3.0]]
+    See: numpy.put_along_axis, which overwrites; torch.Tensor.scatter_add_."""
+    picked = xp.take_along_axis(xp.new_zeros(x, shape), indices, axis=axis)
     return xp.put_along_axis_add(xp.shaped_like(x, picked), indices, shape=shape, axis=axis)
 
 
@@ -122,54 +100,47 @@ def scatter_add(x, axis, index, src):
     """An array with entries of another added at their indices along an axis.
 
     For two axes and axis=1: out = x, then out[i, index[i, j]] += src[i, j]. Indices may repeat.
-
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n).
     Args:
         x: numbers to add to; they are not changed.
         axis: the axis along which `index` counts.
-        index: whole numbers, one for each entry of `src`.
+        index: integers, one for each entry of `src`.
         src: what is added.
     Returns: a tensor of the shape of x, of the dtype that holds x and src.
-    Raises: IndexError for an index or an axis that x has not, or an index that is no whole number; ValueError where
-        `src` does not have the shape of `index`.
-    Example:
-        >>> mg.scatter_add([0.0, 0.0, 0.0], 0, [2, 0, 2], [1.0, 2.0, 3.0]).tolist()
-        [2.0, 0.0, 4.0]
-
-    See: torch.scatter_add.
-    """
+    Raises: IndexError for an index or an axis that x has not, or an index that is not an integer; ValueError if `src`
+        does not have the shape of `index`.
+    >>> mg.scatter_add([0.0, 0.0, 0.0], 0, [2, 0, 2], [1.0, 2.0, 3.0]).tolist()
+    [2.0, 0.0, 4.0]
+    See: torch.scatter_add."""
     return _scatter_add(x, index, src, axis=axis)
 
 
 @linear(
-    x=lambda xp, upstream, index: xp.setitem(upstream, xp.zeros_beside(upstream, ()), index=index),
+    x=lambda xp, upstream, index: xp.setitem(upstream, xp.new_zeros(upstream, ()), index=index),
     values=lambda upstream, index: upstream[index],
+    public=False,
 )
 def setitem(xp, x, values, *, index):
     """Writing at an index, into a copy: `x[index] = values`, as a function.
 
     out = x, then out[index] = values. What is overwritten receives no gradient. `x[index] = values` itself calls this
     where a gradient is wanted.
-
     Shapes: values broadcast to what `index` picks of x: x (3, 4), index (0, slice(2)), values (2) or () -> (3, 4).
     Args:
         x: numbers; they are not changed.
         values: what is written.
-        index: whole numbers, slices, None, `...`, arrays of whole numbers, masks of True and False, or a tuple of them;
-            no place twice.
+        index: integers, slices, None, `...`, arrays of integers, masks of True and False, or a tuple of them; no
+            place twice.
     Returns: a tensor of the shape of x, of the dtype that holds x and values.
-    Raises: IndexError for a place that x has not; ValueError where `values` does not fit, or a place is named twice.
-    Example:
-        >>> mg.setitem([1.0, 2.0, 3.0], 9.0, index=slice(0, 2)).tolist()
-        [9.0, 9.0, 3.0]
-
-    See: torch.Tensor.index_put, jax.numpy.ndarray.at.
-    """
+    Raises: IndexError for a place that x has not; ValueError if `values` does not fit, or a place is named twice.
+    >>> mg.ops.setitem([1.0, 2.0, 3.0], 9.0, index=slice(0, 2)).tolist()
+    [9.0, 9.0, 3.0]
+    See: torch.Tensor.index_put, jax.numpy.ndarray.at."""
     return xp.setitem(x, values, index)
 
 
 @linear(
-    x=lambda xp, upstream, index, axis: xp.cleared(upstream, index, axis=axis),
+    x=lambda xp, upstream, index, axis: xp.zero_at(upstream, index, axis=axis),
     src=lambda xp, upstream, index, index_shape, axis: xp.take_along_axis(
         upstream[xp.corner(index_shape, axis)], index, axis=axis
     ),
@@ -180,75 +151,62 @@ def _scatter(xp, x, index, src, *, axis=-1):
 
 
 @wraps_op(_scatter)
-@names_itself
+@prefixes_errors
 def scatter(x, axis, index, src):
     """An array with entries of another written at their indices along an axis.
 
     For two axes and axis=1: out = x, then out[i, index[i, j]] = src[i, j]. What was written over receives nothing. An
     index that meets a place twice is refused: which of the two stays there is not determined.
-
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n); src may be a single number.
     Args:
         x: numbers to write over; they are not changed.
         axis: the axis along which `index` counts.
-        index: whole numbers, one for each entry of `src`.
+        index: integers, one for each entry of `src`.
         src: what is written.
     Returns: a tensor of the shape of x, of the dtype that holds x and src.
-    Raises: IndexError for an index or an axis that x has not, or an index that is no whole number; ValueError where
-        `src` does not have the shape of `index`, or a place is met twice.
-    Example:
-        >>> mg.scatter([0.0, 0.0, 0.0], 0, [2, 0], [1.0, 2.0]).tolist()
-        [2.0, 0.0, 1.0]
-
-    See: torch.scatter, numpy.put_along_axis.
-    """
+    Raises: IndexError for an index or an axis that x has not, or an index that is not an integer; ValueError if `src`
+        does not have the shape of `index`, or a place is met twice.
+    >>> mg.scatter([0.0, 0.0, 0.0], 0, [2, 0], [1.0, 2.0]).tolist()
+    [2.0, 0.0, 1.0]
+    See: torch.scatter, numpy.put_along_axis."""
     return _scatter(x, index, broadcast_to(src, shape(index)) if not ndim(src) else src, axis=axis)
 
 
-@linear(x=lambda xp, upstream, index, axis: xp.cleared(upstream, index, axis=axis))
-def cleared(xp, x, index, *, axis=-1):
+@linear(x=lambda xp, upstream, index, axis: xp.zero_at(upstream, index, axis=axis), public=False)
+def zero_at(xp, x, index, *, axis=-1):
     """An array with zeros at indices along an axis: what is left of it once others have been written there.
 
     Shapes: x (m, n), index (m, k), axis=1 -> (m, n).
     Args:
-        x: numbers.
-        index: whole numbers, with as many axes as x.
-        axis: the axis along which they count, the last by default.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: IndexError for an index or an axis that x has not; ValueError where index has other axes.
-    Example:
-        >>> mg.cleared([1.0, 2.0, 3.0], [2, 0]).tolist()
-        [0.0, 2.0, 0.0]
-
-    See: mg.scatter, whose rule it is.
-    """
-    return xp.cleared(x, index, axis=axis)
+        index: integers, with as many axes as x.
+    Returns: a tensor of the dtype of x.
+    Raises: IndexError for an index or an axis that x has not; ValueError if index has other axes.
+    >>> mg.ops.zero_at([1.0, 2.0, 3.0], [2, 0]).tolist()
+    [0.0, 2.0, 0.0]
+    See: mg.scatter, whose rule it is."""
+    return xp.zero_at(x, index, axis=axis)
 
 
-@names_itself
+@prefixes_errors
 def scatter_reduce(x, axis, index, src, reduce, include_self=True):
     """Entries of another array gathered at their indices along an axis: summed, multiplied, averaged, or the extreme.
 
     Where several are the extreme, they share the gradient equally.
-
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n).
     Args:
         x: numbers that count in themselves; they are not changed.
         axis: the axis along which `index` counts.
-        index: whole numbers, one for each entry of `src`; they may repeat.
+        index: integers, one for each entry of `src`; they may repeat.
         src: what is gathered.
         reduce: "sum", "prod", "mean", "amax" or "amin".
-        include_self: whether what x has at a place counts too (default); where nothing is gathered it stays
-            in either case.
+        include_self: whether what x has at a place counts too (default); where nothing is gathered it stays in
+            either case.
     Returns: a tensor of the shape of x, of the dtype that holds x and src.
     Raises: ValueError for another reduce, or where `src` does not have the shape of `index`; IndexError for an index or
         an axis that x has not.
-    Example:
-        >>> mg.scatter_reduce([0.0, 5.0], 0, [0, 0, 1], [1.0, 2.0, 3.0], "amax").tolist()
-        [2.0, 5.0]
-
-    See: torch.scatter_reduce.
-    """
+    >>> mg.scatter_reduce([0.0, 5.0], 0, [0, 0, 1], [1.0, 2.0, 3.0], "amax").tolist()
+    [2.0, 5.0]
+    See: torch.scatter_reduce."""
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise ValueError(f"reduce is 'sum', 'prod', 'mean', 'amax' or 'amin', got {reduce!r}")
     counts = scatter_add(0 * stop_gradient(x), axis, index, 0 * stop_gradient(src) + 1)
@@ -279,7 +237,7 @@ def _products(x, axis, index, src):
     no product is undone by a division, which a zero would spoil."""
     rounds = _earlier(index, axis)
     nothing = 0 * stop_gradient(x)
-    for number in range(int(top(rounds, axis=None).item()) + 1):
+    for number in range(int(finite_max(rounds, axis=None).item()) + 1):
         chosen = equal(rounds, number)
         met = scatter_add(nothing, axis, index, where(chosen, 1, 0))
         x = x * where(equal(met, 0), 1, scatter_add(nothing, axis, index, where(chosen, src, 0)))
@@ -300,28 +258,23 @@ def _corner(x, index, axis):
     return getitem(x, index=corner(shape(index), axis))
 
 
-@nondifferentiable
+@nondifferentiable(public=False)
 @real_only
 def scatter_extreme(xp, x, index, src, *, axis=-1, largest=True, include_self=True):
     """The largest or the smallest of the entries that are gathered at each place; its gradient is in `scatter_reduce`.
 
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n).
     Args:
-        x: real numbers.
-        index: whole numbers, one for each entry of `src`.
+        index: integers, one for each entry of `src`.
         src: what is gathered.
-        axis: the axis along which `index` counts, the last by default.
         largest: whether the largest (default) or the smallest.
         include_self: whether what x has at a place counts too; True by default.
     Returns: a tensor of the shape of x, without a graph.
-    Raises: IndexError for an index or an axis that x has not; ValueError where `src` does not have the shape of
-        `index`; TypeError where one is complex.
-    Example:
-        >>> mg.scatter_extreme([0.0, 5.0], [0, 0, 1], [1.0, 2.0, 3.0], axis=0).tolist()
-        [2.0, 5.0]
-
-    See: mg.scatter_reduce.
-    """
+    Raises: IndexError for an index or an axis that x has not; ValueError if `src` does not have the shape of `index`;
+        TypeError if an input is complex.
+    >>> mg.ops.scatter_extreme([0.0, 5.0], [0, 0, 1], [1.0, 2.0, 3.0], axis=0).tolist()
+    [2.0, 5.0]
+    See: mg.scatter_reduce."""
     return xp.scatter_extreme(x, index, src, axis, largest, include_self)
 
 
@@ -330,22 +283,18 @@ def embedding(xp, indices, weight, *, padding_idx=None):
     """Embedding: rows of a table looked up by index, one vector for each word.
 
     out[...] = weight[indices[...]]. A row that is used often receives the sum of what its uses receive.
-
     Shapes: indices (...), weight (V, D) -> (..., D).
     Args:
-        indices: whole numbers from 0 to V - 1; negative ones count from the end.
+        indices: integers from 0 to V - 1; negative ones count from the end.
         weight: the table, a row of D numbers for each of V words.
         padding_idx: the row that stands for no word and receives no gradient; None (default) for no such row.
     Returns: a tensor of weight's dtype.
-    Raises: IndexError for a row that the table has not; TypeError for indices that are no whole numbers; ValueError
-        where weight is no table of rows.
-    Example:
-        >>> mg.embedding([1, 0, 1], [[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]]
-
+    Raises: IndexError for a row that the table has not; TypeError for indices that are not integers; ValueError if
+        weight is no table of rows.
+    >>> mg.embedding([1, 0, 1], [[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]]
     See: torch.nn.functional.embedding; T. Mikolov et al., "Efficient estimation of word representations in vector
-        space", 2013.
-    """
+        space", 2013."""
     return xp.take(xp.as_table(weight), indices, axis=0)
 
 
@@ -364,16 +313,13 @@ def one_hot(xp, indices, *, num_classes):
 
     Shapes: indices (...), num_classes=C -> (..., C).
     Args:
-        indices: whole numbers from 0 to C - 1; negative ones count from the end.
-        num_classes: C, how many classes there are; at least 0.
+        indices: integers from 0 to C - 1; negative ones count from the end.
+        num_classes: C, the number of classes there are; at least 0.
     Returns: a tensor of int8, beside which any dtype stays as it is; without a graph.
     Raises: IndexError for a number that is not below C, or not whole; ValueError for a negative C.
-    Example:
-        >>> mg.one_hot([0, 2], 3).tolist()
-        [[1, 0, 0], [0, 0, 1]]
-
-    See: torch.nn.functional.one_hot, jax.nn.one_hot.
-    """
+    >>> mg.one_hot([0, 2], 3).tolist()
+    [[1, 0, 0], [0, 0, 1]]
+    See: torch.nn.functional.one_hot, jax.nn.one_hot."""
     return xp.one_hot(indices, num_classes)
 
 
@@ -383,18 +329,14 @@ def searchsorted(xp, a, v, *, side="left"):
     """Binary search: the index at which each value would be inserted into an ordered row.
 
     side="left": the first i with v ≤ a_i; side="right": the first i with v < a_i; n where there is none.
-
     Shapes: a (n), v any -> that of v.
     Args:
         a: real numbers in ascending order.
         v: the real numbers to insert.
         side: before ("left", default) or behind ("right") the entries that are equal.
     Returns: a tensor of int64, without a graph.
-    Raises: ValueError for another side, or an `a` of several axes; TypeError where one is complex.
-    Example:
-        >>> mg.searchsorted([1.0, 2.0, 2.0, 3.0], [2.0, 9.0]).tolist()
-        [1, 4]
-
-    See: numpy.searchsorted, torch.searchsorted.
-    """
+    Raises: ValueError for another side, or an `a` of several axes; TypeError if an input is complex.
+    >>> mg.searchsorted([1.0, 2.0, 2.0, 3.0], [2.0, 9.0]).tolist()
+    [1, 4]
+    See: numpy.searchsorted, torch.searchsorted."""
     return xp.searchsorted(a, v, side=side)

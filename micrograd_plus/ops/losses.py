@@ -8,20 +8,13 @@ def mse(xp, prediction, target):
     """Mean squared error: the mean of squared differences.
 
     (1 / n) * Σ_i (prediction_i - target_i)², over all n entries.
-
     Shapes: prediction and target any that broadcast -> ().
     Args:
-        prediction: numbers.
         target: numbers; it receives a gradient too.
-    Returns: a tensor of one number, of the common dtype; of whole numbers float64, and of no entries at all not a
-        number.
-    Raises: ValueError where the shapes do not broadcast.
-    Example:
-        >>> mg.mse([1.0, 2.0], [1.0, 4.0]).item()
-        2.0
-
-    See: torch.nn.functional.mse_loss.
-    """
+    Returns: a tensor of one number, of the common dtype; of integers float64, and of no entries at all not a number.
+    >>> mg.mse([1.0, 2.0], [1.0, 4.0]).item()
+    2.0
+    See: torch.nn.functional.mse_loss."""
     return xp.mean_square(prediction - target)
 
 
@@ -44,19 +37,15 @@ def softmax_cross_entropy(xp, logits, target):
     """Cross-entropy of softmax and target probabilities, row by row, in nats.
 
     -Σ_i target_i * log softmax(logits)_i along the last axis: minus the expected logarithm of the softmax.
-
     Shapes: logits (..., classes), target (..., classes) -> (...).
     Args:
         logits: scores, real numbers.
         target: probabilities, of the shape of logits; a sum other than 1 only weighs the row.
-    Returns: a tensor of one loss for each row, of the common dtype; of whole numbers, float64.
-    Raises: ValueError where the shapes differ, TypeError for complex numbers.
-    Example:
-        >>> mg.softmax_cross_entropy([[0.0, 0.0]], [[0.5, 0.5]]).round(4).tolist()
-        [0.6931]
-
-    See: torch.nn.functional.cross_entropy with probabilities; the notes on linear classification of CS231n.
-    """
+    Returns: a tensor of one loss for each row, of the common dtype; float64 for integers.
+    Raises: ValueError if the shapes differ, TypeError for complex numbers.
+    >>> mg.softmax_cross_entropy([[0.0, 0.0]], [[0.5, 0.5]]).round(4).tolist()
+    [0.6931]
+    See: torch.nn.functional.cross_entropy with probabilities; the notes on linear classification of CS231n."""
     log_weights = xp.log_softmax(logits, axis=-1)
     return -xp.sum(xp.shaped_like(target, logits) * log_weights, axis=-1), log_weights
 
@@ -74,27 +63,22 @@ def _(xp, upstream, log_weights):
     return -xp.expand_dims(upstream, -1) * log_weights
 
 
-@op(residuals=("weights",))
+@op(residuals=("weights",), public=False)
 def mean_class_cross_entropy(xp, logits, classes):
     """Cross-entropy of softmax and target classes, averaged over the rows, in nats.
 
     -(1 / n) * Σ_r log softmax(logits_r)_{class_r}, over n rows. The gradient of a row is its softmax, less 1 at the
     class, over n.
-
     Shapes: logits (rows, classes), classes (rows,) -> ().
     Args:
         logits: scores, real numbers.
-        classes: whole numbers, the right class of each row; negative ones count from the last. They receive no
-            gradient.
-    Returns: a tensor of one number, of the dtype of logits; of whole numbers, float64.
-    Raises: IndexError for a class that there is not, or that is no whole number. ValueError where the shapes do not fit
-        one another, TypeError for complex numbers.
-    Example:
-        >>> mg.mean_class_cross_entropy([[0.0, 0.0], [0.0, np.log(3.0)]], [0, 1]).round(4).item()
-        0.4904
-
-    See: torch.nn.functional.cross_entropy; the notes on linear classification of CS231n.
-    """
+        classes: integers, the right class of each row; negative ones count from the last. They receive no gradient.
+    Returns: a tensor of one number, of the dtype of logits; float64 for integers.
+    Raises: IndexError for a class that there is not, or that is not an integer. ValueError if the shapes do not match,
+        TypeError for complex numbers.
+    >>> mg.ops.mean_class_cross_entropy([[0.0, 0.0], [0.0, np.log(3.0)]], [0, 1]).round(4).item()
+    0.4904
+    See: torch.nn.functional.cross_entropy; the notes on linear classification of CS231n."""
     distance = logits - xp.stop_gradient(xp.max(logits, axis=-1, keepdims=True))
     e = xp.exp(distance)
     total = xp.sum(e, axis=-1, keepdims=True)
@@ -114,19 +98,15 @@ def binary_cross_entropy_with_logits(xp, logits, target):
 
     -(target * log σ(logits) + (1 - target) * log(1 - σ(logits))), with σ(s) = 1 / (1 + exp(-s)): what a score makes of
     a yes (1) or no (0). It is computed by softplus, safe for large scores of either sign.
-
     Shapes: logits and target any that broadcast -> the broadcast shape.
     Args:
         logits: scores, real numbers.
         target: 1 for yes, 0 for no, or a probability between them.
-    Returns: a tensor of the common dtype; of whole numbers, float64.
-    Raises: ValueError where the shapes do not broadcast, TypeError for complex numbers or True and False as scores.
-    Example:
-        >>> mg.binary_cross_entropy_with_logits([0.0, 1000.0, -1000.0], [1.0, 1.0, 1.0]).round(4).tolist()
-        [0.6931, 0.0, 1000.0]
-
-    See: torch.nn.functional.binary_cross_entropy_with_logits, which takes the mean.
-    """
+    Returns: a tensor of the common dtype; float64 for integers.
+    Raises: ValueError if the shapes do not broadcast, TypeError for complex numbers or True and False as scores.
+    >>> mg.binary_cross_entropy_with_logits([0.0, 1000.0, -1000.0], [1.0, 1.0, 1.0]).round(4).tolist()
+    [0.6931, 0.0, 1000.0]
+    See: torch.nn.functional.binary_cross_entropy_with_logits, which takes the mean."""
     return target * xp.softplus(-logits) + (1 - target) * xp.softplus(logits)
 
 

@@ -9,21 +9,15 @@ def softmax(xp, x, *, axis=-1):
 
     softmax(x)_i = exp(x_i) / Σ_j exp(x_j) along the axis, with the largest entry subtracted first, so that no
     exponential overflows. Of no entries it makes none.
-
-    Shapes: any -> the same.
     Args:
         x: scores, real numbers.
         axis: the axis, or axes, along which weights add up to 1; default -1.
-    Returns: a tensor of the shape and dtype of x; of whole numbers, float64.
-    Raises: TypeError for complex numbers or True and False. IndexError where there is no such axis.
-    Example:
-        >>> mg.softmax([0.0, np.log(3.0)]).round(6).tolist()
-        [0.25, 0.75]
-        >>> mg.softmax([1000.0, 1000.0]).tolist()
-        [0.5, 0.5]
-
-    See: torch.softmax, scipy.special.softmax; the notes on linear classification of CS231n.
-    """
+    Raises: TypeError for complex numbers or True and False. IndexError if there is no such axis.
+    >>> mg.softmax([0.0, np.log(3.0)]).round(6).tolist()
+    [0.25, 0.75]
+    >>> mg.softmax([1000.0, 1000.0]).tolist()
+    [0.5, 0.5]
+    See: torch.softmax, scipy.special.softmax; the notes on linear classification of CS231n."""
     if not xp.size(x):
         return x - xp.sum(x * 1.0, axis=axis, keepdims=True)  # nothing, along an axis that must be there all the same
     e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
@@ -42,19 +36,12 @@ def log_softmax(xp, x, *, axis=-1):
 
     log_softmax(x)_i = x_i - log Σ_j exp(x_j) along the axis, with the largest entry subtracted first. Of no entries it
     makes none.
-
-    Shapes: any -> the same.
     Args:
         x: scores, real numbers.
         axis: the axis, or axes, along which the exponentials add up to 1; default -1.
-    Returns: a tensor of the shape and dtype of x; of whole numbers, float64.
-    Raises: TypeError for complex numbers. IndexError where there is no such axis.
-    Example:
-        >>> mg.log_softmax([0.0, 1000.0]).tolist()
-        [-1000.0, 0.0]
-
-    See: torch.nn.functional.log_softmax, scipy.special.log_softmax.
-    """
+    >>> mg.log_softmax([0.0, 1000.0]).tolist()
+    [-1000.0, 0.0]
+    See: torch.nn.functional.log_softmax, scipy.special.log_softmax."""
     if not xp.size(x):
         return x - xp.sum(x * 1.0, axis=axis, keepdims=True)  # nothing, along an axis that must be there all the same
     distance = x - xp.stop_gradient(xp.max(x, axis=axis, keepdims=True))
@@ -74,23 +61,18 @@ def layer_norm(xp, x, weight=None, bias=None, *, axes=1, eps=1e-5):
         out = (x - mean) / √(variance + eps) * weight + bias
 
     Mean and variance are those of each row of the last `axes` axes, the variance with ddof 0 (divided by n).
-
     Shapes: x (..., *last), weight and bias the last `axes` lengths of x -> the shape of x.
     Args:
-        x: numbers.
         weight: multiplies the normalised row; default none.
         bias: is added to it; default none.
-        axes: how many of the last axes make up a row, at least 1; default 1.
+        axes: the number of of the last axes make up a row, at least 1; default 1.
         eps: added to the variance, so that a constant row divides by no 0; default 1e-5.
-    Returns: a tensor of the shape of x, of the common dtype; of whole numbers, float64.
-    Raises: ValueError where weight or bias does not fit, or axes is less than 1; IndexError where x has fewer axes;
-        TypeError where eps is no number.
-    Example:
-        >>> mg.layer_norm([[1.0, 3.0], [10.0, 30.0]], eps=0.0).tolist()
-        [[-1.0, 1.0], [-1.0, 1.0]]
-
-    See: torch.nn.functional.layer_norm; Ba, Kiros and Hinton, "Layer normalization", 2016.
-    """
+    Returns: a tensor of the common dtype; float64 for integers.
+    Raises: ValueError if weight or bias does not fit, or axes is less than 1; IndexError if x has fewer axes; TypeError
+        if eps is not a number.
+    >>> mg.layer_norm([[1.0, 3.0], [10.0, 30.0]], eps=0.0).tolist()
+    [[-1.0, 1.0], [-1.0, 1.0]]
+    See: torch.nn.functional.layer_norm; Ba, Kiros and Hinton, "Layer normalization", 2016."""
     over = xp.last_axes(axes)
     distance = x - xp.mean(x, axis=over, keepdims=True)
     scale = 1 / xp.sqrt(xp.mean(distance * distance, axis=over, keepdims=True) + eps)
@@ -128,20 +110,14 @@ def dropout(xp, x, mask):
 
     out = x * mask, where the mask holds 0 with the probability p and else 1 / (1 - p), so that the mean stays as it is.
     The way back uses the same mask.
-
     Shapes: x and mask any that broadcast -> the broadcast shape.
     Args:
-        x: numbers.
         mask: what each entry is multiplied by; it receives no gradient.
     Returns: a tensor of the common dtype.
-    Raises: ValueError where the shapes do not broadcast.
-    Example:
-        >>> mg.dropout([1.0, 2.0, 3.0, 4.0], mask=[2.0, 0.0, 0.0, 2.0]).tolist()
-        [2.0, 0.0, 0.0, 8.0]
-
+    >>> mg.dropout([1.0, 2.0, 3.0, 4.0], mask=[2.0, 0.0, 0.0, 2.0]).tolist()
+    [2.0, 0.0, 0.0, 8.0]
     See: torch.nn.functional.dropout, which draws the mask too; Srivastava et al., "Dropout: a simple way to prevent
-        neural networks from overfitting", 2014.
-    """
+        neural networks from overfitting", 2014."""
     return x * mask
 
 
@@ -152,7 +128,6 @@ def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None
         out = softmax(query @ keyᵀ * scale + bias) @ value
 
     A query that may look nowhere gathers 0, and sends nothing back.
-
     Shapes: query (..., L, E), key (..., S, E), value (..., S, V), bias broadcastable to (..., L, S) -> (..., L, V).
     Args:
         query: what each of L places looks for.
@@ -160,20 +135,16 @@ def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None
         value: what is gathered there.
         bias: added to the scores, minus infinity where a query may not look; default none.
         scale: of the scores; default 1 / √E.
-    Returns: a tensor of the common dtype.
-    Raises: TypeError for a bias of True and False, or a scale that is no number. ValueError where the shapes do not fit
-        one another, or bias is for more queries or keys than there are.
-    Example:
-        >>> key, value = [[0.0], [1000.0]], [[3.0], [5.0]]
-        >>> mg.scaled_dot_product_attention([[0.0], [1.0]], key, value).tolist()
-        [[4.0], [5.0]]
-
+    Raises: TypeError for a bias of True and False, or a scale that is not a number. ValueError if the shapes do not
+        match, or bias is for more queries or keys than there are.
+    >>> key, value = [[0.0], [1000.0]], [[3.0], [5.0]]
+    >>> mg.scaled_dot_product_attention([[0.0], [1.0]], key, value).tolist()
+    [[4.0], [5.0]]
     See: torch.nn.functional.scaled_dot_product_attention, whose masks are in `mg.attention`; Vaswani et al., "Attention
-        is all you need", 2017.
-    """
+        is all you need", 2017."""
     scores = xp.matmul(query * xp.attention_scale(query, scale), xp.mT(key))
     scores = scores if bias is None else scores + xp.fitting_bias(bias, query, key)
-    scores -= xp.top(scores)
+    scores -= xp.finite_max(scores)
     weights = xp.exp(scores)
     total = xp.sum(weights, axis=-1, keepdims=True)
     weights /= xp.where(total == 0, 1.0, total)

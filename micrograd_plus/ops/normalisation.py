@@ -15,21 +15,16 @@ def rms_norm(xp, x, weight=None, *, axes=1, eps=1e-6):
         out = x / √(mean(x²) + eps) * weight
 
     Unlike `layer_norm` it leaves the mean where it is.
-
     Shapes: x (..., *last), weight the last `axes` lengths of x -> the shape of x.
     Args:
-        x: numbers.
         weight: multiplies the normalised row; default none.
-        axes: how many of the last axes make up a row, at least 1; default 1.
+        axes: the number of of the last axes make up a row, at least 1; default 1.
         eps: added to the mean square, so that a row of 0 divides by no 0; default 1e-6.
-    Returns: a tensor of the shape of x, of the common dtype; of whole numbers, float64.
-    Raises: ValueError where weight does not broadcast, or axes is less than 1; IndexError where x has fewer axes.
-    Example:
-        >>> mg.rms_norm([[1.0, 7.0]], eps=0.0).round(3).tolist()
-        [[0.2, 1.4]]
-
-    See: torch.nn.functional.rms_norm; Zhang and Sennrich, "Root mean square layer normalization", 2019.
-    """
+    Returns: a tensor of the common dtype; float64 for integers.
+    Raises: ValueError if weight does not broadcast, or axes is less than 1; IndexError if x has fewer axes.
+    >>> mg.rms_norm([[1.0, 7.0]], eps=0.0).round(3).tolist()
+    [[0.2, 1.4]]
+    See: torch.nn.functional.rms_norm; Zhang and Sennrich, "Root mean square layer normalization", 2019."""
     over = xp.last_axes(axes)
     scale = 1 / xp.sqrt(xp.mean(x * x, axis=over, keepdims=True) + eps)
     unit = x * scale
@@ -50,7 +45,7 @@ def _(upstream, unit):
     return upstream * unit
 
 
-@composite
+@composite(public=False)
 def scaled_channels(xp, x, weight=None, bias=None):
     """Each channel times its weight, plus its bias: x * weight + bias.
 
@@ -59,14 +54,10 @@ def scaled_channels(xp, x, weight=None, bias=None):
         x: numbers, channels on axis 1.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError where weight or bias has not one number for each channel, IndexError where x has one axis only.
-    Example:
-        >>> mg.scaled_channels([[[1.0, 2.0], [3.0, 4.0]]], weight=[1.0, 10.0], bias=[0.5, 0.0]).tolist()
-        [[[1.5, 2.5], [30.0, 40.0]]]
-
-    See: `batch_norm`, `group_norm`, which end with it.
-    """
+    Raises: ValueError if weight or bias has not one number for each channel, IndexError if x has one axis only.
+    >>> mg.ops.scaled_channels([[[1.0, 2.0], [3.0, 4.0]]], weight=[1.0, 10.0], bias=[0.5, 0.0]).tolist()
+    [[[1.5, 2.5], [30.0, 40.0]]]
+    See: `batch_norm`, `group_norm`, which end with it."""
     shape = xp.shape(x)
     out = +x if weight is None else x * xp.by_channel(weight, shape)
     return out if bias is None else out + xp.by_channel(bias, shape)
@@ -80,26 +71,22 @@ def batch_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
 
     Mean and variance are taken over all axes but that of the channels, the variance with ddof 0 (divided by n). An
     example moves the mean and the variance that all others are measured by, so it receives gradient through them too.
-
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
         x: numbers, channels on axis 1.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
         eps: added to the variance, so that a constant channel divides by no 0; default 1e-5.
-    Returns: a tensor of the shape of x, of the common dtype; of whole numbers, float64.
-    Raises: ValueError where weight or bias has not one number for each channel.
-    Example:
-        >>> mg.batch_norm([[1.0, 10.0], [3.0, 30.0]], eps=0.0).tolist()
-        [[-1.0, -1.0], [1.0, 1.0]]
-
+    Returns: a tensor of the common dtype; float64 for integers.
+    Raises: ValueError if weight or bias has not one number for each channel.
+    >>> mg.batch_norm([[1.0, 10.0], [3.0, 30.0]], eps=0.0).tolist()
+    [[-1.0, -1.0], [1.0, 1.0]]
     See: torch.nn.functional.batch_norm with training=True; Ioffe and Szegedy, "Batch normalization: accelerating deep
-        network training by reducing internal covariate shift", 2015; `batch_norm_inference`.
-    """
+        network training by reducing internal covariate shift", 2015; `batch_norm_inference`."""
     over = xp.all_but_channels(xp.shape(x))
-    distance = x - xp.mean(x, axis=over, keepdims=True)
-    scale = 1 / xp.sqrt(xp.mean(distance * distance, axis=over, keepdims=True) + eps)
-    unit = distance * scale
+    unit = x - xp.mean(x, axis=over, keepdims=True)
+    scale = 1 / xp.sqrt(xp.mean_square(unit, axis=over, keepdims=True) + eps)
+    unit *= scale
     return xp.scaled_channels(unit, weight, bias), unit, scale
 
 
@@ -108,10 +95,10 @@ def _(xp, upstream, weight, unit, scale, x_shape):
     """An example moves the mean and the variance that all others are measured by. Moving or stretching the whole batch
     changes nothing, so a gradient has no part along either: both are taken out."""
     over = xp.all_but_channels(x_shape)
-    arrived = upstream if weight is None else upstream * xp.reshape(weight, xp.channel_shape(x_shape))
-    along_mean = xp.mean(arrived, axis=over, keepdims=True)
-    along_unit = xp.mean(arrived * unit, axis=over, keepdims=True)
-    return scale * (arrived - along_mean - unit * along_unit)
+    along_unit = xp.mean(upstream * unit, axis=over, keepdims=True)
+    rest = upstream - xp.mean(upstream, axis=over, keepdims=True)
+    rest -= unit * along_unit
+    return rest * (scale if weight is None else scale * xp.reshape(weight, xp.channel_shape(x_shape)))
 
 
 @batch_norm.rule("weight")
@@ -126,14 +113,13 @@ def _(xp, upstream, x_shape):
     return xp.sum(upstream, axis=xp.all_but_channels(x_shape))
 
 
-@composite
+@composite(public=False)
 def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1e-5):
     """Batch normalisation after training, by means and variances that are settled.
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
     No example moves the others any more. Mean and variance receive gradients, as any input does.
-
     Shapes: x (N, C, ...), mean, variance, weight and bias (C,) -> the shape of x.
     Args:
         x: numbers, channels on axis 1.
@@ -142,14 +128,10 @@ def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
         eps: added to the variance; default 1e-5.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError where mean, variance, weight or bias has not one number for each channel.
-    Example:
-        >>> mg.batch_norm_inference([[1.0, 10.0]], mean=[0.0, 4.0], variance=[1.0, 4.0], eps=0.0).tolist()
-        [[1.0, 3.0]]
-
-    See: torch.nn.functional.batch_norm with training=False; `batch_norm`.
-    """
+    Raises: ValueError if mean, variance, weight or bias has not one number for each channel.
+    >>> mg.ops.batch_norm_inference([[1.0, 10.0]], mean=[0.0, 4.0], variance=[1.0, 4.0], eps=0.0).tolist()
+    [[1.0, 3.0]]
+    See: torch.nn.functional.batch_norm with training=False; `batch_norm`."""
     shape = xp.shape(x)
     scale = 1 / xp.sqrt(xp.by_channel(variance, shape) + eps)
     return xp.scaled_channels((x - xp.by_channel(mean, shape)) * scale, weight, bias)
@@ -163,7 +145,6 @@ def group_norm(xp, x, weight=None, bias=None, *, num_groups=1, eps=1e-5):
 
     Mean and variance are those of all entries of a group of neighbouring channels in one example, the variance with
     ddof 0.
-
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
         x: numbers, channels on axis 1.
@@ -171,14 +152,11 @@ def group_norm(xp, x, weight=None, bias=None, *, num_groups=1, eps=1e-5):
         bias: one number for each channel; default none.
         num_groups: a divisor of C; default 1, all channels together.
         eps: added to the variance; default 1e-5.
-    Returns: a tensor of the shape of x, of the common dtype; of whole numbers, float64.
-    Raises: ValueError where num_groups does not divide C, or weight or bias has not one number for each channel.
-    Example:
-        >>> mg.group_norm([[0.0, 2.0, 10.0, 30.0]], num_groups=2, eps=0.0).tolist()
-        [[-1.0, 1.0, -1.0, 1.0]]
-
-    See: torch.nn.functional.group_norm; Wu and He, "Group normalization", 2018.
-    """
+    Returns: a tensor of the common dtype; float64 for integers.
+    Raises: ValueError if num_groups does not divide C, or weight or bias has not one number for each channel.
+    >>> mg.group_norm([[0.0, 2.0, 10.0, 30.0]], num_groups=2, eps=0.0).tolist()
+    [[-1.0, 1.0, -1.0, 1.0]]
+    See: torch.nn.functional.group_norm; Wu and He, "Group normalization", 2018."""
     groups = xp.reshape(x, xp.group_shape(xp.shape(x), num_groups))
     unit = xp.reshape(xp.layer_norm(groups, eps=eps), xp.shape(x))
     return xp.scaled_channels(unit, weight, bias)
@@ -192,22 +170,18 @@ def instance_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
 
     Mean and variance are those of all places of one channel of one example, the variance with ddof 0: `group_norm` with
     groups of one channel.
-
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
         x: numbers, channels on axis 1.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
         eps: added to the variance; default 1e-5.
-    Returns: a tensor of the shape of x, of the common dtype; of whole numbers, float64.
-    Raises: ValueError where weight or bias has not one number for each channel, IndexError where x has one axis only.
-    Example:
-        >>> mg.instance_norm([[[0.0, 2.0], [10.0, 30.0]]], eps=0.0).tolist()
-        [[[-1.0, 1.0], [-1.0, 1.0]]]
-
+    Returns: a tensor of the common dtype; float64 for integers.
+    Raises: ValueError if weight or bias has not one number for each channel, IndexError if x has one axis only.
+    >>> mg.instance_norm([[[0.0, 2.0], [10.0, 30.0]]], eps=0.0).tolist()
+    [[[-1.0, 1.0], [-1.0, 1.0]]]
     See: torch.nn.functional.instance_norm; Ulyanov, Vedaldi and Lempitsky, "Instance normalization: the missing
-        ingredient for fast stylization", 2016.
-    """
+        ingredient for fast stylization", 2016."""
     return xp.group_norm(x, weight, bias, num_groups=xp.shape(x)[1], eps=eps)
 
 
@@ -216,22 +190,17 @@ def residual_layer_norm(xp, x, residual, weight=None, bias=None, *, axes=1, eps=
     """Layer normalisation of a sum: a layer's output beside what went past it.
 
     out = layer_norm(x + residual, weight, bias): a block of a transformer that normalises last ends with it.
-
     Shapes: x and residual any that broadcast, weight and bias the last `axes` lengths -> the broadcast shape.
     Args:
         x: what the layer gave.
         residual: what went past it.
         weight, bias: as in `layer_norm`; default none.
-        axes: how many of the last axes make up a row, at least 1; default 1.
+        axes: the number of of the last axes make up a row, at least 1; default 1.
         eps: added to the variance; default 1e-5.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError where the shapes do not broadcast, or axes is less than 1.
-    Example:
-        >>> mg.residual_layer_norm([[1.0, 1.0]], [[0.0, 2.0]], eps=0.0).tolist()
-        [[-1.0, 1.0]]
-
-    See: `layer_norm`; Vaswani et al., "Attention is all you need", 2017.
-    """
+    Raises: ValueError if the shapes do not broadcast, or axes is less than 1.
+    >>> mg.residual_layer_norm([[1.0, 1.0]], [[0.0, 2.0]], eps=0.0).tolist()
+    [[-1.0, 1.0]]
+    See: `layer_norm`; Vaswani et al., "Attention is all you need", 2017."""
     return xp.layer_norm(x + residual, weight, bias, axes=axes, eps=eps)
 
 
@@ -240,20 +209,15 @@ def residual_rms_norm(xp, x, residual, weight=None, *, axes=1, eps=1e-6):
     """RMS normalisation of a sum: a layer's output beside what went past it.
 
     out = rms_norm(x + residual, weight)
-
     Shapes: x and residual any that broadcast, weight the last `axes` lengths -> the broadcast shape.
     Args:
         x: what the layer gave.
         residual: what went past it.
         weight: as in `rms_norm`; default none.
-        axes: how many of the last axes make up a row, at least 1; default 1.
+        axes: the number of of the last axes make up a row, at least 1; default 1.
         eps: added to the mean square; default 1e-6.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError where the shapes do not broadcast, or axes is less than 1.
-    Example:
-        >>> mg.residual_rms_norm([[1.0, 3.0]], [[0.0, 4.0]], eps=0.0).round(3).tolist()
-        [[0.2, 1.4]]
-
-    See: `rms_norm`.
-    """
+    Raises: ValueError if the shapes do not broadcast, or axes is less than 1.
+    >>> mg.residual_rms_norm([[1.0, 3.0]], [[0.0, 4.0]], eps=0.0).round(3).tolist()
+    [[0.2, 1.4]]
+    See: `rms_norm`."""
     return xp.rms_norm(x + residual, weight, axes=axes, eps=eps)

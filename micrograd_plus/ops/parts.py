@@ -8,7 +8,7 @@ from math import prod
 
 from ..backends.shapes import is_sequence, ndim, shape
 from ..core.define import multilinear, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import divide, multiply, subtract
 from .reductions import max as largest, mean, min as smallest, sum as added_up
 from .shape import concatenate, flip, getitem, moveaxis, ravel, reshape, split, swapaxes, transpose
@@ -16,7 +16,7 @@ from .shape import concatenate, flip, getitem, moveaxis, ravel, reshape, split, 
 # Axes -----------------------
 
 
-@names_itself
+@prefixes_errors
 def flatten(x, start_dim=0, end_dim=-1):
     """Flatten: several neighbouring axes joined in one, by default all of them.
 
@@ -25,14 +25,11 @@ def flatten(x, start_dim=0, end_dim=-1):
         x: numbers.
         start_dim: the first axis to be joined; 0 by default.
         end_dim: the last axis to be joined; -1 by default.
-    Returns: a tensor of x's dtype.
-    Raises: IndexError where there is no such axis; ValueError where the first comes after the last.
-    Example:
-        >>> mg.flatten(np.ones((2, 3, 4)), 1).shape
-        (2, 12)
-
-    See: torch.flatten; mg.ravel, mg.nn.Flatten.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: IndexError if there is no such axis; ValueError if the first comes after the last.
+    >>> mg.flatten(np.ones((2, 3, 4)), 1).shape
+    (2, 12)
+    See: torch.flatten; mg.ravel, mg.nn.Flatten."""
     if (start_dim, end_dim) == (0, -1):
         return ravel(x)
     lengths = shape(x) or (1,)
@@ -52,13 +49,10 @@ def atleast_1d(*arrays):
     Args:
         *arrays: numbers, one array or several.
     Returns: a tensor; of several arrays a tuple of them.
-    Raises: TypeError where one is not made of numbers.
-    Example:
-        >>> mg.atleast_1d(3.0).tolist()
-        [3.0]
-
-    See: numpy.atleast_1d; torch.atleast_1d.
-    """
+    Raises: TypeError if an input is not numeric.
+    >>> mg.atleast_1d(3.0).tolist()
+    [3.0]
+    See: numpy.atleast_1d; torch.atleast_1d."""
     return _each(arrays, lambda x: reshape(x, shape(x) or (1,)))
 
 
@@ -69,13 +63,10 @@ def atleast_2d(*arrays):
     Args:
         *arrays: numbers, one array or several.
     Returns: a tensor; of several arrays a tuple of them.
-    Raises: TypeError where one is not made of numbers.
-    Example:
-        >>> mg.atleast_2d([1.0, 2.0]).tolist()
-        [[1.0, 2.0]]
-
-    See: numpy.atleast_2d; torch.atleast_2d.
-    """
+    Raises: TypeError if an input is not numeric.
+    >>> mg.atleast_2d([1.0, 2.0]).tolist()
+    [[1.0, 2.0]]
+    See: numpy.atleast_2d; torch.atleast_2d."""
     return _each(arrays, lambda x: reshape(x, (*(1,) * (2 - ndim(x)), *shape(x))))
 
 
@@ -86,13 +77,10 @@ def atleast_3d(*arrays):
     Args:
         *arrays: numbers, one array or several.
     Returns: a tensor; of several arrays a tuple of them.
-    Raises: TypeError where one is not made of numbers.
-    Example:
-        >>> mg.atleast_3d([1.0, 2.0]).shape
-        (1, 2, 1)
-
-    See: numpy.atleast_3d; torch.atleast_3d.
-    """
+    Raises: TypeError if an input is not numeric.
+    >>> mg.atleast_3d([1.0, 2.0]).shape
+    (1, 2, 1)
+    See: numpy.atleast_3d; torch.atleast_3d."""
     forms = {0: lambda lengths: (1, 1, 1), 1: lambda lengths: (1, *lengths, 1), 2: lambda lengths: (*lengths, 1)}
     return _each(arrays, lambda x: reshape(x, forms.get(ndim(x), tuple)(shape(x))))
 
@@ -103,7 +91,7 @@ def _each(arrays, form):
     return formed[0] if len(formed) == 1 else formed
 
 
-@names_itself
+@prefixes_errors
 def rollaxis(x, axis, start=0):
     """One axis moved to before another; `mg.moveaxis` says more plainly where to.
 
@@ -112,14 +100,11 @@ def rollaxis(x, axis, start=0):
         x: numbers.
         axis: the axis to move.
         start: the axis before which it comes to stand, 0 by default; as many as x has axes for the end.
-    Returns: a tensor of x's dtype.
-    Raises: IndexError for an axis that x has not.
-    Example:
-        >>> mg.rollaxis(np.zeros((2, 3, 4)), 2).shape
-        (4, 2, 3)
-
-    See: numpy.rollaxis; numpy.moveaxis.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: IndexError if the axis is out of range.
+    >>> mg.rollaxis(np.zeros((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    See: numpy.rollaxis; numpy.moveaxis."""
     count = ndim(x)
     if not -count <= axis < count or not -count <= start <= count:
         raise IndexError(f"axis {axis} or start {start} is out of range for an array of {count} axes")
@@ -130,80 +115,68 @@ def rollaxis(x, axis, start=0):
 # Joining --------------------
 
 
-@names_itself
+@prefixes_errors
 def vstack(parts):
     """Arrays one below the other: joined along the first axis, rows as matrices of one row.
 
     Shapes: parts (3) and (3) -> (2, 3); (2, 3) and (4, 3) -> (6, 3).
     Args:
         parts: a sequence of arrays, equally long but along the first axis.
-    Returns: a tensor of the dtype that holds all parts.
-    Raises: ValueError where the other lengths differ, or there is no part.
-    Example:
-        >>> mg.vstack([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[1.0, 2.0], [3.0, 4.0]]
-
-    See: numpy.vstack; torch.vstack.
-    """
+    Returns: a tensor of the common dtype.
+    Raises: ValueError if the other lengths differ, or there is no part.
+    >>> mg.vstack([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    See: numpy.vstack; torch.vstack."""
     return concatenate([atleast_2d(part) for part in parts], axis=0)
 
 
-@names_itself
+@prefixes_errors
 def hstack(parts):
     """Arrays side by side: joined along the second axis, rows along their only one.
 
     Shapes: parts (2) and (3) -> (5); (2, 1) and (2, 3) -> (2, 4).
     Args:
         parts: a sequence of arrays, equally long but along the axis that joins them.
-    Returns: a tensor of the dtype that holds all parts.
-    Raises: ValueError where the other lengths differ, or there is no part.
-    Example:
-        >>> mg.hstack([[1.0, 2.0], [3.0]]).tolist()
-        [1.0, 2.0, 3.0]
-
-    See: numpy.hstack; torch.hstack.
-    """
+    Returns: a tensor of the common dtype.
+    Raises: ValueError if the other lengths differ, or there is no part.
+    >>> mg.hstack([[1.0, 2.0], [3.0]]).tolist()
+    [1.0, 2.0, 3.0]
+    See: numpy.hstack; torch.hstack."""
     rows = [atleast_1d(part) for part in parts]
     return concatenate(rows, axis=0 if rows and ndim(rows[0]) == 1 else 1)
 
 
-@names_itself
+@prefixes_errors
 def dstack(parts):
     """Arrays one behind the other: joined along the third axis.
 
     Shapes: parts (2, 3) and (2, 3) -> (2, 3, 2); (3) and (3) -> (1, 3, 2).
     Args:
         parts: a sequence of arrays, equally long but along the third axis.
-    Returns: a tensor of the dtype that holds all parts.
-    Raises: ValueError where the other lengths differ, or there is no part.
-    Example:
-        >>> mg.dstack([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[[1.0, 3.0], [2.0, 4.0]]]
-
-    See: numpy.dstack; torch.dstack.
-    """
+    Returns: a tensor of the common dtype.
+    Raises: ValueError if the other lengths differ, or there is no part.
+    >>> mg.dstack([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[[1.0, 3.0], [2.0, 4.0]]]
+    See: numpy.dstack; torch.dstack."""
     return concatenate([atleast_3d(part) for part in parts], axis=2)
 
 
-@names_itself
+@prefixes_errors
 def column_stack(parts):
     """Rows as the columns of a matrix; matrices side by side.
 
     Shapes: parts (3) and (3) -> (3, 2); (3, 2) and (3) -> (3, 3).
     Args:
         parts: a sequence of rows and matrices, all of one length.
-    Returns: a matrix of the dtype that holds all parts.
-    Raises: ValueError where lengths differ, or there is no part.
-    Example:
-        >>> mg.column_stack([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[1.0, 3.0], [2.0, 4.0]]
-
-    See: numpy.column_stack; torch.column_stack.
-    """
+    Returns: a matrix of the common dtype.
+    Raises: ValueError if lengths differ, or there is no part.
+    >>> mg.column_stack([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[1.0, 3.0], [2.0, 4.0]]
+    See: numpy.column_stack; torch.column_stack."""
     return concatenate([reshape(part, (-1, 1)) if ndim(part) < 2 else part for part in parts], axis=1)
 
 
-@names_itself
+@prefixes_errors
 def append(x, values, axis=None):
     """Entries put behind those of an array.
 
@@ -212,37 +185,30 @@ def append(x, values, axis=None):
         x: numbers.
         values: what is put behind them.
         axis: the axis that joins them; None (default) joins all entries in one row.
-    Returns: a tensor of the dtype that holds both.
-    Raises: ValueError where the other lengths differ; IndexError for an axis that they have not.
-    Example:
-        >>> mg.append([1.0, 2.0], 3.0).tolist()
-        [1.0, 2.0, 3.0]
-
-    See: numpy.append.
-    """
+    Returns: a tensor of the common dtype.
+    Raises: ValueError if the other lengths differ; IndexError if the axis is out of range.
+    >>> mg.append([1.0, 2.0], 3.0).tolist()
+    [1.0, 2.0, 3.0]
+    See: numpy.append."""
     return concatenate([x, values], axis=axis)
 
 
 # Parting --------------------
 
 
-@names_itself
+@prefixes_errors
 def array_split(x, indices_or_sections, axis=0):
     """Cut into parts along an axis, which need not be equally long: the first ones get what is left over.
 
     Shapes: x (7, n), indices_or_sections=3 -> (3, n), (2, n) and (2, n).
     Args:
         x: numbers.
-        indices_or_sections: into how many parts; or a sequence of the places to cut at.
-        axis: the axis to cut along, 0 by default.
+        indices_or_sections: into the number of parts; or a sequence of the places to cut at.
     Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError for fewer parts than one; IndexError for an axis that x has not.
-    Example:
-        >>> [part.tolist() for part in mg.array_split([1.0, 2.0, 3.0], 2)]
-        [[1.0, 2.0], [3.0]]
-
-    See: numpy.array_split; torch.tensor_split.
-    """
+    Raises: ValueError for fewer parts than one; IndexError if the axis is out of range.
+    >>> [part.tolist() for part in mg.array_split([1.0, 2.0, 3.0], 2)]
+    [[1.0, 2.0], [3.0]]
+    See: numpy.array_split; torch.tensor_split."""
     if hasattr(indices_or_sections, "__iter__"):
         return split(x, tuple(indices_or_sections), axis)
     count = indices_or_sections.__index__()
@@ -254,62 +220,53 @@ def array_split(x, indices_or_sections, axis=0):
     return split(x, tuple(accumulate(each + (i < left) for i in range(count - 1))), axis)
 
 
-@names_itself
+@prefixes_errors
 def hsplit(x, indices_or_sections):
     """Cut into parts side by side: along the second axis, of a row along its only one.
 
     Shapes: x (2, 6), indices_or_sections=3 -> three parts (2, 2).
     Args:
         x: numbers, with one axis or more.
-        indices_or_sections: into how many equal parts; or a sequence of the places to cut at.
+        indices_or_sections: into the number of equal parts; or a sequence of the places to cut at.
     Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError where x is a single number, or does not divide into so many equal parts.
-    Example:
-        >>> [part.tolist() for part in mg.hsplit([1.0, 2.0, 3.0, 4.0], 2)]
-        [[1.0, 2.0], [3.0, 4.0]]
-
-    See: numpy.hsplit; torch.hsplit.
-    """
+    Raises: ValueError if x is a single number, or does not divide into so many equal parts.
+    >>> [part.tolist() for part in mg.hsplit([1.0, 2.0, 3.0, 4.0], 2)]
+    [[1.0, 2.0], [3.0, 4.0]]
+    See: numpy.hsplit; torch.hsplit."""
     _wants_axes("hsplit", x, 1)
     return split(x, indices_or_sections, axis=0 if ndim(x) == 1 else 1)
 
 
-@names_itself
+@prefixes_errors
 def vsplit(x, indices_or_sections):
     """Cut into parts one below the other: along the first axis.
 
     Shapes: x (6, 2), indices_or_sections=3 -> three parts (2, 2).
     Args:
         x: numbers, with two axes or more.
-        indices_or_sections: into how many equal parts; or a sequence of the places to cut at.
+        indices_or_sections: into the number of equal parts; or a sequence of the places to cut at.
     Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError where x has fewer than two axes, or does not divide into so many equal parts.
-    Example:
-        >>> [part.tolist() for part in mg.vsplit([[1.0, 2.0], [3.0, 4.0]], 2)]
-        [[[1.0, 2.0]], [[3.0, 4.0]]]
-
-    See: numpy.vsplit; torch.vsplit.
-    """
+    Raises: ValueError if x has fewer than two axes, or does not divide into so many equal parts.
+    >>> [part.tolist() for part in mg.vsplit([[1.0, 2.0], [3.0, 4.0]], 2)]
+    [[[1.0, 2.0]], [[3.0, 4.0]]]
+    See: numpy.vsplit; torch.vsplit."""
     _wants_axes("vsplit", x, 2)
     return split(x, indices_or_sections, axis=0)
 
 
-@names_itself
+@prefixes_errors
 def dsplit(x, indices_or_sections):
     """Cut into parts one behind the other: along the third axis.
 
     Shapes: x (2, 3, 4), indices_or_sections=2 -> two parts (2, 3, 2).
     Args:
         x: numbers, with three axes or more.
-        indices_or_sections: into how many equal parts; or a sequence of the places to cut at.
+        indices_or_sections: into the number of equal parts; or a sequence of the places to cut at.
     Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError where x has fewer than three axes, or does not divide into so many equal parts.
-    Example:
-        >>> [part.tolist() for part in mg.dsplit([[[1.0, 2.0]]], 2)]
-        [[[[1.0]]], [[[2.0]]]]
-
-    See: numpy.dsplit; torch.dsplit.
-    """
+    Raises: ValueError if x has fewer than three axes, or does not divide into so many equal parts.
+    >>> [part.tolist() for part in mg.dsplit([[[1.0, 2.0]]], 2)]
+    [[[[1.0]]], [[[2.0]]]]
+    See: numpy.dsplit; torch.dsplit."""
     _wants_axes("dsplit", x, 3)
     return split(x, indices_or_sections, axis=2)
 
@@ -322,62 +279,53 @@ def _wants_axes(name, x, least):
 # Turning --------------------
 
 
-@names_itself
+@prefixes_errors
 def flipud(x):
     """The rows in reverse order: upside down.
 
     Shapes: any with one axis or more -> the same.
     Args:
         x: numbers.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where x is a single number.
-    Example:
-        >>> mg.flipud([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[3.0, 4.0], [1.0, 2.0]]
-
-    See: numpy.flipud; torch.flipud.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if x is a single number.
+    >>> mg.flipud([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[3.0, 4.0], [1.0, 2.0]]
+    See: numpy.flipud; torch.flipud."""
     _wants_axes("flipud", x, 1)
     return flip(x, axis=0)
 
 
-@names_itself
+@prefixes_errors
 def fliplr(x):
     """The columns in reverse order: left and right exchanged.
 
     Shapes: any with two axes or more -> the same.
     Args:
         x: numbers.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where x has fewer than two axes.
-    Example:
-        >>> mg.fliplr([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[2.0, 1.0], [4.0, 3.0]]
-
-    See: numpy.fliplr; torch.fliplr.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if x has fewer than two axes.
+    >>> mg.fliplr([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[2.0, 1.0], [4.0, 3.0]]
+    See: numpy.fliplr; torch.fliplr."""
     _wants_axes("fliplr", x, 2)
     return flip(x, axis=1)
 
 
-@names_itself
+@prefixes_errors
 def rot90(x, k=1, axes=(0, 1)):
     """A quarter turn, or several, from the first towards the second of two axes: of an image, counterclockwise.
 
     Shapes: x (2, 3) -> (3, 2) for an odd k, else the same.
     Args:
         x: numbers, with two axes or more.
-        k: how many quarter turns, 1 by default; backwards if negative.
+        k: the number of quarter turns, 1 by default; backwards if negative.
         axes: the two axes of the plane, the first two by default.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where `axes` are not two different ones; IndexError for one that x has not; TypeError where k is
-        no whole number.
-    Example:
-        >>> mg.rot90([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[2.0, 4.0], [1.0, 3.0]]
-
-    See: numpy.rot90; torch.rot90.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if `axes` are not two different ones; IndexError if it is out of range; TypeError if k is not an
+        integer.
+    >>> mg.rot90([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[2.0, 4.0], [1.0, 3.0]]
+    See: numpy.rot90; torch.rot90."""
     count, turns = ndim(x), k.__index__() % 4
     if len(axes) != 2 or axes[0] == axes[1] or abs(axes[0] - axes[1]) == count:
         raise ValueError(f"a plane has two different axes, got {tuple(axes)}")
@@ -393,26 +341,22 @@ def rot90(x, k=1, axes=(0, 1)):
 # Differences ----------------
 
 
-@names_itself
+@prefixes_errors
 def diff(x, n=1, axis=-1, prepend=None, append=None):
     """Differences of neighbours along an axis.
 
     out[i] = x[i + 1] - x[i], n times over.
-
     Shapes: x (..., m) -> (..., m - n).
     Args:
         x: numbers, with one axis or more.
-        n: how many times, 1 by default; 0 leaves x as it is.
+        n: the number of times, 1 by default; 0 leaves x as it is.
         axis: the axis, the last by default.
         prepend, append: values put before and behind x first; a single number as one slice of it. None by default.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where n is negative, or x a single number; IndexError for an axis that x has not.
-    Example:
-        >>> mg.diff([1.0, 4.0, 9.0]).tolist(), mg.diff([1.0, 4.0, 9.0], 2).tolist()
-        ([3.0, 5.0], [2.0])
-
-    See: numpy.diff; torch.diff.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if n is negative, or x a single number; IndexError if the axis is out of range.
+    >>> mg.diff([1.0, 4.0, 9.0]).tolist(), mg.diff([1.0, 4.0, 9.0], 2).tolist()
+    ([3.0, 5.0], [2.0])
+    See: numpy.diff; torch.diff."""
     _wants_axes("diff", x, 1)
     if n < 0:
         raise ValueError(f"differences are taken a number of times that is not negative, got n={n}")
@@ -443,14 +387,13 @@ def _slice(x, axis, start, stop, step=None):
     return getitem(x, index=(slice(None),) * (axis % ndim(x)) + (slice(start, stop, step),))
 
 
-@names_itself
+@prefixes_errors
 def gradient(f, *varargs, axis=None, edge_order=1):
     """Slope along each axis, by differences: of a function whose values stand at places of a grid.
 
     Inside, (f[i+1] - f[i-1]) / 2h; where the places are h before and k behind apart, (h² f[i+1] + (k² - h²) f[i] - k²
     f[i-1]) / (h k (h + k)). At both ends, differences to one side. This is no gradient of a program: for that see
     `mg.grad`.
-
     Shapes: f any -> the same, for each axis.
     Args:
         f: numbers, with one axis or more.
@@ -458,15 +401,12 @@ def gradient(f, *varargs, axis=None, edge_order=1):
             row of its places.
         axis: the axis or axes; None (default) for all.
         edge_order: 1 (default) for straight lines at the ends, 2 for parabolas.
-    Returns: a tensor for one axis; for several, a tuple of them.
+    Returns: a tensor for one axis; if there are several, a tuple of them.
     Raises: ValueError for an axis that is shorter than edge_order + 1, or another edge_order; TypeError for spacings
         that are not as many as axes.
-    Example:
-        >>> mg.gradient([1.0, 4.0, 9.0, 16.0]).tolist()
-        [3.0, 4.0, 6.0, 7.0]
-
-    See: numpy.gradient; torch.gradient.
-    """
+    >>> mg.gradient([1.0, 4.0, 9.0, 16.0]).tolist()
+    [3.0, 4.0, 6.0, 7.0]
+    See: numpy.gradient; torch.gradient."""
     if edge_order not in (1, 2):
         raise ValueError(f"edge_order is 1 or 2, got {edge_order}")
     axes = tuple(range(ndim(f))) if axis is None else (axis,) if not is_sequence(axis) else tuple(axis)
@@ -516,27 +456,21 @@ def _parabola(a, b, c, h, k):
 # Means and extremes ---------
 
 
-@names_itself
+@prefixes_errors
 def average(x, axis=None, weights=None, returned=False, keepdims=False):
     """Weighted mean of the entries, all or along axes.
 
     Σ_i w_i x_i / Σ_i w_i; without weights the mean.
-
     Shapes: x (2, 3), axis=0 -> (3); weights of x's shape, or a row (2) for that axis.
     Args:
         x: numbers.
-        axis: the axis or axes to average over; None (default) for all.
         weights: how much each counts; None (default) for all alike.
         returned: whether the sum of the weights comes back too; default False.
-        keepdims: whether these axes stay, with length 1; False by default.
     Returns: a tensor; with `returned` a pair of it and the sums of the weights.
-    Raises: ValueError where the weights have another shape, or add up to 0; IndexError for an axis that x has not.
-    Example:
-        >>> mg.average([1.0, 2.0, 4.0], weights=[1.0, 1.0, 2.0]).item()
-        2.75
-
-    See: numpy.average.
-    """
+    Raises: ValueError if the weights have another shape, or add up to 0; IndexError if the axis is out of range.
+    >>> mg.average([1.0, 2.0, 4.0], weights=[1.0, 1.0, 2.0]).item()
+    2.75
+    See: numpy.average."""
     if weights is None:
         out = mean(x, axis=axis, keepdims=keepdims)
         count = _product(shape(x)) / _product(shape(out)) if _product(shape(out)) else 0.0
@@ -557,25 +491,19 @@ def _like_ones(x):
     return _ones(x, shape(x))
 
 
-@names_itself
+@prefixes_errors
 def ptp(x, axis=None, keepdims=False):
     """Range: the largest entry less the smallest, of all or along axes ("peak to peak").
 
     Entries that tie share the gradient equally.
-
     Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
     Args:
         x: real numbers.
-        axis: the axis or axes to reduce; None (default) for all.
-        keepdims: whether these axes stay, with length 1; False by default.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where there are no entries; TypeError where x is complex; IndexError for an axis that x has not.
-    Example:
-        >>> mg.ptp([3.0, 9.0, 4.0]).item()
-        6.0
-
-    See: numpy.ptp.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if there are no entries; TypeError if x is complex; IndexError if the axis is out of range.
+    >>> mg.ptp([3.0, 9.0, 4.0]).item()
+    6.0
+    See: numpy.ptp."""
     return subtract(largest(x, axis=axis, keepdims=keepdims), smallest(x, axis=axis, keepdims=keepdims))
 
 
@@ -589,26 +517,20 @@ def _cross(xp, a, b):
 
 
 @wraps_op(_cross, namespace=True)
-@names_itself
+@prefixes_errors
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """Cross product: the vector that is upright on two others, as long as the area between them.
 
     (a × b)₁ = a₂ b₃ - a₃ b₂, and so on round. Of vectors in the plane, the third entry alone: a₁ b₂ - a₂ b₁.
-
     Shapes: a (..., 3), b (..., 3) -> (..., 3); a (..., 2), b (..., 2) -> (...).
     Args:
-        a, b: real or complex numbers.
         axisa, axisb, axisc: the axis of the vectors in a, in b and in the result, the last by default.
         axis: the axis of the vectors in all three, where it is given.
-    Returns: a tensor of the dtype that holds both.
-    Raises: ValueError where vectors have neither two nor three entries, or the other axes do not broadcast; IndexError
-        for an axis that one has not.
-    Example:
-        >>> mg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).tolist()
-        [0.0, 0.0, 1.0]
-
-    See: numpy.cross; torch.linalg.cross.
-    """
+    Raises: ValueError if vectors have neither two nor three entries, or the other axes do not broadcast; IndexError if
+        the axis is out of range.
+    >>> mg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).tolist()
+    [0.0, 0.0, 1.0]
+    See: numpy.cross; torch.linalg.cross."""
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
     _wants_axes("cross", a, 1)
     _wants_axes("cross", b, 1)
@@ -622,21 +544,18 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     return moveaxis(_cross(a, b), -1, axisc)
 
 
-@names_itself
+@prefixes_errors
 def kron(a, b):
     """Kronecker product: each entry of a times the whole of b, laid out as blocks.
 
     Shapes: a (m, n), b (p, q) -> (m p, n q).
     Args:
         a, b: numbers; the one with fewer axes has more of length 1 in front.
-    Returns: a tensor of the dtype that holds both.
-    Raises: TypeError where one is not made of numbers.
-    Example:
-        >>> mg.kron([1.0, 10.0], [1.0, 2.0, 3.0]).tolist()
-        [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]
-
-    See: numpy.kron; torch.kron.
-    """
+    Returns: a tensor of the common dtype.
+    Raises: TypeError if an input is not numeric.
+    >>> mg.kron([1.0, 10.0], [1.0, 2.0, 3.0]).tolist()
+    [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]
+    See: numpy.kron; torch.kron."""
     count = max(ndim(a), ndim(b))
     of_a = (1,) * (count - ndim(a)) + shape(a)
     of_b = (1,) * (count - ndim(b)) + shape(b)
@@ -651,12 +570,9 @@ def matrix_transpose(x):
     Shapes: x (..., m, n) -> (..., n, m).
     Args:
         x: numbers, with two axes or more.
-    Returns: a tensor of x's dtype.
-    Raises: IndexError where x has fewer than two axes.
-    Example:
-        >>> mg.matrix_transpose([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[1.0, 3.0], [2.0, 4.0]]
-
-    See: numpy.matrix_transpose; `mg.mT`.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: IndexError if x has fewer than two axes.
+    >>> mg.matrix_transpose([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[1.0, 3.0], [2.0, 4.0]]
+    See: numpy.matrix_transpose; `mg.mT`."""
     return transpose(x) if ndim(x) == 2 else swapaxes(x, -2, -1)

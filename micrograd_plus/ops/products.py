@@ -6,7 +6,7 @@ from typing import Any
 
 from ..backends.shapes import is_sequence, ndim, shape
 from ..core.define import linear, multilinear, op, variadic, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import multiply
 from .shape import expand_dims, reshape, squeeze
 
@@ -26,18 +26,13 @@ def matmul(a, b):
 
     (a @ b)[i, j] = Σ_k a[i, k] b[k, j]. A vector counts as a row on the left and as a column on the right, and its axis
     is left out of the result. Going back: to a goes upstream @ bᵀ, to b aᵀ @ upstream.
-
     Shapes: a (..., m, k), b (..., k, n) -> (..., m, n); a (k), b (k) -> (). Leading axes broadcast.
     Args:
         a, b: numbers, each with one axis or more.
-    Returns: a tensor of the dtype that holds both.
-    Raises: ValueError where the lengths do not fit, or one of them is a single number.
-    Example:
-        >>> mg.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).tolist()
-        [21.0, 43.0]
-
-    See: numpy.matmul, torch.matmul.
-    """
+    Raises: ValueError if the lengths do not fit, or one of them is a single number.
+    >>> mg.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).tolist()
+    [21.0, 43.0]
+    See: numpy.matmul, torch.matmul."""
     row, column = ndim(a) == 1, ndim(b) == 1
     if not row and not column:
         return _matmul(a, b)
@@ -45,7 +40,7 @@ def matmul(a, b):
     return squeeze(out, axis=(-2, -1) if row and column else -2 if row else -1)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def _rows(xp, x):
     """All leading axes joined in one: a plain matrix of rows."""
     return xp.rows(x)
@@ -59,36 +54,30 @@ def rows(x):
     Args:
         x: numbers, with one axis or more; a matrix is given back as it is.
     Returns: a matrix of the same entries and dtype.
-    Raises: IndexError where x is a single number.
-    Example:
-        >>> mg.rows(np.zeros((2, 3, 4))).shape
-        (6, 4)
-
-    See: numpy.reshape.
-    """
+    Raises: IndexError if x is a single number.
+    >>> mg.ops.rows(np.zeros((2, 3, 4))).shape
+    (6, 4)
+    See: numpy.reshape."""
     return x if ndim(x) == 2 else _rows(x)
 
 
 @multilinear(
     a=lambda xp, upstream, b: xp.linear_layer(b, upstream),
     b=lambda xp, upstream, a: xp.matmul(a, upstream),
+    public=False,
 )
 def sum_outer(xp, a, b):
     """Sum of outer products of rows: what the weight of a linear layer receives.
 
     out[i, j] = Σ a[..., i] b[..., j], added up over all leading axes.
-
     Shapes: a (..., m), b (..., n) -> (m, n).
     Args:
         a, b: numbers, with the same leading axes.
-    Returns: a matrix of the dtype that holds both.
-    Raises: ValueError where the leading axes do not hold equally many rows; IndexError for a single number.
-    Example:
-        >>> mg.sum_outer([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]]).tolist()
-        [[31.0], [42.0]]
-
-    See: mg.linear_layer, numpy.outer.
-    """
+    Returns: a matrix of the common dtype.
+    Raises: ValueError if the leading axes do not hold equally many rows; IndexError for a single number.
+    >>> mg.ops.sum_outer([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]]).tolist()
+    [[31.0], [42.0]]
+    See: mg.linear_layer, numpy.outer."""
     return xp.sum_outer(a, b)
 
 
@@ -97,21 +86,16 @@ def linear_layer(xp, x, weight, bias=None):
     """Linear (fully connected, dense) layer: x @ weightᵀ + bias.
 
     out[..., o] = Σ_i x[..., i] weight[o, i] + bias[o]: the last axis of x is compared with each row of the weight.
-
     Shapes: x (..., I), weight (O, I), bias (O) -> (..., O).
     Args:
         x: the inputs.
         weight: a row for each output (PyTorch's layout: out, in).
         bias: a number for each output; None (default) for none.
-    Returns: a tensor of the dtype that holds all three.
-    Raises: ValueError where x and weight differ in their last length, weight is no matrix, or bias does not broadcast
-        to the result.
-    Example:
-        >>> mg.linear_layer([1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]], [0.5, 0.5]).tolist()
-        [11.5, 17.5]
-
-    See: torch.nn.functional.linear; CS231n notes, "Neural Networks Part 1".
-    """
+    Raises: ValueError if x and weight differ in their last length, weight is no matrix, or bias does not broadcast to
+        the result.
+    >>> mg.linear_layer([1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]], [0.5, 0.5]).tolist()
+    [11.5, 17.5]
+    See: torch.nn.functional.linear; CS231n notes, "Neural Networks Part 1"."""
     out = xp.matmul(x, xp.turned(weight))
     if bias is not None:
         out += bias
@@ -136,44 +120,36 @@ def _(upstream):
     return upstream
 
 
-@names_itself
+@prefixes_errors
 def outer(a, b):
     """Outer product: every entry of a times every entry of b, as a matrix.
 
     out[i, j] = a_i b_j, with more axes taken as one row.
-
     Shapes: a (m), b (n) -> (m, n).
     Args:
         a, b: numbers.
-    Returns: a matrix of the dtype that holds both.
-    Raises: TypeError where one is not made of numbers; ValueError for a nested list with rows of unequal length.
-    Example:
-        >>> mg.outer([1.0, 2.0], [3.0, 4.0]).tolist()
-        [[3.0, 4.0], [6.0, 8.0]]
-
-    See: numpy.outer, torch.outer.
-    """
+    Returns: a matrix of the common dtype.
+    Raises: TypeError if an input is not numeric; ValueError for a nested list with rows of unequal length.
+    >>> mg.outer([1.0, 2.0], [3.0, 4.0]).tolist()
+    [[3.0, 4.0], [6.0, 8.0]]
+    See: numpy.outer, torch.outer."""
     return reshape(a, (-1, 1)) * reshape(b, (1, -1))
 
 
-@names_itself
+@prefixes_errors
 def dot(a, b):
     """Dot product of vectors, matrix product of matrices: NumPy's dot.
 
     Of larger arrays it is the sum over the last axis of a and the last but one of b; a single number multiplies.
-
     Shapes: a (n), b (n) -> (); a (m, k), b (k, n) -> (m, n); a (..., k), b (..., k, n) -> a's axes, then b's, without
         k.
     Args:
         a, b: numbers.
-    Returns: a tensor of the dtype that holds both.
-    Raises: ValueError where the lengths do not fit; TypeError where one is not made of numbers.
-    Example:
-        >>> mg.dot([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]).item()
-        32.0
-
-    See: numpy.dot, torch.dot.
-    """
+    Returns: a tensor of the common dtype.
+    Raises: ValueError if the lengths do not fit; TypeError if an input is not numeric.
+    >>> mg.dot([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]).item()
+    32.0
+    See: numpy.dot, torch.dot."""
     if ndim(a) == 0 or ndim(b) == 0:
         return multiply(a, b)
     if (ndim(a) <= 2 and ndim(b) <= 2) or ndim(b) == 1:
@@ -181,45 +157,38 @@ def dot(a, b):
     return tensordot(a, b, axes=((-1,), (-2,)))
 
 
-@names_itself
+@prefixes_errors
 def inner(a, b):
     """Inner product: the sum of products over the last axis of both.
 
     out[i, j] = Σ_k a[i, k] b[j, k]; nothing is conjugated. A single number multiplies.
-
     Shapes: a (..., k), b (..., k) -> a's axes, then b's, without k.
     Args:
         a, b: numbers.
-    Returns: a tensor of the dtype that holds both.
-    Raises: ValueError where the last axes differ in length; TypeError where one is not made of numbers.
-    Example:
-        >>> mg.inner([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).tolist()
-        [21.0, 43.0]
-
-    See: numpy.inner, torch.inner.
-    """
+    Returns: a tensor of the common dtype.
+    Raises: ValueError if the last axes differ in length; TypeError if an input is not numeric.
+    >>> mg.inner([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).tolist()
+    [21.0, 43.0]
+    See: numpy.inner, torch.inner."""
     if ndim(a) == 0 or ndim(b) == 0:
         return multiply(a, b)
     return tensordot(a, b, axes=((-1,), (-1,)))
 
 
-@names_itself
+@prefixes_errors
 def tensordot(a, b, axes: Any = 2):
     """Tensor contraction: the sum of products over several axes of both.
 
     Shapes: a (2, 3, 4), b (3, 4, 5), axes=2 -> (2, 5): the axes of a that are left, then those of b.
     Args:
         a, b: numbers.
-        axes: how many: the last of a meet the first of b, in order, 2 by default; 0 makes the outer product. Or a pair
-            of axes, or of lists of axes, one for a and one for b.
-    Returns: a tensor of the dtype that holds both.
-    Raises: ValueError where axes do not pair up or differ in length; IndexError for an axis that a or b has not.
-    Example:
-        >>> mg.tensordot([[1.0, 2.0], [3.0, 4.0]], [[1.0, 10.0], [100.0, 1000.0]]).item()
-        4321.0
-
-    See: numpy.tensordot, torch.tensordot.
-    """
+        axes: the number of: the last of a meet the first of b, in order, 2 by default; 0 makes the outer product.
+            Or a pair of axes, or of lists of axes, one for a and one for b.
+    Returns: a tensor of the common dtype.
+    Raises: ValueError if axes do not pair up or differ in length; IndexError if an axis is out of range.
+    >>> mg.tensordot([[1.0, 2.0], [3.0, 4.0]], [[1.0, 10.0], [100.0, 1000.0]]).item()
+    4321.0
+    See: numpy.tensordot, torch.tensordot."""
     if hasattr(axes, "__index__"):
         if not 0 <= axes <= min(ndim(a), ndim(b)):
             raise ValueError(f"tensordot: axes={axes} is more than a {shape(a)} and b {shape(b)} have, or less than 0")
@@ -263,29 +232,25 @@ def _einsum(xp, parts, *, subscripts):
 
 
 @wraps_op(_einsum, namespace=True)
-@names_itself
+@prefixes_errors
 def einsum(subscripts, *operands):
     """Einstein summation: products of entries, summed over each letter the result does not name.
 
     "ij,jk->ik" is the matrix product Σ_j a[i, j] b[j, k]; "ij->ji" the transpose; "ii" the trace; "i,j->ij" the outer
     product. Each factor's gradient is an einsum too, of upstream and the other factors.
-
     Shapes: a letter for each axis of each operand; equal letters are equally long.
     Args:
-        subscripts: a term of letters for each operand, separated by commas, then "->" and the letters of the result;
-            `...` stands for axes that broadcast. Without "->" the result has, in order of the alphabet, the letters
-            that occur once. NumPy's other form is taken too: each operand followed by the list of its axes, as whole
-            numbers, and then the list of the result's.
+        subscripts: a term of letters for each operand, separated by commas, then "->" and the letters of the
+            result; `...` stands for axes that broadcast. Without "->" the result has, in order of the alphabet, the
+            letters that occur once. NumPy's other form is taken too: each operand followed by the list of its axes,
+            as integers, and then the list of the result's.
         *operands: numbers, one array for each term.
-    Returns: a tensor of the dtype that holds all operands.
-    Raises: ValueError where terms and operands do not match in number, axes or lengths, or a letter of the result
-        occurs in no term.
-    Example:
-        >>> mg.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).tolist()
-        [21.0, 43.0]
-
-    See: numpy.einsum, torch.einsum.
-    """
+    Returns: a tensor of the common dtype.
+    Raises: ValueError if terms and operands do not match in number, axes or lengths, or a letter of the result occurs
+        in no term.
+    >>> mg.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).tolist()
+    [21.0, 43.0]
+    See: numpy.einsum, torch.einsum."""
     if not isinstance(subscripts, str):
         subscripts, operands = _lettered((subscripts, *operands))
     return _einsum(operands, subscripts=_spelled_out(subscripts, [ndim(part) for part in operands]))
@@ -357,8 +322,8 @@ def _stand_ins(xp, upstream, subscripts, term, shape, lengths):
         name = letter
         if letter in own:
             name = next(spare)
-            stand_ins.append((letter + name, xp.eye_beside(upstream, length)))
+            stand_ins.append((letter + name, xp.new_eye(upstream, length)))
         elif letter not in result and not any(each == letter and length in (n, 1) for each, n in lengths):
-            stand_ins.append((letter, xp.ones_beside(upstream, (length,))))
+            stand_ins.append((letter, xp.new_ones(upstream, (length,))))
         own += name
     return own, stand_ins

@@ -10,18 +10,10 @@ def floor(xp, x):
     """Floor: the whole number below.
 
     floor(x) is the largest whole number that is at most x. Flat between its jumps, so nothing goes back.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.floor([-1.5, 1.5]).tolist()
-        [-2.0, 1.0]
-
-    See: numpy.floor; torch.floor.
-    """
+    Returns: a tensor of the dtype of x.
+    >>> mg.floor([-1.5, 1.5]).tolist()
+    [-2.0, 1.0]
+    See: numpy.floor; torch.floor."""
     return xp.floor(x)
 
 
@@ -30,18 +22,10 @@ def ceil(xp, x):
     """Ceiling: the whole number above.
 
     ceil(x) is the smallest whole number that is at least x. Flat between its jumps, so nothing goes back.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.ceil([-1.5, 1.5]).tolist()
-        [-1.0, 2.0]
-
-    See: numpy.ceil; torch.ceil.
-    """
+    Returns: a tensor of the dtype of x.
+    >>> mg.ceil([-1.5, 1.5]).tolist()
+    [-1.0, 2.0]
+    See: numpy.ceil; torch.ceil."""
     return xp.ceil(x)
 
 
@@ -50,18 +34,10 @@ def trunc(xp, x):
     """Truncation: the whole number towards 0.
 
     trunc(x) is x without its fraction. Flat between its jumps, so nothing goes back.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.trunc([-1.5, 1.5]).tolist()
-        [-1.0, 1.0]
-
-    See: numpy.trunc; torch.trunc.
-    """
+    Returns: a tensor of the dtype of x.
+    >>> mg.trunc([-1.5, 1.5]).tolist()
+    [-1.0, 1.0]
+    See: numpy.trunc; torch.trunc."""
     return xp.trunc(x)
 
 fix = trunc
@@ -72,21 +48,16 @@ def round(xp, x, *, decimals=0):
     """Rounding: the nearest number of so many decimals.
 
     Halves go to the even neighbour. Flat between its jumps, so nothing goes back.
-
-    Shapes: any -> the same.
     Args:
         x: real or complex numbers; of the latter each part is rounded.
-        decimals: the digits kept after the point, a whole number, negative for tens and hundreds; default 0.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is not made of numbers, or decimals is not whole.
-    Example:
-        >>> mg.round([0.5, 1.5, 2.5]).tolist()
-        [0.0, 2.0, 2.0]
-        >>> mg.round([123.456], decimals=-1).tolist()
-        [120.0]
-
-    See: numpy.round; torch.round.
-    """
+        decimals: the digits kept after the point, an integer, negative for tens and hundreds; default 0.
+    Returns: a tensor of the dtype of x.
+    Raises: TypeError if x is not numeric, or decimals is not an integer.
+    >>> mg.round([0.5, 1.5, 2.5]).tolist()
+    [0.0, 2.0, 2.0]
+    >>> mg.round([123.456], decimals=-1).tolist()
+    [120.0]
+    See: numpy.round; torch.round."""
     return xp.round(x, decimals)
 
 around = round
@@ -98,20 +69,13 @@ def sign(xp, x):
 
     sign(x) = x / |x|, and 0 at 0; of a complex number that is its direction. Between real numbers it is flat but for
     its jump, so nothing goes back.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is boolean or not made of numbers.
-    Example:
-        >>> mg.sign([-2.0, 0.0, 5.0]).tolist()
-        [-1.0, 0.0, 1.0]
-        >>> mg.sign(3 + 4j).item()
-        (0.6+0.8j)
-
-    See: numpy.sign; torch.sgn.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: TypeError if x is boolean or not numeric.
+    >>> mg.sign([-2.0, 0.0, 5.0]).tolist()
+    [-1.0, 0.0, 1.0]
+    >>> mg.sign(3 + 4j).item()
+    (0.6+0.8j)
+    See: numpy.sign; torch.sgn."""
     return xp.sign(x)
 
 

@@ -12,22 +12,17 @@ def rnn(xp, drive, weight, start=None, *, nonlinearity="tanh"):
         state_t = tanh(drive_t + state_{t-1} @ weightᵀ), or relu in the place of tanh
 
     The drive holds what enters from outside, input @ W_inᵀ + bias, for all times at once.
-
     Shapes: drive (T, ..., H), weight (H, H), start (..., H) -> (T, ..., H).
     Args:
         drive: what enters each state, time on the first axis.
         weight: what carries a state on to the next.
         start: the state before the first; default 0.
         nonlinearity: "tanh" (default) or "relu", whose slope at 0 is 0.
-    Returns: a tensor of all states, of the common dtype.
     Raises: ValueError for another nonlinearity, or where weight is not (H, H) or start does not fit. TypeError for
-        complex numbers with relu, or for whole numbers alone.
-    Example:
-        >>> mg.rnn([[1.0], [-5.0], [1.0]], [[2.0]], nonlinearity="relu").tolist()
-        [[1.0], [0.0], [1.0]]
-
-    See: torch.nn.RNN; Elman, "Finding structure in time", 1990.
-    """
+        complex numbers with relu, or for integers alone.
+    >>> mg.rnn([[1.0], [-5.0], [1.0]], [[2.0]], nonlinearity="relu").tolist()
+    [[1.0], [0.0], [1.0]]
+    See: torch.nn.RNN; Elman, "Finding structure in time", 1990."""
     return xp.rnn(drive, weight, start, nonlinearity)
 
 
@@ -49,21 +44,16 @@ def gated_recurrence(xp, gate, drive, weight, *, reverse=False):
     """A recurrence through a matrix, with a gate on each state; the backward pass of `rnn` is one.
 
         state_t = gate_t * (drive_t + state_{t-1} @ weight), starting from 0
-
     Shapes: gate and drive (T, ..., H), weight (H, H) -> (T, ..., H).
     Args:
         gate: what each state is multiplied by.
         drive: what enters it, of the shape of gate.
         weight: what carries a state on to the next.
         reverse: whether to start at the end; default False.
-    Returns: a tensor of all states, of the common dtype.
-    Raises: ValueError where gate and drive differ in shape, or weight is not (H, H).
-    Example:
-        >>> mg.gated_recurrence([[0.5], [0.5]], [[1.0], [1.0]], [[1.0]]).tolist()
-        [[0.5], [0.75]]
-
-    See: `rnn`; `mg.recurrence`, which goes without a matrix.
-    """
+    Raises: ValueError if gate and drive differ in shape, or weight is not (H, H).
+    >>> mg.gated_recurrence([[0.5], [0.5]], [[1.0], [1.0]], [[1.0]]).tolist()
+    [[0.5], [0.75]]
+    See: `rnn`; `mg.recurrence`, which goes without a matrix."""
     return xp.gated_recurrence(gate, drive, weight, reverse)
 
 
@@ -71,8 +61,8 @@ def gated_recurrence(xp, gate, drive, weight, *, reverse=False):
 def _(xp, upstream, gate, drive, weight, out, reverse):
     """The same recurrence from the other end, with the matrix transposed."""
     to_drive = xp.gated_recurrence(gate, upstream, xp.mT(weight), reverse=not reverse)
-    previous = xp.shift(out, axis=0, reverse=reverse)
-    later = xp.shift(to_drive, axis=0, reverse=not reverse)
+    previous = xp.shift_by_one(out, axis=0, reverse=reverse)
+    later = xp.shift_by_one(to_drive, axis=0, reverse=not reverse)
     to_gate = (upstream + xp.matmul(later, xp.mT(weight))) * (drive + xp.matmul(previous, weight))
     return to_gate, to_drive, xp.sum_outer(previous, to_drive)
 
@@ -89,21 +79,17 @@ def lstm_cell(xp, gates, cell):
         hidden = σ(show) * tanh(cell_after)
 
     The gates come from a linear layer over the input and the hidden state before: input @ W_inᵀ + hidden @ Wᵀ + bias.
-
     Shapes: gates (..., 4 H), cell (..., H) -> hidden and cell_after (..., H).
     Args:
         gates: real numbers, before sigmoids and tanh; PyTorch calls them i, f, g, o.
         cell: the cell before this step.
     Returns: a tuple of tensors: hidden, what the cell shows, and cell_after.
-    Raises: TypeError for complex numbers. ValueError where the last axis of gates is not four times that of cell.
-    Example:
-        >>> hidden, cell = mg.lstm_cell([100.0, -100.0, 0.5, 100.0], cell=[7.0])
-        >>> cell.round(4).tolist(), hidden.round(4).tolist()
-        ([0.4621], [0.4318])
-
+    Raises: TypeError for complex numbers. ValueError if the last axis of gates is not four times that of cell.
+    >>> hidden, cell = mg.lstm_cell([100.0, -100.0, 0.5, 100.0], cell=[7.0])
+    >>> cell.round(4).tolist(), hidden.round(4).tolist()
+    ([0.4621], [0.4318])
     See: torch.nn.LSTMCell; Hochreiter and Schmidhuber, "Long short-term memory", 1997; Gers, Schmidhuber and Cummins,
-        "Learning to forget", 2000.
-    """
+        "Learning to forget", 2000."""
     enter, forget, candidate, show = xp.split(gates, 4, axis=-1)
     enter, forget, show = xp.sigmoid(enter), xp.sigmoid(forget), xp.sigmoid(show)
     candidate = xp.tanh(candidate)
@@ -137,21 +123,16 @@ def gru_cell(xp, drive, recall, hidden):
         out = keep * hidden + (1 - keep) * candidate
 
     The drive is a linear layer over the input, input @ W_inᵀ + bias, and recall one over hidden.
-
     Shapes: drive (..., 3 H), recall (..., 3 H), hidden (..., H) -> (..., H).
     Args:
         drive: real numbers, what the input says to both gates and the candidate.
         recall: what the hidden state says to them.
         hidden: the hidden state before this step.
     Returns: a tensor, the hidden state after it.
-    Raises: TypeError for complex numbers. ValueError where the shapes do not fit one another.
-    Example:
-        >>> mg.gru_cell([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], hidden=[1.0]).tolist()
-        [0.5]
-
+    >>> mg.gru_cell([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], hidden=[1.0]).tolist()
+    [0.5]
     See: torch.nn.GRUCell; Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical
-        machine translation", 2014.
-    """
+        machine translation", 2014."""
     reset, keep, candidate = xp.split(drive, 3, axis=-1)
     recalled_reset, recalled_keep, recalled = xp.split(recall, 3, axis=-1)
     reset, keep = xp.sigmoid(reset + recalled_reset), xp.sigmoid(keep + recalled_keep)
@@ -183,7 +164,6 @@ def selective_scan(xp, x, delta, A, B, C):
 
         state_t = exp(delta_t * A) * state_{t-1} + delta_t * B_t * x_t, starting from 0
         out_t = C_t · state_t
-
     Shapes: x and delta (..., T, D), A (D, N), B and C (..., T, N) -> (..., T, D).
     Args:
         x: what is read.
@@ -191,15 +171,10 @@ def selective_scan(xp, x, delta, A, B, C):
         A: how fast each of the N numbers of a channel fades, usually negative.
         B: how they take in what is read.
         C: how they show themselves.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError where the shapes do not fit one another.
-    Example:
-        >>> one = np.ones((3, 1))
-        >>> mg.selective_scan([[1.0], [0.0], [0.0]], one, [[np.log(0.5)]], one, one).round(6).tolist()
-        [[1.0], [0.5], [0.25]]
-
-    See: Gu and Dao, "Mamba: linear-time sequence modeling with selective state spaces", 2023.
-    """
+    >>> one = np.ones((3, 1))
+    >>> mg.selective_scan([[1.0], [0.0], [0.0]], one, [[np.log(0.5)]], one, one).round(6).tolist()
+    [[1.0], [0.5], [0.25]]
+    See: Gu and Dao, "Mamba: linear-time sequence modeling with selective state spaces", 2023."""
     decay = xp.exp(delta[..., None] * A)
     state = xp.recurrence(decay, (delta * x)[..., None] * B[..., None, :], axis=-3)
     return xp.sum(state * C[..., None, :], axis=-1), decay, state
@@ -209,9 +184,9 @@ def selective_scan(xp, x, delta, A, B, C):
 def _(xp, upstream, x, delta, A, B, C, decay, state):
     """What the states receive is a recurrence from the other end; then back through decay and drive."""
     arrived = upstream[..., None] * C[..., None, :]
-    next_decay = xp.shift(xp.broadcast_to(decay, xp.shape(state)), axis=-3, reverse=True)
+    next_decay = xp.shift_by_one(xp.broadcast_to(decay, xp.shape(state)), axis=-3, reverse=True)
     received = xp.recurrence(next_decay, arrived, axis=-3, reverse=True)
-    to_exponent = received * xp.shift(state, axis=-3) * decay
+    to_exponent = received * xp.shift_by_one(state, axis=-3) * decay
     to_drive = xp.sum(received * B[..., None, :], axis=-1)
     return (
         to_drive * delta,
@@ -231,7 +206,6 @@ def gated_delta_net(xp, query, key, value, decay, rate):
 
         S_t = decay_t * S_{t-1} @ (I - rate_t * key_t key_tᵀ) + rate_t * value_t key_tᵀ
         out_t = S_t @ query_t
-
     Shapes: query and key (..., T, K), value (..., T, V), decay and rate (..., T) -> (..., T, V).
     Args:
         query: what is asked of the memory.
@@ -239,18 +213,13 @@ def gated_delta_net(xp, query, key, value, decay, rate):
         value: what it should recall there.
         decay: what share of the memory stays, usually from 0 to 1.
         rate: what share of an error is corrected, usually from 0 to 1.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError where the shapes do not fit one another.
-    Example:
-        >>> key = [[1.0, 0.0], [1.0, 0.0]]
-        >>> mg.gated_delta_net(key, key, [[4.0], [6.0]], decay=[1.0, 1.0], rate=[1.0, 0.5]).tolist()
-        [[4.0], [5.0]]
-
-    See: Yang, Kautz and Hatamizadeh, "Gated delta networks: improving Mamba2 with delta rule", 2024.
-    """
+    >>> key = [[1.0, 0.0], [1.0, 0.0]]
+    >>> mg.gated_delta_net(key, key, [[4.0], [6.0]], decay=[1.0, 1.0], rate=[1.0, 0.5]).tolist()
+    [[4.0], [5.0]]
+    See: Yang, Kautz and Hatamizadeh, "Gated delta networks: improving Mamba2 with delta rule", 2024."""
     decay, rate = decay[..., None, None], rate[..., None, None]
     erased = rate * key[..., :, None] * key[..., None, :]
-    matrices = decay * (xp.eye_beside(key, xp.shape(key)[-1]) - erased)
+    matrices = decay * (xp.new_eye(key, xp.shape(key)[-1]) - erased)
     state = xp.matrix_recurrence(matrices, rate * value[..., :, None] * key[..., None, :])
     return xp.matmul(state, query[..., None])[..., 0], matrices, state
 
@@ -259,8 +228,8 @@ def gated_delta_net(xp, query, key, value, decay, rate):
 def _(xp, upstream, query, key, value, decay, rate, matrices, state):
     """What the memory receives is carried from the other end; each step then hands it to the error it corrected, which
     is value - decay * previous @ key, and to the memory before."""
-    previous = xp.shift(state, axis=-3)
-    turned = xp.shift(xp.mT(matrices), axis=-3, reverse=True)
+    previous = xp.shift_by_one(state, axis=-3)
+    turned = xp.shift_by_one(xp.mT(matrices), axis=-3, reverse=True)
     received = xp.matrix_recurrence(turned, upstream[..., :, None] * query[..., None, :], reverse=True)
     recalled = xp.matmul(previous, key[..., None])[..., 0]
     error = value - decay[..., None] * recalled
@@ -276,25 +245,20 @@ def _(xp, upstream, query, key, value, decay, rate, matrices, state):
     )
 
 
-@op
+@op(public=False)
 def matrix_recurrence(xp, matrices, drive, *, reverse=False):
     """A linear recurrence of matrices, carried along the third axis from the end.
 
         state_t = state_{t-1} @ matrix_t + drive_t, starting from 0
-
     Shapes: matrices (..., T, K, K), drive (..., T, V, K) -> (..., T, V, K).
     Args:
         matrices: what carries a state on to the next.
         drive: what enters it.
         reverse: whether to start at the end; default False.
-    Returns: a tensor of all states, of the common dtype.
-    Raises: ValueError where the shapes do not fit one another, IndexError where matrices has fewer than three axes.
-    Example:
-        >>> mg.matrix_recurrence([[[2.0]], [[2.0]], [[2.0]]], [[[1.0]], [[1.0]], [[1.0]]]).tolist()
-        [[[1.0]], [[3.0]], [[7.0]]]
-
-    See: `gated_delta_net`, which is made of it; `mg.recurrence`, where each entry goes alone.
-    """
+    Raises: ValueError if the shapes do not match, IndexError if matrices has fewer than three axes.
+    >>> mg.ops.matrix_recurrence([[[2.0]], [[2.0]], [[2.0]]], [[[1.0]], [[1.0]], [[1.0]]]).tolist()
+    [[[1.0]], [[3.0]], [[7.0]]]
+    See: `gated_delta_net`, which is made of it; `mg.recurrence`, where each entry goes alone."""
     return xp.matrix_recurrence(matrices, drive, reverse)
 
 
@@ -302,6 +266,6 @@ def matrix_recurrence(xp, matrices, drive, *, reverse=False):
 def _(xp, upstream, matrices, out, reverse):
     """The same recurrence from the other end, with the matrices transposed. A matrix receives the state it met, times
     what the state it made received."""
-    turned = xp.shift(xp.mT(matrices), axis=-3, reverse=not reverse)
+    turned = xp.shift_by_one(xp.mT(matrices), axis=-3, reverse=not reverse)
     received = xp.matrix_recurrence(turned, upstream, reverse=not reverse)
-    return xp.matmul(xp.mT(xp.shift(out, axis=-3, reverse=reverse)), received), received
+    return xp.matmul(xp.mT(xp.shift_by_one(out, axis=-3, reverse=reverse)), received), received

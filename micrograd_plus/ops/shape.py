@@ -10,20 +10,14 @@ def reshape(xp, x, *, shape):
     """The same entries in the same order, in another shape.
 
     Entries are read row by row, the last axis fastest.
-
     Shapes: any -> shape, with as many entries.
     Args:
-        x: numbers.
         shape: the length of each axis; one may be -1, and is then what the others leave.
-    Returns: a tensor of that shape and of x's dtype.
-    Raises: ValueError where the lengths do not multiply to the number of entries; TypeError for a length that is no
-        whole number.
-    Example:
-        >>> mg.reshape([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], (2, -1)).tolist()
-        [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
-
-    See: numpy.reshape.
-    """
+    Raises: ValueError if the lengths do not multiply to the number of entries; TypeError for a length that is not an
+        integer.
+    >>> mg.reshape([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], (2, -1)).tolist()
+    [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+    See: numpy.reshape."""
     return xp.reshape(x, shape)
 
 
@@ -32,16 +26,11 @@ def ravel(xp, x):
     """All entries in one row (flattening).
 
     Shapes: any -> (n), n being the number of entries.
-    Args:
-        x: numbers.
     Returns: a tensor of one axis and of x's dtype.
-    Raises: TypeError where x is not made of numbers; ValueError for a nested list with rows of unequal length.
-    Example:
-        >>> mg.ravel([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [1.0, 2.0, 3.0, 4.0]
-
-    See: numpy.ravel, mg.flatten.
-    """
+    Raises: TypeError if x is not numeric; ValueError for a nested list with rows of unequal length.
+    >>> mg.ravel([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [1.0, 2.0, 3.0, 4.0]
+    See: numpy.ravel, mg.flatten."""
     return xp.reshape(x, (-1,))
 
 
@@ -51,37 +40,28 @@ def squeeze(xp, x, *, axis=None):
 
     Shapes: x (2, 1, 3) -> (2, 3).
     Args:
-        x: numbers.
         axis: the axis or axes to leave out; None (default) for every axis of length 1.
     Returns: a tensor of the same entries and dtype.
-    Raises: ValueError for an axis that is longer than 1; IndexError for one that x has not.
-    Example:
-        >>> mg.squeeze([[[1.0], [2.0]]]).tolist()
-        [1.0, 2.0]
-
-    See: numpy.squeeze.
-    """
+    Raises: ValueError for an axis that is longer than 1; IndexError if it is out of range.
+    >>> mg.squeeze([[[1.0], [2.0]]]).tolist()
+    [1.0, 2.0]
+    See: numpy.squeeze."""
     return xp.squeeze(x, axis=axis)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def squeeze_axes(xp, x, *, axis=None):
     """The axes that a reduction kept with length 1, left out.
 
     Unlike `squeeze`, None stands for all axes, not for those that happen to have length 1.
-
     Shapes: x (2, 1, 3), axis=1 -> (2, 3).
     Args:
-        x: numbers.
         axis: the reduced axis or axes, each of length 1; None (default) for all.
     Returns: a tensor of the same entries and dtype.
-    Raises: ValueError for an axis that is longer than 1; IndexError for one that x has not.
-    Example:
-        >>> mg.squeeze_axes([[1.0], [2.0]], axis=1).tolist()
-        [1.0, 2.0]
-
-    See: numpy.squeeze, mg.expand_axes.
-    """
+    Raises: ValueError for an axis that is longer than 1; IndexError if it is out of range.
+    >>> mg.ops.squeeze_axes([[1.0], [2.0]], axis=1).tolist()
+    [1.0, 2.0]
+    See: numpy.squeeze, mg.ops.expand_axes."""
     return xp.squeeze_axes(x, axis=axis)
 
 
@@ -91,20 +71,16 @@ def expand_dims(xp, x, *, axis):
 
     Shapes: x (2, 3), axis=1 -> (2, 1, 3).
     Args:
-        x: numbers.
         axis: the place or places that the new axes have in the result; negative ones count from its end.
     Returns: a tensor of the same entries and dtype.
-    Raises: IndexError for a place that the result has not; ValueError for one named twice.
-    Example:
-        >>> mg.expand_dims([1.0, 2.0], axis=1).tolist()
-        [[1.0], [2.0]]
-
-    See: numpy.expand_dims, torch.unsqueeze.
-    """
+    Raises: IndexError for a place that the result has not; ValueError if it is repeated.
+    >>> mg.expand_dims([1.0, 2.0], axis=1).tolist()
+    [[1.0], [2.0]]
+    See: numpy.expand_dims, torch.unsqueeze."""
     return xp.expand_dims(x, axis)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def expand_axes(xp, x, *, shape, axis=None):
     """The axes that a reduction took away, put back with length 1.
 
@@ -114,14 +90,10 @@ def expand_axes(xp, x, *, shape, axis=None):
         shape: the shape of the array that was reduced.
         axis: the axis or axes that it was reduced along; None (default) for all.
     Returns: a tensor of the same entries and dtype.
-    Raises: ValueError where x does not have the lengths that `shape` leaves; IndexError for an axis that `shape` has
-        not.
-    Example:
-        >>> mg.expand_axes([6.0, 15.0], shape=(2, 3), axis=1).tolist()
-        [[6.0], [15.0]]
-
-    See: numpy.expand_dims, mg.squeeze_axes.
-    """
+    Raises: ValueError if x does not have the lengths that `shape` leaves; IndexError if the axis is out of range.
+    >>> mg.ops.expand_axes([6.0, 15.0], shape=(2, 3), axis=1).tolist()
+    [[6.0], [15.0]]
+    See: numpy.expand_dims, mg.ops.squeeze_axes."""
     return xp.expand_axes(x, shape=shape, axis=axis)
 
 
@@ -130,19 +102,13 @@ def transpose(xp, x, *, axes=None):
     """The axes in another order: of a matrix, rows and columns exchanged.
 
     out[i_axes[0], i_axes[1], …] = x[i_0, i_1, …]. Going back takes the inverse order.
-
     Shapes: x (2, 3, 4), axes=(2, 0, 1) -> (4, 2, 3).
     Args:
-        x: numbers.
         axes: every axis of x once, in their new order; None (default) reverses them.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where `axes` does not name each axis once; IndexError for one that x has not.
-    Example:
-        >>> mg.transpose([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).tolist()
-        [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
-
-    See: numpy.transpose, torch.permute.
-    """
+    Raises: ValueError if `axes` does not name each axis once; IndexError if it is out of range.
+    >>> mg.transpose([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).tolist()
+    [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+    See: numpy.transpose, torch.permute."""
     return xp.transpose(x, axes)
 
 
@@ -153,14 +119,10 @@ def mT(xp, x):
     Shapes: x (..., m, n) -> (..., n, m).
     Args:
         x: numbers, with two axes or more.
-    Returns: a tensor of x's dtype.
-    Raises: IndexError where x has fewer than two axes.
-    Example:
-        >>> mg.mT([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[1.0, 3.0], [2.0, 4.0]]
-
-    See: numpy.matrix_transpose, torch.Tensor.mT.
-    """
+    Raises: IndexError if x has fewer than two axes.
+    >>> mg.mT([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[1.0, 3.0], [2.0, 4.0]]
+    See: numpy.matrix_transpose, torch.Tensor.mT."""
     return xp.mT(x)
 
 
@@ -169,18 +131,13 @@ def mH(xp, x):
     """The adjoint of each matrix (conjugate transpose): of real matrices the transpose.
 
     xᴴ[i, j] = conj(x[j, i]).
-
     Shapes: x (..., m, n) -> (..., n, m).
     Args:
         x: real or complex numbers, with two axes or more.
-    Returns: a tensor of x's dtype.
-    Raises: IndexError where x has fewer than two axes.
-    Example:
-        >>> mg.mH([[1 + 2j, 3 + 0j]]).tolist()
-        [[(1-2j)], [(3-0j)]]
-
-    See: torch.Tensor.mH.
-    """
+    Raises: IndexError if x has fewer than two axes.
+    >>> mg.mH([[1 + 2j, 3 + 0j]]).tolist()
+    [[(1-2j)], [(3-0j)]]
+    See: torch.Tensor.mH."""
     return xp.mH(x)
 
 
@@ -190,16 +147,11 @@ def swapaxes(xp, x, *, axis1, axis2):
 
     Shapes: x (2, 3, 4), axis1=0, axis2=2 -> (4, 3, 2).
     Args:
-        x: numbers.
         axis1, axis2: the two axes.
-    Returns: a tensor of x's dtype.
-    Raises: IndexError for an axis that x has not.
-    Example:
-        >>> mg.swapaxes(np.zeros((2, 3, 4)), 0, 2).shape
-        (4, 3, 2)
-
-    See: numpy.swapaxes, torch.transpose.
-    """
+    Raises: IndexError if the axis is out of range.
+    >>> mg.swapaxes(np.zeros((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    See: numpy.swapaxes, torch.transpose."""
     return xp.swapaxes(x, axis1, axis2)
 
 
@@ -209,56 +161,39 @@ def moveaxis(xp, x, *, source, destination):
 
     Shapes: x (2, 3, 4), source=0, destination=-1 -> (3, 4, 2).
     Args:
-        x: numbers.
         source: the axis or axes to move.
         destination: the place of each in the result.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where the two do not name equally many axes, each once; IndexError for an axis that x has not.
-    Example:
-        >>> mg.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
-        (3, 4, 2)
-
-    See: numpy.moveaxis.
-    """
+    Raises: ValueError if the two do not name equally many axes, each once; IndexError if the axis is out of range.
+    >>> mg.moveaxis(np.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    See: numpy.moveaxis."""
     return xp.moveaxis(x, source, destination)
 
 
-@linear(x=lambda xp, upstream, x_shape, axis: xp.axes_from_last(upstream, shape=x_shape, axis=axis))
+@linear(x=lambda xp, upstream, x_shape, axis: xp.axes_from_last(upstream, shape=x_shape, axis=axis), public=False)
 def axes_to_last(xp, x, *, axis=None):
     """Several axes joined in one, at the end: what `quantile` and `product_of_others` run along.
 
     Shapes: x (2, 3, 4), axis=(0, 2) -> (3, 8).
     Args:
-        x: numbers.
         axis: the axis or axes to join, taken in the order they have in x; None (default) for all.
-    Returns: a tensor of x's dtype.
-    Raises: IndexError for an axis that x has not.
-    Example:
-        >>> mg.axes_to_last([[1.0, 2.0], [3.0, 4.0]], axis=0).tolist()
-        [[1.0, 3.0], [2.0, 4.0]]
-
-    See: numpy.moveaxis, mg.axes_from_last.
-    """
+    >>> mg.ops.axes_to_last([[1.0, 2.0], [3.0, 4.0]], axis=0).tolist()
+    [[1.0, 3.0], [2.0, 4.0]]
+    See: numpy.moveaxis, mg.ops.axes_from_last."""
     return xp.axes_to_last(x, axis=axis)
 
 
-@linear(x=lambda xp, upstream, axis: xp.axes_to_last(upstream, axis=axis))
+@linear(x=lambda xp, upstream, axis: xp.axes_to_last(upstream, axis=axis), public=False)
 def axes_from_last(xp, x, *, shape, axis=None):
     """The last axis taken apart again into the axes that `axes_to_last` joined.
 
     Shapes: x (3, 8), shape=(2, 3, 4), axis=(0, 2) -> (2, 3, 4).
     Args:
-        x: numbers.
-        shape: the shape of the result.
         axis: the axes of the result that x's last one holds; None (default) for all.
-    Returns: a tensor of that shape and of x's dtype.
-    Raises: ValueError where x does not have the lengths for it; IndexError for an axis that `shape` has not.
-    Example:
-        >>> mg.axes_from_last([[1.0, 3.0], [2.0, 4.0]], shape=(2, 2), axis=0).tolist()
-        [[1.0, 2.0], [3.0, 4.0]]
-
-    See: mg.axes_to_last.
-    """
+    Raises: ValueError if x does not have the lengths for it; IndexError if the axis is out of range.
+    >>> mg.ops.axes_from_last([[1.0, 3.0], [2.0, 4.0]], shape=(2, 2), axis=0).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    See: mg.ops.axes_to_last."""
     return xp.axes_from_last(x, shape=shape, axis=axis)
 
 
@@ -270,38 +205,27 @@ def broadcast_to(xp, x, *, shape):
     """Broadcasting: repeated along new axes in front and along axes of length 1.
 
     Every copy moves the one original, so its gradient is the sum of theirs (`unbroadcast`).
-
     Shapes: x (3) or (1, 3), shape=(2, 3) -> (2, 3).
     Args:
-        x: numbers.
         shape: the shape of the result; counted from the end, its lengths are x's wherever those are not 1.
-    Returns: a tensor of that shape and of x's dtype.
-    Raises: ValueError where broadcasting cannot make that shape of x; TypeError for a length that is no whole number.
-    Example:
-        >>> mg.broadcast_to([1.0, 2.0], (2, 2)).tolist()
-        [[1.0, 2.0], [1.0, 2.0]]
-
-    See: numpy.broadcast_to, torch.broadcast_to.
-    """
+    Raises: ValueError if broadcasting cannot make that shape of x; TypeError for a length that is not an integer.
+    >>> mg.broadcast_to([1.0, 2.0], (2, 2)).tolist()
+    [[1.0, 2.0], [1.0, 2.0]]
+    See: numpy.broadcast_to, torch.broadcast_to."""
     return xp.broadcast_to(x, shape)
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape), public=False)
 def unbroadcast(xp, x, *, shape):
     """Added up over everything that broadcasting had repeated: the transpose of `broadcast_to`.
 
     Shapes: x (2, 3), shape=(3,) -> (3); shape=(2, 1) -> (2, 1).
     Args:
-        x: numbers.
         shape: the shape from before broadcasting.
-    Returns: a tensor of that shape and of x's dtype.
-    Raises: ValueError where x does not have a shape that broadcasting makes of `shape`.
-    Example:
-        >>> mg.unbroadcast([[1.0, 2.0], [3.0, 4.0]], (2,)).tolist()
-        [4.0, 6.0]
-
-    See: torch.Tensor.sum_to_size.
-    """
+    Raises: ValueError if x does not have a shape that broadcasting makes of `shape`.
+    >>> mg.ops.unbroadcast([[1.0, 2.0], [3.0, 4.0]], (2,)).tolist()
+    [4.0, 6.0]
+    See: torch.Tensor.sum_to_size."""
     return xp.unbroadcast(x, shape)
 
 
@@ -317,39 +241,29 @@ def repeat(x, repeats, axis=None):
 
     Shapes: x (n), repeats=2 -> (2 n); x (2, 3), repeats=(1, 4), axis=0 -> (5, 3).
     Args:
-        x: numbers.
         repeats: how often each is repeated, or a sequence: how often at each place along the axis. 0 leaves it out.
         axis: the axis along which slices are repeated; None (default) takes all entries in one row.
-    Returns: a tensor of x's dtype.
     Raises: ValueError for a negative number, or a sequence that is not as long as the axis; TypeError for a number that
-        is not whole; IndexError for an axis that x has not.
-    Example:
-        >>> mg.repeat([1.0, 2.0, 3.0], [1, 0, 2]).tolist()
-        [1.0, 3.0, 3.0]
-
-    See: numpy.repeat, torch.repeat_interleave.
-    """
+        is not an integer; IndexError if the axis is out of range.
+    >>> mg.repeat([1.0, 2.0, 3.0], [1, 0, 2]).tolist()
+    [1.0, 3.0, 3.0]
+    See: numpy.repeat, torch.repeat_interleave."""
     return _repeat(x, repeats=tuple(repeats) if hasattr(repeats, "__iter__") else repeats, axis=axis)
 
 
-@linear(x=lambda xp, upstream, repeats, axis: xp.repeat(upstream, repeats, axis))
+@linear(x=lambda xp, upstream, repeats, axis: xp.repeat(upstream, repeats, axis), public=False)
 def sum_repeats(xp, x, *, shape, repeats, axis=None):
     """The copies that `repeat` made of each entry, added up: its transpose.
 
     Shapes: x of the shape that `repeat` makes of `shape` -> shape.
     Args:
-        x: numbers.
         shape: the shape from before `repeat`.
         repeats: as given to `repeat`: a number, or a tuple of one for each place along the axis.
         axis: as given to `repeat`; None by default.
-    Returns: a tensor of that shape and of x's dtype.
-    Raises: ValueError where x does not have the shape that `repeat` makes; IndexError for an axis that x has not.
-    Example:
-        >>> mg.sum_repeats([1.0, 10.0, 100.0], shape=(2,), repeats=(1, 2)).tolist()
-        [1.0, 110.0]
-
-    See: mg.repeat, torch.segment_reduce.
-    """
+    Raises: ValueError if x does not have the shape that `repeat` makes; IndexError if the axis is out of range.
+    >>> mg.ops.sum_repeats([1.0, 10.0, 100.0], shape=(2,), repeats=(1, 2)).tolist()
+    [1.0, 110.0]
+    See: mg.repeat, torch.segment_reduce."""
     return xp.sum_repeats(x, shape, repeats, axis)
 
 
@@ -359,83 +273,60 @@ def tile(xp, x, *, reps):
 
     Shapes: x (n), reps=2 -> (2 n); x (2, 3), reps=(2, 2) -> (4, 6).
     Args:
-        x: numbers.
         reps: how often along each axis, counted from the last; more numbers than x has axes give new ones in front.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError for a negative number; TypeError for one that is not whole.
-    Example:
-        >>> mg.tile([1.0, 2.0], (2, 2)).tolist()
-        [[1.0, 2.0, 1.0, 2.0], [1.0, 2.0, 1.0, 2.0]]
-
-    See: numpy.tile, torch.tile.
-    """
+    Raises: ValueError for a negative number; TypeError for one that is not an integer.
+    >>> mg.tile([1.0, 2.0], (2, 2)).tolist()
+    [[1.0, 2.0, 1.0, 2.0], [1.0, 2.0, 1.0, 2.0]]
+    See: numpy.tile, torch.tile."""
     return xp.tile(x, reps)
 
 
-@linear(x=lambda xp, upstream, reps: xp.tile(upstream, reps))
+@linear(x=lambda xp, upstream, reps: xp.tile(upstream, reps), public=False)
 def sum_tiles(xp, x, *, shape, reps):
     """The tiles that `tile` made of an array, added up: its transpose.
 
     Shapes: x of the shape that `tile` makes of `shape` -> shape.
     Args:
-        x: numbers.
         shape: the shape from before `tile`.
         reps: as given to `tile`.
-    Returns: a tensor of that shape and of x's dtype.
-    Raises: ValueError where x does not have the shape that `tile` makes.
-    Example:
-        >>> mg.sum_tiles([1.0, 2.0, 10.0, 20.0], shape=(2,), reps=2).tolist()
-        [11.0, 22.0]
-
-    See: mg.tile.
-    """
+    Raises: ValueError if x does not have the shape that `tile` makes.
+    >>> mg.ops.sum_tiles([1.0, 2.0, 10.0, 20.0], shape=(2,), reps=2).tolist()
+    [11.0, 22.0]
+    See: mg.tile."""
     return xp.sum_tiles(x, shape, reps)
 
 
 # Parts ----------------------
 
 
-@linear(x=lambda xp, upstream, x_shape, index: xp.put_add(upstream, shape=x_shape, index=index))
+@linear(x=lambda xp, upstream, x_shape, index: xp.put_add(upstream, shape=x_shape, index=index), public=False)
 def getitem(xp, x, *, index):
     """Indexing and slicing: `x[index]`, with NumPy's indices.
 
     An entry that is picked twice receives both gradients, one that is not picked receives 0.
-
     Shapes: as in NumPy: x (3, 4), index (0, slice(2)) -> (2).
     Args:
-        x: numbers.
-        index: whole numbers, slices, None, `...`, arrays of whole numbers, masks of True and False, or a tuple of them.
-    Returns: a tensor of x's dtype.
+        index: integers, slices, None, `...`, arrays of integers, masks of True and False, or a tuple of them.
     Raises: IndexError for a place that x has not, for more indices than axes, or for what is no index.
-    Example:
-        >>> mg.tensor([1.0, 2.0, 3.0])[[0, 0, 2]].tolist()
-        [1.0, 1.0, 3.0]
-
-    See: the page "Indexing on ndarrays" of NumPy's user guide.
-    """
+    >>> mg.tensor([1.0, 2.0, 3.0])[[0, 0, 2]].tolist()
+    [1.0, 1.0, 3.0]
+    See: the page "Indexing on ndarrays" of NumPy's user guide."""
     return x[index]
 
 
-@linear(x=lambda upstream, index: upstream[index])
+@linear(x=lambda upstream, index: upstream[index], public=False)
 def put_add(xp, x, *, shape, index):
     """Zeros with the entries of x added at an index: the transpose of `getitem`.
 
     Places that the index names twice receive both.
-
     Shapes: x has that of what `index` picks of an array of `shape`.
     Args:
-        x: numbers.
-        shape: the shape of the result.
         index: as of `getitem`.
-    Returns: a tensor of that shape and of x's dtype.
-    Raises: ValueError where x does not have the shape of what is picked; IndexError for a place that `shape` has not.
-    Example:
-        >>> mg.put_add([1.0, 2.0, 3.0], shape=(3,), index=[0, 0, 2]).tolist()
-        [3.0, 0.0, 3.0]
-
-    See: numpy.add.at, torch.Tensor.index_put_ with accumulate=True.
-    """
-    return xp.put_add(xp.shaped_like(x, xp.zeros_beside(x, shape)[index]), shape=shape, index=index)
+    Raises: ValueError if x does not have the shape of what is picked; IndexError for a place that `shape` has not.
+    >>> mg.ops.put_add([1.0, 2.0, 3.0], shape=(3,), index=[0, 0, 2]).tolist()
+    [3.0, 0.0, 3.0]
+    See: numpy.add.at, torch.Tensor.index_put_ with accumulate=True."""
+    return xp.put_add(xp.shaped_like(x, xp.new_zeros(x, shape)[index]), shape=shape, index=index)
 
 
 @variadic(parts=lambda xp, upstream, parts_shape, axis: xp.split(upstream, xp.cuts(parts_shape, axis), axis=axis))
@@ -452,14 +343,11 @@ def concatenate(parts, axis=0):
     Args:
         parts: a sequence of one array or more, equally long but along `axis`.
         axis: the axis that joins them, 0 by default; None joins all their entries in one row.
-    Returns: a tensor of the dtype that holds all parts (NumPy's promotion).
-    Raises: ValueError where the other lengths differ, or there is no part; IndexError for an axis that they have not.
-    Example:
-        >>> mg.concatenate([mg.tensor([1.0, 2.0]), mg.tensor([3.0])])
-        tensor([1., 2., 3.])
-
-    See: numpy.concatenate, torch.cat.
-    """
+    Returns: a tensor of the common dtype (NumPy's promotion).
+    Raises: ValueError if the other lengths differ, or there is no part; IndexError if the axis is out of range.
+    >>> mg.concatenate([mg.tensor([1.0, 2.0]), mg.tensor([3.0])])
+    tensor([1., 2., 3.])
+    See: numpy.concatenate, torch.cat."""
     return _concatenate([ravel(part) for part in parts], axis=0) if axis is None else _concatenate(parts, axis=axis)
 
 
@@ -471,14 +359,11 @@ def stack(xp, parts, *, axis=0):
     Args:
         parts: a sequence of one array or more, all of one shape.
         axis: the place of the new axis in the result, 0 by default.
-    Returns: a tensor of the dtype that holds all parts.
-    Raises: ValueError where shapes differ, or there is no part; IndexError for a place that the result has not.
-    Example:
-        >>> mg.stack([[1.0, 2.0], [3.0, 4.0]], axis=-1).tolist()
-        [[1.0, 3.0], [2.0, 4.0]]
-
-    See: numpy.stack, torch.stack.
-    """
+    Returns: a tensor of the common dtype.
+    Raises: ValueError if shapes differ, or there is no part; IndexError for a place that the result has not.
+    >>> mg.stack([[1.0, 2.0], [3.0, 4.0]], axis=-1).tolist()
+    [[1.0, 3.0], [2.0, 4.0]]
+    See: numpy.stack, torch.stack."""
     return xp.stack(parts, axis=axis)
 
 
@@ -491,13 +376,10 @@ def unstack(xp, x, *, axis=0):
         x: numbers, with one axis or more.
         axis: the axis that is left out, 0 by default.
     Returns: a tuple of as many tensors as the axis is long, of x's dtype.
-    Raises: IndexError for an axis that x has not; TypeError for a single number, which has none.
-    Example:
-        >>> [row.tolist() for row in mg.unstack([[1.0, 2.0], [3.0, 4.0]])]
-        [[1.0, 2.0], [3.0, 4.0]]
-
-    See: numpy.unstack, torch.unbind.
-    """
+    Raises: IndexError if the axis is out of range; TypeError for a single number, which has none.
+    >>> [row.tolist() for row in mg.unstack([[1.0, 2.0], [3.0, 4.0]])]
+    [[1.0, 2.0], [3.0, 4.0]]
+    See: numpy.unstack, torch.unbind."""
     return xp.unstack(x, axis=axis)
 
 
@@ -513,17 +395,12 @@ def split(xp, x, *, indices_or_sections, axis=0):
 
     Shapes: x (6, n), indices_or_sections=3 -> three parts (2, n); (1, 4) -> (1, n), (3, n) and (2, n).
     Args:
-        x: numbers.
-        indices_or_sections: into how many equal parts; or a sequence of the places to cut at.
-        axis: the axis to cut along, 0 by default.
+        indices_or_sections: into the number of equal parts; or a sequence of the places to cut at.
     Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError where the axis does not divide into so many equal parts; IndexError for an axis that x has not.
-    Example:
-        >>> [part.tolist() for part in mg.split([1.0, 2.0, 3.0], (1,))]
-        [[1.0], [2.0, 3.0]]
-
-    See: numpy.split.
-    """
+    Raises: ValueError if the axis does not divide into so many equal parts; IndexError if the axis is out of range.
+    >>> [part.tolist() for part in mg.split([1.0, 2.0, 3.0], (1,))]
+    [[1.0], [2.0, 3.0]]
+    See: numpy.split."""
     return xp.split(x, indices_or_sections, axis=axis)
 
 
@@ -544,22 +421,17 @@ def pad(xp, x, *, pad_width, mode="constant", constant_values=0.0):
         "symmetric": 2 1 [1 2 3] 3 2
         "wrap":      2 3 [1 2 3] 1 2
     An entry that stands in the border too receives from there too.
-
     Shapes: x (h, w), pad_width=((a, b), (c, d)) -> (a + h + b, c + w + d).
     Args:
-        x: numbers.
         pad_width: one width for every side, a pair (before, after) for every axis, or a pair for each axis.
         mode: "constant" (default), "edge", "reflect", "symmetric" or "wrap".
         constant_values: what a constant border consists of, 0 by default; it is brought to x's dtype.
-    Returns: a tensor of x's dtype.
+    Returns: a tensor of the dtype of x.
     Raises: ValueError for a negative width, or pairs for more or fewer axes than x has; TypeError for a width that is
-        no whole number.
-    Example:
-        >>> mg.pad([1.0, 2.0, 3.0], (1, 2), mode="reflect").tolist()
-        [2.0, 1.0, 2.0, 3.0, 2.0, 1.0]
-
-    See: numpy.pad, torch.nn.functional.pad.
-    """
+        not an integer.
+    >>> mg.pad([1.0, 2.0, 3.0], (1, 2), mode="reflect").tolist()
+    [2.0, 1.0, 2.0, 3.0, 2.0, 1.0]
+    See: numpy.pad, torch.nn.functional.pad."""
     return xp.pad(x, pad_width, mode, constant_values)
 
 
@@ -569,26 +441,20 @@ def _(xp, upstream, x_shape, pad_width, mode):
     return xp.unpad(upstream, x_shape, pad_width, mode)
 
 
-@linear(x=lambda xp, upstream, pad_width, mode: xp.pad(upstream, pad_width, mode))
+@linear(x=lambda xp, upstream, pad_width, mode: xp.pad(upstream, pad_width, mode), public=False)
 def unpad(xp, x, *, shape, pad_width, mode="constant"):
     """A border folded back onto the entries that it was made of: the transpose of `pad`.
 
     A constant border was made of none, and is cut off.
-
     Shapes: x of the shape that `pad` makes of `shape` -> shape.
     Args:
-        x: numbers.
         shape: the shape from before `pad`.
         pad_width: as given to `pad`.
         mode: as given to `pad`; "constant" by default.
-    Returns: a tensor of that shape and of x's dtype.
-    Raises: ValueError for another mode; IndexError where x does not have the shape that `pad` makes.
-    Example:
-        >>> mg.unpad([1.0, 2.0, 3.0, 4.0], shape=(2,), pad_width=1, mode="edge").tolist()
-        [3.0, 7.0]
-
-    See: mg.pad.
-    """
+    Raises: ValueError for another mode; IndexError if x does not have the shape that `pad` makes.
+    >>> mg.ops.unpad([1.0, 2.0, 3.0, 4.0], shape=(2,), pad_width=1, mode="edge").tolist()
+    [3.0, 7.0]
+    See: mg.pad."""
     return xp.unpad(x, shape, pad_width, mode)
 
 
@@ -596,18 +462,11 @@ def unpad(xp, x, *, shape, pad_width, mode="constant"):
 def flip(xp, x, *, axis=None):
     """The entries in reverse order along an axis.
 
-    Shapes: any -> the same.
     Args:
-        x: numbers.
         axis: the axis or axes to reverse; None (default) for all.
-    Returns: a tensor of x's dtype.
-    Raises: IndexError for an axis that x has not; ValueError for one named twice.
-    Example:
-        >>> mg.flip([[1.0, 2.0], [3.0, 4.0]], axis=1).tolist()
-        [[2.0, 1.0], [4.0, 3.0]]
-
-    See: numpy.flip, torch.flip.
-    """
+    >>> mg.flip([[1.0, 2.0], [3.0, 4.0]], axis=1).tolist()
+    [[2.0, 1.0], [4.0, 3.0]]
+    See: numpy.flip, torch.flip."""
     return xp.flip(x, axis=axis)
 
 
@@ -616,21 +475,14 @@ def roll(xp, x, *, shift, axis=None):
     """A circular shift: the entries moved along; what falls off the end comes in at the start.
 
     out[i] = x[(i - shift) mod n].
-
-    Shapes: any -> the same.
     Args:
-        x: numbers.
-        shift: by how many places, backwards if negative; a tuple of one for each axis.
+        shift: by the number of places, backwards if negative; a tuple of one for each axis.
         axis: the axis or axes; None (default) rolls all entries as one row.
-    Returns: a tensor of x's dtype.
-    Raises: TypeError for a shift that is no whole number; IndexError for an axis that x has not; ValueError where there
+    Raises: TypeError for a shift that is not an integer; IndexError if the axis is out of range; ValueError if there
         are more shifts than axes.
-    Example:
-        >>> mg.roll([1.0, 2.0, 3.0], 1).tolist()
-        [3.0, 1.0, 2.0]
-
-    See: numpy.roll, torch.roll.
-    """
+    >>> mg.roll([1.0, 2.0, 3.0], 1).tolist()
+    [3.0, 1.0, 2.0]
+    See: numpy.roll, torch.roll."""
     return xp.roll(x, shift, axis=axis)
 
 
@@ -639,19 +491,13 @@ def tril(xp, x, *, k=0):
     """The lower triangle of each matrix, zeros above its diagonal.
 
     out[i, j] = x[i, j] if j - i ≤ k, else 0.
-
     Shapes: x (..., m, n) -> the same; a row (n) counts as n equal rows.
     Args:
-        x: numbers.
         k: the last diagonal that is kept: 0 (default) the main one, 1 that above it, -1 that below it.
-    Returns: a tensor of x's dtype.
-    Raises: TypeError where x is a single number.
-    Example:
-        >>> mg.tril([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[1.0, 0.0], [3.0, 4.0]]
-
-    See: numpy.tril, torch.tril.
-    """
+    Raises: TypeError if x is a single number.
+    >>> mg.tril([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[1.0, 0.0], [3.0, 4.0]]
+    See: numpy.tril, torch.tril."""
     return xp.tril(x, k)
 
 
@@ -660,19 +506,13 @@ def triu(xp, x, *, k=0):
     """The upper triangle of each matrix, zeros below its diagonal.
 
     out[i, j] = x[i, j] if j - i ≥ k, else 0.
-
     Shapes: x (..., m, n) -> the same; a row (n) counts as n equal rows.
     Args:
-        x: numbers.
         k: the first diagonal that is kept: 0 (default) the main one, 1 that above it, -1 that below it.
-    Returns: a tensor of x's dtype.
-    Raises: TypeError where x is a single number.
-    Example:
-        >>> mg.triu([[1.0, 2.0], [3.0, 4.0]], k=1).tolist()
-        [[0.0, 2.0], [0.0, 0.0]]
-
-    See: numpy.triu, torch.triu.
-    """
+    Raises: TypeError if x is a single number.
+    >>> mg.triu([[1.0, 2.0], [3.0, 4.0]], k=1).tolist()
+    [[0.0, 2.0], [0.0, 0.0]]
+    See: numpy.triu, torch.triu."""
     return xp.triu(x, k)
 
 
@@ -681,42 +521,32 @@ def diagonal(xp, x, *, offset=0, axis1=0, axis2=1):
     """The diagonal of the matrices on two axes, as the last axis.
 
     out[..., i] = x[..., i, i + offset].
-
     Shapes: x (m, n, ...) -> (..., min(m, n)) for offset=0.
     Args:
         x: numbers, with two axes or more.
         offset: which diagonal: 0 (default) the main one, above it if positive, below it if negative.
         axis1, axis2: the axes of rows and of columns, 0 and 1 by default.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where x has no two axes, or both are the same; IndexError for an axis that x has not; TypeError
-        for an offset that is no whole number.
-    Example:
-        >>> mg.diagonal([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [1.0, 4.0]
-
-    See: numpy.diagonal, torch.diagonal.
-    """
+    Raises: ValueError if x has no two axes, or both are the same; IndexError if the axis is out of range; TypeError for
+        an offset that is not an integer.
+    >>> mg.diagonal([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [1.0, 4.0]
+    See: numpy.diagonal, torch.diagonal."""
     return xp.diagonal(x, offset, axis1, axis2)
 
 
-@linear(x=lambda xp, upstream, offset, axis1, axis2: xp.diagonal(upstream, offset, axis1, axis2))
+@linear(x=lambda xp, upstream, offset, axis1, axis2: xp.diagonal(upstream, offset, axis1, axis2), public=False)
 def put_diagonal(xp, x, *, shape, offset=0, axis1=0, axis2=1):
     """Zeros with x on the diagonal of two axes: the transpose of `diagonal`.
 
     Shapes: x of the shape that `diagonal` makes of `shape` -> shape.
     Args:
         x: the entries of the diagonal, along the last axis.
-        shape: the shape of the result.
         offset: which diagonal, as of `diagonal`; 0 by default.
         axis1, axis2: the axes of rows and of columns in the result, 0 and 1 by default.
-    Returns: a tensor of that shape and of x's dtype.
-    Raises: ValueError where x does not have the shape of that diagonal; IndexError for an axis that `shape` has not.
-    Example:
-        >>> mg.put_diagonal([1.0, 2.0], shape=(2, 2)).tolist()
-        [[1.0, 0.0], [0.0, 2.0]]
-
-    See: torch.diag_embed.
-    """
+    Raises: ValueError if x does not have the shape of that diagonal; IndexError if the axis is out of range.
+    >>> mg.ops.put_diagonal([1.0, 2.0], shape=(2, 2)).tolist()
+    [[1.0, 0.0], [0.0, 2.0]]
+    See: torch.diag_embed."""
     return xp.put_diagonal(x, shape, offset, axis1, axis2)
 
 
@@ -728,36 +558,27 @@ def diag(xp, x, *, k=0):
     Args:
         x: a row or a matrix.
         k: which diagonal: 0 (default) the main one, above it if positive, below it if negative.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where x is no row and no matrix; TypeError where k is no whole number.
-    Example:
-        >>> mg.diag([1.0, 2.0]).tolist()
-        [[1.0, 0.0], [0.0, 2.0]]
-        >>> mg.diag([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [1.0, 4.0]
-
-    See: numpy.diag, torch.diag.
-    """
+    Raises: ValueError if x is no row and no matrix; TypeError if k is not an integer.
+    >>> mg.diag([1.0, 2.0]).tolist()
+    [[1.0, 0.0], [0.0, 2.0]]
+    >>> mg.diag([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [1.0, 4.0]
+    See: numpy.diag, torch.diag."""
     return xp.diag(x, k)
 
 
-@linear(x=lambda xp, upstream, k: xp.diag(upstream, k))
+@linear(x=lambda xp, upstream, k: xp.diag(upstream, k), public=False)
 def undiag(xp, x, *, shape, k=0):
     """The transpose of `diag`: a diagonal put back into zeros, or read off.
 
     Shapes: x of the shape that `diag` makes of `shape` -> shape.
     Args:
-        x: numbers.
         shape: the shape from before `diag`: of a row or of a matrix.
         k: which diagonal, as given to `diag`; 0 by default.
-    Returns: a tensor of that shape and of x's dtype.
-    Raises: ValueError where x does not have the shape that `diag` makes.
-    Example:
-        >>> mg.undiag([1.0, 2.0], shape=(2, 3)).tolist()
-        [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
-
-    See: mg.diag.
-    """
+    Raises: ValueError if x does not have the shape that `diag` makes.
+    >>> mg.ops.undiag([1.0, 2.0], shape=(2, 3)).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
+    See: mg.diag."""
     return xp.undiag(x, shape, k)
 
 
@@ -766,16 +587,10 @@ def ascontiguousarray(xp, x):
     """The same entries, next to each other in memory.
 
     Shapes: any -> the same; a single number () -> (1), as in NumPy.
-    Args:
-        x: numbers.
-    Returns: a tensor of x's dtype, laid out row by row.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.ascontiguousarray(np.ones((2, 3)).T).data.flags.c_contiguous
-        True
-
-    See: numpy.ascontiguousarray, torch.Tensor.contiguous.
-    """
+    Returns: a tensor of the dtype of x, laid out row by row.
+    >>> mg.ascontiguousarray(np.ones((2, 3)).T).data.flags.c_contiguous
+    True
+    See: numpy.ascontiguousarray, torch.Tensor.contiguous."""
     return xp.ascontiguousarray(x)
 
 
@@ -790,20 +605,14 @@ def to_device(x, device, source):
     """The same entries on another device; the gradient travels back.
 
     `x.to(device)` knows the source by itself.
-
-    Shapes: any -> the same.
     Args:
-        x: numbers.
         device: where to: "cpu" or "cuda".
         source: where x is.
-    Returns: a tensor of x's dtype on that device.
+    Returns: a tensor of the dtype of x on that device.
     Raises: ValueError for the name of no device; RuntimeError for "cuda" where CuPy or a GPU is missing.
-    Example:
-        >>> mg.to_device([1.0, 2.0], "cpu", "cpu").device
-        'cpu'
-
-    See: torch.Tensor.to.
-    """
+    >>> mg.to_device([1.0, 2.0], "cpu", "cpu").device
+    'cpu'
+    See: torch.Tensor.to."""
     return _to_device(x, device=device, source=source)
 
 

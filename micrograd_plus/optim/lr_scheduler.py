@@ -13,8 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
-from ..core.arguments import wants_count, wants_function
-from ..core.errors import no_such
+from ..core.messages import check_count, check_function, missing_name
 from .optimizer import Group, Optimizer
 from .plateau import ReduceLROnPlateau
 from .schedule import LRScheduler, half_a_wave, of_group, refuse_other_count, straight, wants_optimizer
@@ -30,7 +29,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)
 
 
 class LambdaLR(LRScheduler):
@@ -55,7 +54,7 @@ class LambdaLR(LRScheduler):
         wants_optimizer(self, optimizer)
         refuse_other_count(self, optimizer, "lr_lambda", lr_lambda)
         for each in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
-            wants_function("LambdaLR", each)
+            check_function("LambdaLR", each)
         self.lr_lambda = lr_lambda
         super().__init__(optimizer)
 
@@ -84,7 +83,7 @@ class StepLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
-        wants_count("StepLR: step_size", step_size, 1)
+        check_count("StepLR: step_size", step_size, 1)
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer)
 
@@ -141,7 +140,7 @@ class ConstantLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5):
-        wants_count("ConstantLR: total_iters", total_iters, 1)
+        check_count("ConstantLR: total_iters", total_iters, 1)
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer)
 
@@ -204,7 +203,7 @@ class LinearLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5
     ):
-        wants_count("LinearLR: total_iters", total_iters, 1)
+        check_count("LinearLR: total_iters", total_iters, 1)
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer)
 
@@ -234,7 +233,7 @@ class PolynomialLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0):
-        wants_count("PolynomialLR: total_iters", total_iters, 1)
+        check_count("PolynomialLR: total_iters", total_iters, 1)
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer)
 
@@ -266,7 +265,7 @@ class CosineAnnealingLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0):
-        wants_count("CosineAnnealingLR: T_max", T_max, 1)
+        check_count("CosineAnnealingLR: T_max", T_max, 1)
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer)
 
@@ -299,8 +298,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0):
-        wants_count("CosineAnnealingWarmRestarts: T_0", T_0, 1)
-        wants_count("CosineAnnealingWarmRestarts: T_mult", T_mult, 1)
+        check_count("CosineAnnealingWarmRestarts: T_0", T_0, 1)
+        check_count("CosineAnnealingWarmRestarts: T_mult", T_mult, 1)
         self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
         super().__init__(optimizer)
 
@@ -360,7 +359,7 @@ class OneCycleLR(LRScheduler):
     ):  # fmt: skip
         wants_optimizer(self, optimizer)
         steps = (epochs or 0) * (steps_per_epoch or 0) if total_steps is None else total_steps
-        wants_count("OneCycleLR: total_steps, or epochs * steps_per_epoch,", steps, 1)
+        check_count("OneCycleLR: total_steps, or epochs * steps_per_epoch,", steps, 1)
         if not 0 <= pct_start <= 1:
             raise ValueError(f"OneCycleLR: pct_start is a share between 0 and 1, got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..backends import devices
-from ..core.arguments import wants_dict
+from ..core.messages import check_mapping
 from ..core.ownership import replace, snapshot
 from ..core.values import is_complex
 from ..tensor import Tensor, forget_gradient
@@ -68,7 +68,7 @@ class Optimizer:
             param_group: a dict with "params", a tensor or an iterable of tensors, and any settings.
         Raises: as the class itself; ValueError for a dict without "params".
         """
-        wants_dict("add_param_group", param_group, '{"params": [x], "lr": 0.1}')
+        check_mapping("add_param_group", param_group, '{"params": [x], "lr": 0.1}')
         known, kind = ", ".join(self.defaults), type(self).__name__
         unknown = [name for name in param_group if name not in self.defaults and name != "params"]
         if unknown:
@@ -169,7 +169,7 @@ class Optimizer:
 
     def _refuse_state(self, state_dict: Mapping[str, Any]) -> None:
         """Refuse the state of something else, of another kind of optimiser, or of other parameters."""
-        wants_dict("load_state_dict", state_dict, "state_dict() returns")
+        check_mapping("load_state_dict", state_dict, "state_dict() returns")
         if not {"state", "param_groups"} <= state_dict.keys():
             held = ", ".join(state_dict)
             raise ValueError(f"load_state_dict: an optimiser's state holds state and param_groups, this one {held}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import cos, pi
 from typing import Any
 
-from ..core.arguments import wants_dict
+from ..core.messages import check_mapping
 from .optimizer import Group, Optimizer
 
 
@@ -98,7 +98,7 @@ def wants_optimizer(schedule: Any, optimizer: Any) -> None:
 
 def wants_state_of(schedule: Any, state: Any) -> None:
     """Refuse what is not the state of such a schedule."""
-    wants_dict("load_state_dict", state, "state_dict() returns")
+    check_mapping("load_state_dict", state, "state_dict() returns")
     if state.keys() != schedule.state_dict().keys():
         kind, kept = type(schedule).__name__, ", ".join(schedule.state_dict())
         raise ValueError(f"load_state_dict: {kind} keeps {kept}; this state holds {', '.join(state) or 'nothing'}")

@@ -13,9 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..backends import devices
-from ..core.arguments import wants_count
-from ..core.errors import names_itself, no_such
-from ..core.states import has_state
+from ..core.messages import check_count, missing_name, prefixes_errors
+from ..hidden_states import register_state
 from ..tensor import Tensor
 from .counting import CountingGenerator, Shape
 
@@ -30,7 +29,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)
 
 
 _generator = np.random.default_rng()
@@ -42,7 +41,7 @@ _seed = int(_generator.integers(2**63))
 Generator = np.random.Generator
 
 
-@names_itself
+@prefixes_errors
 def seed(number: int) -> None:
     """Seed the generators of all devices: the same number gives the same draws.
 
@@ -59,7 +58,7 @@ def seed(number: int) -> None:
 
     See: numpy.random.default_rng; torch.manual_seed.
     """
-    wants_count("random.seed: number", number, 0)
+    check_count("random.seed: number", number, 0)
     global _seed  # noqa: PLW0603 - a generator that is made later starts from it too
     _generator.bit_generator.state = type(_generator.bit_generator)(number).state
     _seed = number
@@ -107,7 +106,7 @@ def state() -> dict[str, Any]:
     return {"seed": _seed, "cpu": dict(_generator.bit_generator.state), "others": others}
 
 
-@names_itself
+@prefixes_errors
 def set_state(state: dict[str, Any]) -> None:
     """Put the generators back to where they were when `state` was called.
 
@@ -149,7 +148,7 @@ def beside(x: Any, rng: Generator | None = None) -> Any:
     return chosen(rng, devices.device_of(getattr(x, "_data", x)).name)
 
 
-@names_itself
+@prefixes_errors
 def normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -182,7 +181,7 @@ def normal(
     return _tensor(chosen(rng, device).normal(loc, scale, size), device, dtype)
 
 
-@names_itself
+@prefixes_errors
 def uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -213,7 +212,7 @@ def uniform(
     return _tensor(chosen(rng, device).uniform(low, high, size), device, dtype)
 
 
-@names_itself
+@prefixes_errors
 def integers(
     low: int,
     high: int | None = None,
@@ -246,7 +245,7 @@ def integers(
     return _tensor(chosen(rng, device).integers(low, high, size), device, dtype)
 
 
-@names_itself
+@prefixes_errors
 def permutation(x: Any, *, device: str = "cpu", rng: Generator | None = None) -> Tensor:
     """A random permutation: the slices of x along its first axis in random order.
 
@@ -266,7 +265,7 @@ def permutation(x: Any, *, device: str = "cpu", rng: Generator | None = None) ->
     return _tensor(chosen(rng, device).permutation(_values(x, rng, device)), device)
 
 
-@names_itself
+@prefixes_errors
 def choice(
     a: Any,
     size: Shape = None,
@@ -299,7 +298,7 @@ def choice(
     return _tensor(chosen(rng, device).choice(_values(a, rng, device), size, replace, shares), device)
 
 
-@names_itself
+@prefixes_errors
 def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) -> Tensor:
     """Draws from categorical distributions: one class for each row of scores.
 
@@ -335,7 +334,7 @@ def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) ->
 # Under other names ------------------------------------------
 
 
-@names_itself
+@prefixes_errors
 def rand(
     *size: Any, dtype: Any = float, device: str = "cpu", rng: Generator | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -360,7 +359,7 @@ def rand(
     return drawn.requires_grad_(requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def randn(
     *size: Any, dtype: Any = float, device: str = "cpu", rng: Generator | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -385,7 +384,7 @@ def randn(
     return drawn.requires_grad_(requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def randint(
     low: int,
     high: Any = None,
@@ -420,7 +419,7 @@ def randint(
     return integers(low, high, size, dtype=dtype, device=device, rng=rng)
 
 
-@names_itself
+@prefixes_errors
 def standard_normal(
     size: Shape = None, *, dtype: Any = float, device: str = "cpu", rng: Generator | None = None
 ) -> Tensor:
@@ -442,7 +441,7 @@ def standard_normal(
     return normal(size=size, dtype=dtype, device=device, rng=rng)
 
 
-@names_itself
+@prefixes_errors
 def bernoulli(p: Any, size: Shape = None, *, dtype: Any = float, rng: Generator | None = None) -> Tensor:
     """Draws of 1 and 0: 1 with the probability p.
 
@@ -468,7 +467,7 @@ def bernoulli(p: Any, size: Shape = None, *, dtype: Any = float, rng: Generator 
     return _tensor(drawn < shares._data, shares.device, dtype)
 
 
-@names_itself
+@prefixes_errors
 def default_rng(seed: Any = None) -> Generator:
     """A generator of one's own, to be given as `rng`: NumPy's, which draws on the CPU.
 
@@ -489,7 +488,7 @@ def _size(name: str, given: tuple[Any, ...]) -> Shape:
     """A shape given as one tuple or as its lengths; None of nothing, for one number."""
     lengths = tuple(given[0]) if len(given) == 1 and hasattr(given[0], "__iter__") else given
     for length in lengths:
-        wants_count(f"random.{name}: a length", length, 0)
+        check_count(f"random.{name}: a length", length, 0)
     return lengths or None
 
 
@@ -508,4 +507,4 @@ def _values(given: Any, rng: Generator | None, device: str) -> Any:
     return given.to("cpu" if rng is not None else device)._data
 
 
-has_state("random", state, set_state)
+register_state("random", state, set_state)

@@ -12,17 +12,16 @@ from weakref import ref
 from .. import ops
 from ..backends import devices
 from ..core import backward
-from ..core.arguments import wants_function
 from ..core.backward import program
 from ..core.blocks import transforming
-from ..core.elsewhere import ELSEWHERE
-from ..core.errors import Elsewhere
 from ..core.hooks import Handle, add_hook, hooked, hooks_of
+from ..core.messages import MissingName, check_function
+from ..core.messages.foreign_names import FOREIGN_NAMES
 from ..core.modes import gradients_wanted
 from ..core.ownership import expose, is_plain, replace, snapshot, writable
-from ..core.pytrees import leaves, mapped
-from ..core.recorders import refused
+from ..core.recorders import walk_rejected
 from ..core.variable import Leaf, Node, Variable
+from ..pytrees import leaves, map_leaves
 from .result_array import ResultArray
 from .values import Count, cast, dtype_named, numbers, plain_index, refuse_other_device
 
@@ -386,7 +385,7 @@ class Tensor(Variable):
 
         See: torch.Tensor.register_hook.
         """
-        wants_function("register_hook", hook)
+        check_function("register_hook", hook)
         return add_hook(self._tracked("register_hook"), "hooks", hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Handle:
@@ -408,7 +407,7 @@ class Tensor(Variable):
 
         See: torch.Tensor.register_post_accumulate_grad_hook.
         """
-        wants_function("register_post_accumulate_grad_hook", hook)
+        check_function("register_post_accumulate_grad_hook", hook)
         if not self.is_leaf:
             raise RuntimeError(
                 "register_post_accumulate_grad_hook is for leaves, whose .grad grows; for a result use register_hook"
@@ -641,7 +640,7 @@ class Tensor(Variable):
     def __dir__(self) -> list[str]:
         """What a tensor has, without the names that only say what to write."""
         kinds = {name: inspect.getattr_static(self, name) for name in super().__dir__()}
-        return sorted(name for name, kind in kinds.items() if not isinstance(kind, Elsewhere))
+        return sorted(name for name, kind in kinds.items() if not isinstance(kind, MissingName))
 
     def __repr__(self) -> str:
         body = np.array2string(self.numpy(), separator=", ", prefix="tensor(")
@@ -725,7 +724,7 @@ class Tensor(Variable):
                 f"{name} would lose the graph of a tensor: use the mg function of that name, or x.numpy() for the "
                 f"values"
             )
-        args, options = mapped((args, options), lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf)
+        args, options = map_leaves((args, options), lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf)
         return function(*args, **options)
 
     def __copy__(self) -> Tensor:
@@ -909,8 +908,8 @@ class Tensor(Variable):
 
 
 Variable.public = Tensor
-for _name in {*ELSEWHERE, *ops.__all__} - {*dir(Tensor)}:
-    setattr(Tensor, _name, Elsewhere(_name, ops.__all__))
+for _name in {*FOREIGN_NAMES, *ops.__all__} - {*dir(Tensor)}:
+    setattr(Tensor, _name, MissingName(_name, ops.__all__))
 
 
 def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
@@ -919,7 +918,7 @@ def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
     try:
         return _upstream_of(tensor, gradient, create_graph)
     except (RuntimeError, TypeError, ValueError):
-        refused(tensor)
+        walk_rejected(tensor)
         raise
 
 

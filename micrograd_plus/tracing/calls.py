@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from .recorder import Call, Recorder, Run
+from .recorder import Call, CallToken, Recorder
 from .sites import ENTERS, USER
 
 Range = tuple[int, int]
@@ -61,7 +61,7 @@ class Place:
     def __init__(self, number: int, call: Call, group: Made | None):
         self.number, self.call, self.group = number, call, group
         self.loops = () if call.kind == ENTERS else loops(call.frame.f_code)
-        self.last: tuple[int, Run | None] = (-1, None)
+        self.last: tuple[int, CallToken | None] = (-1, None)
         self.active: list[tuple[Loop, Made]] = []
 
 
@@ -96,7 +96,7 @@ class Calls:
             self.places[each] = Place(each, call, self._made(call, group, outer))
         return self.places[number]
 
-    def _event(self, place: Place, instruction: int, run: Run | None) -> Made | None:
+    def _event(self, place: Place, instruction: int, run: CallToken | None) -> Made | None:
         """The round that an instruction is run in. Where an instruction comes that stands before the last one, or that
         one again, the innermost loop around both has begun another round. A run of an instruction may apply several
         operations, and call functions of the user's."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ..core import recorders
 from ..core.backward import program, walk
 from ..core.blocks import Named, scopes
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from ..core.ownership import snapshot
 from ..core.rule import Contribution
 from ..core.variable import Variable
@@ -31,31 +31,16 @@ parameters and the result, or its array where it is known by a node; then the ca
 instruction there; and where not the operation itself was called, but a function of the engine's, which run of the
 instruction that was, and that function's code."""
 
-NAMING = names_itself(print).__code__
+NAMING = prefixes_errors(print).__code__
 """What stands before functions whose errors begin with their name."""
 frame_at = sys._getframe
 
 
-class Run:
-    """One run of an instruction that called the engine. It lies on the frame of that call, in the place of a
-    debugger's function: a frame cannot be known by its place in memory, which is soon another's, and to hold it would
-    hold all that it has."""
+class CallToken:
+    """Identity of one call from the user's program into the engine. Two applications that share a token were made in
+    the same call."""
 
     __slots__ = ()
-
-    def __call__(self, *_: object) -> Run:
-        """What a debugger, if there is one after all, is told of each line: to go on."""
-        return self
-
-
-def run_of(frame: Any) -> Run:
-    """The run that a frame of the engine's, called by the user's program, stands for."""
-    found = frame.f_trace
-    if type(found) is not Run:
-        found = Run()
-        if frame.f_trace is None:
-            frame.f_trace = found
-    return found
 
 
 class Call(NamedTuple):
@@ -70,7 +55,7 @@ class Call(NamedTuple):
     parent: int
     instruction: int
     place: int
-    run: Run | None = None
+    run: CallToken | None = None
     scope: Named | str | None = None
 
     @property
@@ -182,6 +167,7 @@ class Recorder(recorders.Recorder):
         self.noted: dict[int, Noted] = {}
         self.of_walks: dict[int, Walk] = {}
         self.caught: dict[int, Failed] = {}   # by their own numbers, so that one of many is forgotten at once
+        self._running: dict[int, tuple[FrameType, CallToken]] = {}
         self._tensor = Variable.public
 
     def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
@@ -205,13 +191,27 @@ class Recorder(recorders.Recorder):
         between = None if inner is None else inner.f_code
         if between is NAMING:
             between = deeper.f_code
-        run = None if inner is None else run_of(inner)
+        run = None if inner is None else self._token_of(inner, frame)
         known = None
         if type(result) is self._tensor and result.node is not None:
             known, result = result.node, result._data
         elif op.outputs or type(result) is self._tensor:
             inputs, result = [*map(seen, inputs)], tuple(map(seen, result)) if op.outputs else Seen(result)
         self._note((op, inputs, known, data, params, result, place, instruction, run, between))
+
+    def _token_of(self, inner: FrameType, caller: FrameType | None) -> CallToken:
+        """Return the token of the call that runs in the engine's frame `inner`.
+
+        A frame of the user's runs one call into the engine at a time, so one slot for each caller is enough. The slot
+        holds the engine's frame, or Python could give its address to the next call, until the caller calls the engine
+        again or the recording ends.
+        """
+        running = self._running.get(id(caller))
+        if running is not None and running[0] is inner:
+            return running[1]
+        token = CallToken()
+        self._running[id(caller)] = inner, token
+        return token
 
     def _of_the_user(self, frame: FrameType | None) -> FrameType | None:
         """The frame of the user's program in or behind a frame."""
@@ -223,7 +223,7 @@ class Recorder(recorders.Recorder):
         """Note a call, and those in which it was made; they are held, so that their numbers stay their own. What does
         not lead back to the frame of the block, as on another stack, is noted alone."""
         calls, place, chain = self.noted, len(self.applications), [frame]
-        runs: list[Run | None] = []
+        runs: list[CallToken | None] = []
         outer: FrameType | None = frame
         while outer is not self.outermost and id(outer) not in calls:
             below, outer = outer, outer.f_back
@@ -233,7 +233,7 @@ class Recorder(recorders.Recorder):
             code = id(outer.f_code)
             users = code in of_users or (code not in of_engine and kind_of(outer.f_code) is not ENGINE)
             if users or (scopes.open and self._scope_of(outer, note=False)):
-                runs.append(None if below is chain[-1] else run_of(below))
+                runs.append(None if below is None or below is chain[-1] else self._token_of(below, outer))
                 chain.append(outer)
         outer = chain.pop()
         if id(outer) not in calls:
@@ -299,12 +299,12 @@ class Recorder(recorders.Recorder):
         vars(error)["noted"] = noted
         self.caught[id(noted)] = noted
 
-    def broke_off(self, root: Any, at: Any = None) -> None:
+    def walk_failed(self, root: Any, at: Any = None) -> None:
         """Note what ended a walk."""
         for last in [each for each in self.walks if each.of is root][-1:]:
             self._ends_in_error(last, at)
 
-    def refused(self, root: Any) -> None:
+    def walk_rejected(self, root: Any) -> None:
         """Note a walk that was asked for, and could not begin."""
         if hasattr(root, "_data"):
             never = Walk(seen(root), None, False, *self._asked_from(frame_at(1)))
@@ -344,6 +344,7 @@ class Recorder(recorders.Recorder):
                     kept.f_locals = {name: value for name, value in kept.f_locals.items() if value is not trace}
             self.noted[number] = kept, *noted[1:5], *[named.name for named in noted[5:]]
         self.outermost = None
+        self._running.clear()
         self.__dict__.pop("calls", None)
 
 

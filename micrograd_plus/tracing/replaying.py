@@ -317,7 +317,7 @@ def _filled(xp: Any, upstream: Any, node: Any) -> Any:
         return upstream
     some = first_of(upstream)
     return tuple(
-        xp.zeros_beside(some, shape, dtype) if part is None else part
+        xp.new_zeros(some, shape, dtype) if part is None else part
         for part, (shape, dtype) in zip(upstream, node.shape_dtype, strict=True)
     )
 

@@ -22,13 +22,13 @@ from types import FunctionType
 from typing import Any
 
 from ..backends import devices, tensors
-from ..core.arguments import wants_function
 from ..core.backward import walk_between
 from ..core.blocks import enable_grad, no_grad
+from ..core.messages import check_function
 from ..core.modes import gradients_wanted
 from ..core.operation import Op
 from ..core.ownership import snapshot
-from ..core.recorders import recorded_by, silence
+from ..core.recorders import muted, recorded_by
 from ..core.rule import Rule
 from ..core.signature import REQUIRED
 from ..core.variable import Leaf, Variable, clock
@@ -66,7 +66,7 @@ def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
     """
     if f is None:
         return lambda f: custom_vjp(f, outputs=outputs)
-    wants_function("custom_vjp or custom_jvp", f)
+    check_function("custom_vjp or custom_jvp", f)
     return CustomFunction(f, outputs)
 
 
@@ -178,7 +178,7 @@ class CustomOp(Op):
     def compute(self, xp: Any, data: list[Any], params: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
         """The function's results as arrays; it runs on tensors that want no gradient."""
         outside = Captures(clock())
-        with no_grad(), silence(), recorded_by(outside):
+        with no_grad(), muted(), recorded_by(outside):
             results = self.forward(*[as_tensor(value) for value in data], **params)
         for found in outside.found.values():
             raise RuntimeError(
@@ -255,7 +255,7 @@ class TransposedRule(Rule):
         params = {name: named[name] for name in op.params}
         start = clock()
         still: list[Any] = [None if x is None else _at_rest(x) for x in inputs]
-        with enable_grad(), nullcontext() if differentiable else silence():
+        with enable_grad(), nullcontext() if differentiable else muted():
             moved = op.tangent_rule.moved(inputs, params, results, still)
             upstreams = named["upstream"] if op.outputs else (named["upstream"],)
             starts = [(m.node, up) for m, up in zip(moved, upstreams, strict=True) if m.node is not None]

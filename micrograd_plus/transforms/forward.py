@@ -13,17 +13,18 @@ from typing import Any
 
 from .. import ops
 from ..backends import devices, tensors
-from ..core.arguments import name_of, wants_function, wants_tuple
 from ..core.backward import NOTHING, walk_between
 from ..core.blocks import enable_grad
+from ..core.messages import check_function
 from ..core.modes import recording
 from ..core.operation import Op
 from ..core.ownership import snapshot
-from ..core.pytrees import leaves, leaves_beside, mapped
-from ..core.recorders import OnStep, Recorder, broke_off, pushed_for, recorded_by, silence
+from ..core.recorders import OnStep, Recorder, muted, pushed_for, recorded_by, walk_failed
 from ..core.values import is_complex, namespace_of
 from ..core.variable import Part, clock
+from ..pytrees import leaves, map_leaves, matching_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
+from .arguments import check_tuple, name_of
 from .forward_steps import Moved, node_of, report
 from .reverse import differentiating, grad, have_nodes, variables, zeros
 
@@ -50,9 +51,9 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
     See: jax.jvp; torch.func.jvp; Griewank and Walther, "Evaluating derivatives", 2008, chapter 3.
     """
-    wants_function("jvp", f)
-    wants_tuple("jvp: primals", primals)
-    wants_tuple("jvp: tangents", tangents)
+    check_function("jvp", f)
+    check_tuple("jvp: primals", primals)
+    check_tuple("jvp: tangents", tangents)
     if len(primals) != len(tangents):
         raise ValueError(f"jvp: {len(primals)} inputs and {len(tangents)} tangents; each input needs one of its shape")
     return _pushed("jvp", f, primals, tangents)
@@ -78,7 +79,7 @@ def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
 
     See: Pearlmutter, "Fast exact multiplication by the Hessian", 1994; torch.autograd.functional.hvp.
     """
-    wants_function("hvp", f)
+    check_function("hvp", f)
     if type(x) is tuple:
         raise TypeError(
             f"hvp takes the one argument of {name_of(f)} and a vector of its form, mg.hvp(f, x, v), not tuples as "
@@ -99,7 +100,7 @@ def _pushed(name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: 
             out = f(*inputs)
         differentiable = block.nested or applied.captured or have_nodes((primals, tangents))
         moving: dict[Any, Any] = {}
-        for primal, tangent in zip(flat, leaves_beside(tangents, inputs, f"{name}: tangents"), strict=True):
+        for primal, tangent in zip(flat, matching_leaves(tangents, inputs, f"{name}: tangents"), strict=True):
             moved = _tangent(name, tangent, primal)
             moving[_value_of(primal.node)] = moved if differentiable else snapshot(moved)
         push = OnTensors(moving) if differentiable else OnArrays(moving)
@@ -108,8 +109,8 @@ def _pushed(name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: 
             push.result = results[-1] if results else None
             push.on_step = pushed_for(push.result, moving)
         push.all(applied.steps)
-        movement = mapped(out, lambda value: _movement(value, moving))
-        return (out if differentiable else mapped(out, _plain)), movement
+        movement = map_leaves(out, lambda value: _movement(value, moving))
+        return (out if differentiable else map_leaves(out, _plain)), movement
 
 
 def _tangent(name: str, given: Any, primal: Tensor) -> Tensor:
@@ -192,7 +193,7 @@ class OnTensors:
                 self(*at)
         except Exception:
             if self.on_step is not None:
-                broke_off(self.result, node_of(at[0], at[-1] if at[0].outputs else (at[-1],)))
+                walk_failed(self.result, node_of(at[0], at[-1] if at[0].outputs else (at[-1],)))
             raise
 
     def __call__(
@@ -223,7 +224,7 @@ class OnTensors:
             only = [tangent if i == place else None for i, tangent in enumerate(tangents)]
             return OnArrays({}).moved(op, inputs, data, params, results, only)
 
-        with silence():
+        with muted():
             report(application._replace(arriving=tangents), alone, on_step)
 
     def moved(
@@ -300,7 +301,7 @@ class OnArrays(OnTensors):
     ) -> Sequence[Any]:
         """An operation whose rule says what upstream becomes: that is differentiated once, on tensors."""
         as_tensors = [None if tangent is None else Tensor.of(tangent) for tangent in arriving]
-        with silence() if recording.open else NOTHING:
+        with muted() if recording.open else NOTHING:
             moved = super().general(op, inputs, params, results, as_tensors)
         return [None if tangent is None else getattr(tangent, "_data", tangent) for tangent in moved]
 
@@ -333,7 +334,7 @@ def _push_elementwise(
             continue
         local = rule(named)
         if is_complex(tangent) and not is_complex(out):
-            local = local if hasattr(local, "dtype") else xp.numbers_beside(tangent, local)
+            local = local if hasattr(local, "dtype") else xp.new_array(tangent, local)
             moved.append(xp.real(xp.conj(local) * tangent))
         else:
             moved.append(tangent * local)

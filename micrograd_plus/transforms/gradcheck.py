@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from ..core.arguments import name_of, wants_function, wants_tuple
 from ..core.blocks import no_grad
+from ..core.messages import check_function
 from ..core.values import is_complex
 from ..tensor import Tensor, tensor
+from .arguments import check_tuple, name_of
 from .reverse import grad, refuse_other_than_tensor
 
 
@@ -47,8 +48,8 @@ def gradcheck(
 
     See: torch.autograd.gradcheck; CS231n notes, Gradient checks.
     """
-    wants_function("gradcheck", f)
-    wants_tuple("gradcheck: inputs", inputs)
+    check_function("gradcheck", f)
+    check_tuple("gradcheck: inputs", inputs)
     if not inputs or not step > 0:
         raise ValueError(f"gradcheck: wants an input, and a step above 0; got {len(inputs)} inputs and step {step}")
     given = [x if isinstance(x, Tensor) else Tensor.constant(x, "gradcheck: an input") for x in inputs]

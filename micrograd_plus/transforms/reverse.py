@@ -14,23 +14,17 @@ from typing import Any
 
 from .. import ops
 from ..backends import devices
-from ..core.arguments import (
-    argument_numbers,
-    name_of,
-    value_and_aux,
-    wants_arguments,
-    wants_function,
-)
 from ..core.backward import gradients, program
 from ..core.blocks import transforming
-from ..core.errors import suggests_keywords
+from ..core.messages import check_function, suggests_keywords
 from ..core.modes import gradients_wanted
 from ..core.ownership import snapshot
-from ..core.pytrees import leaves, leaves_beside, mapped, mapped_by_name, rebuilt
-from ..core.recorders import refused
+from ..core.recorders import walk_rejected
 from ..core.values import is_complex
 from ..core.variable import Leaf, Node
+from ..pytrees import leaves, map_leaves, map_named_leaves, matching_leaves, replace_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
+from .arguments import as_argument_numbers, check_argument_numbers, name_of, split_aux
 
 
 @suggests_keywords
@@ -69,7 +63,7 @@ def grad(
 
     See: jax.grad; torch.func.grad.
     """
-    wants_function("grad", f)
+    check_function("grad", f)
     both = value_and_grad(f, argnums, has_aux=has_aux, missing=missing)
 
     @wraps(f)
@@ -109,14 +103,14 @@ def value_and_grad(
 
     See: jax.value_and_grad; torch.func.grad_and_value.
     """
-    wants_function("value_and_grad", f)
-    chosen = argument_numbers(argnums)
+    check_function("value_and_grad", f)
+    chosen = as_argument_numbers(argnums)
     if missing not in ("zeros", "error"):
         raise ValueError(f"missing is 'zeros' or 'error', got {missing!r}")
 
     @wraps(f)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        wants_arguments(f, chosen, args)
+        check_argument_numbers(f, chosen, args)
         with differentiating() as block:
             inputs = [variables(args[i], f"argument {i} of {name_of(f)}") for i in chosen]
             flat = [leaf for made in inputs for leaf in leaves(made)]
@@ -125,11 +119,11 @@ def value_and_grad(
             for i, made in zip(chosen, inputs, strict=True):
                 given[i] = made
             result = f(*given, **kwargs)
-            value, aux = value_and_aux(f, result) if has_aux else (result, None)
+            value, aux = split_aux(f, result) if has_aux else (result, None)
             try:
                 _one_number(f, value)
             except (TypeError, ValueError):
-                refused(value)
+                walk_rejected(value)
                 raise
             differentiable = block.nested or have_nodes(args) or (block.wanted and lead_elsewhere(value, flat))
             received = received_by(value, None, flat, differentiable=differentiable)
@@ -138,7 +132,7 @@ def value_and_grad(
             if missing == "error" and any(gradient is None for gradient in received):
                 raise _does_not_depend(f, chosen, inputs, received)
         found = iter(or_zeros(received, flat))
-        each = tuple(rebuilt(made, found) for made in inputs)
+        each = tuple(replace_leaves(made, found) for made in inputs)
         outcome = each[0] if isinstance(argnums, int) else each
         return ((value, aux) if has_aux else value), outcome
 
@@ -165,7 +159,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
     See: jax.vjp; torch.func.vjp; Baydin et al., "Automatic differentiation in machine learning: a survey", 2018.
     """
-    wants_function("vjp", f)
+    check_function("vjp", f)
     with differentiating() as block:
         inputs = [variables(value, f"argument {i} of {name_of(f)}") for i, value in enumerate(primals)]
         flat = [leaf for made in inputs for leaf in leaves(made)]
@@ -177,7 +171,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
             gradients_wanted() and lead_elsewhere(out, flat)
         )
         found = iter(or_zeros(received_by(out, upstream, flat, differentiable=differentiable), flat))
-        return tuple(rebuilt(made, found) for made in inputs)
+        return tuple(replace_leaves(made, found) for made in inputs)
 
     return (out if block.nested or have_nodes(primals) else without_graph(out, flat)), vjp_function
 
@@ -207,13 +201,13 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
     See: jax.jacrev; torch.func.jacrev.
     """
-    wants_function("jacobian", f)
+    check_function("jacobian", f)
     if not hasattr(argnums, "__index__"):
         raise TypeError(f"jacobian: argnums is the number of one argument, got {argnums!r}")
 
     @wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        wants_arguments(f, (argnums,), args)
+        check_argument_numbers(f, (argnums,), args)
         place = argnums % len(args)
         with differentiating() as block:
             made = variables(args[place], f"argument {argnums} of {name_of(f)}")
@@ -228,9 +222,9 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
                 raise TypeError(
                     f"jacobian: {name_of(f)} returns {part.dtype}; take out.real and out.imag apart, or mg.jvp"
                 )
-            return rebuilt(made, iter(_rows(part, flat, differentiable)))
+            return replace_leaves(made, iter(_rows(part, flat, differentiable)))
 
-        return mapped(out, by_each_input)
+        return map_leaves(out, by_each_input)
 
     return jacobian_of
 
@@ -268,7 +262,7 @@ def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
     See: jax.hessian; torch.func.hessian.
     """
-    wants_function("hessian", f)
+    check_function("hessian", f)
     return jacobian(grad(f, argnums), argnums)
 
 
@@ -315,14 +309,14 @@ def variables(value: Any, name: str) -> Any:
         out.node = Leaf(out.shape, out.dtype)
         return out
 
-    return mapped_by_name(value, made, name)
+    return map_named_leaves(value, made, name)
 
 
 def received_by(out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool) -> list[Any]:
     """What each input receives; None where the result does not depend on it."""
     nodes = [x.node for x in inputs]
     total: list[Any] = [None] * len(inputs)
-    for each, arriving in zip(leaves(out), leaves_beside(upstream, out, "the upstream gradient"), strict=True):
+    for each, arriving in zip(leaves(out), matching_leaves(upstream, out, "the upstream gradient"), strict=True):
         if getattr(each, "node", None) is None:
             continue
         start = upstream_of(each, arriving, differentiable)
@@ -352,7 +346,7 @@ def without_graph(values: Any, inputs: Sequence[Any]) -> Any:
             return value
         return value if lead_elsewhere(value, inputs) else Tensor.of(value._data)
 
-    return mapped(values, plain)
+    return map_leaves(values, plain)
 
 
 def or_zeros(received: list[Any], inputs: list[Any]) -> list[Any]:

@@ -56,7 +56,7 @@ def assignment(folder: Path) -> Path:
 def known(name: str) -> bool:
     """Whether there is such an exercise."""
     try:
-        return exercises.named(name) is not None
+        return exercises.get_exercise(name) is not None
     except (KeyError, ValueError):
         return False
 

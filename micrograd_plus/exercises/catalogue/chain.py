@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ... import ops
 from ...checks.samples import real
-from ..exercise import GROUPS
-from .making import by_hand, find, predict, rules, twice as read_twice, whole_rule
+from ..spec import GROUPS
+from .builders import by_hand, find, predict, rules, twice as read_twice, whole_rule
 
 GROUP = GROUPS[0]
 

@@ -10,12 +10,12 @@ from ...backends import devices
 from ...checks import museum
 from ...checks.samples import real
 from ...engine import Value
-from ..comparing import Wrong
-from ..declared import declare
-from ..exercise import GROUPS, Mistake
-from ..functions import function_exercise
+from ..compare import Wrong
+from ..from_functions import function_exercise
 from ..mutants import hints
+from ..registered import register
 from ..rows import ROWS
+from ..spec import GROUPS, Mistake
 
 np = devices.device("cpu").library
 GROUP = GROUPS[5]
@@ -83,7 +83,7 @@ def by_kind(row: str, kind: str, thing: Any) -> Mistake:
     {kind})
 
 
-declare(function_exercise(
+register(function_exercise(
     "engine.order", reachable, kind="engine", group=GROUP, title="the order of the walk",
     prompt="`parents[i]` lists the nodes that node i was made from; later nodes have larger numbers. Return the nodes "
            "that "
@@ -166,7 +166,7 @@ def backward_without_upstream(parents: Any, slopes: Any) -> Any:
     return gradient
 
 
-declare(function_exercise(
+register(function_exercise(
     "engine.accumulate", backward, kind="engine", group=GROUP, title="what arrives at every node",
     prompt="`parents[i]` lists the nodes that node i was made from, and `slopes[i]` the local derivative for each of "
            "them. "
@@ -195,7 +195,7 @@ def along_another(x: Any, shape: Any) -> Any:
     return x.sum(axis=tuple(i for i in range(x.ndim) if i not in axes)[: len(axes)])
 
 
-declare(function_exercise(
+register(function_exercise(
     "engine.unbroadcast", unbroadcast, kind="engine", group=GROUP, title="broadcasting, undone",
     prompt="A value of the given shape was broadcast, and `x` arrived where it went. Return what the value receives.",
     inputs=lambda rng: [{"x": real(4, 3)(rng), "shape": (3,)}, {"x": real(4, 3)(rng), "shape": (4, 1)},
@@ -230,7 +230,7 @@ def every_segment_alone(slopes: Any, weights: Any) -> Any:
 
 CUT = museum.named("two_checkpoints: cut between segments")
 
-declare(function_exercise(
+register(function_exercise(
     "engine.segments", through_segments, kind="engine", group=GROUP, title="a chain in segments",
     prompt="A chain is kept in segments, each computed again on the way back. `slopes[i]` is the derivative of segment "
            "i's output by its input, `weights[i]` that by its own weight; the first segment comes first, and the last "
@@ -351,7 +351,7 @@ class NeverCleared(Handmade):
     """M5: right the first time."""
 
 
-declare(function_exercise(
+register(function_exercise(
     "engine.value", Value, kind="engine", group=GROUP, title="a number with a graph", driver="program",
     answers=["values", "gradients"],
     prompt="Write a class of numbers: `Value(data)`, with `data` and `grad`, `+`, `*`, `tanh()` and `backward()`, "
@@ -385,7 +385,7 @@ def own_factors(a: Any, b: Any) -> Any:
     return a * b, lambda upstream: (upstream * a, upstream * b)
 
 
-declare(function_exercise(
+register(function_exercise(
     "engine.saved", saved, kind="engine", group=GROUP, title="a product that remembers its factors",
     driver="forward_then_back", answers=["out", "a", "b"],
     prompt="Return the product of the arrays `a` and `b`, and a function that takes upstream to what a and b receive. "
@@ -419,7 +419,7 @@ def biased_away(weights: Any, inputs: Any, bias: Any) -> Any:
     return (total + bias.data).tanh()
 
 
-declare(function_exercise(
+register(function_exercise(
     "engine.neuron", neuron, kind="engine", group=GROUP, title="a neuron whose graph holds together",
     driver="graph_kept", answers=["value", "known"],
     prompt="Return tanh(w₁x₁ + w₂x₂ + … + bias) of numbers with a graph: they have `+`, `*`, `.tanh()` and `.data`. "
@@ -457,7 +457,7 @@ UPHILL = (
 )  # fmt: skip
 STEPS = {"parameter": real(3), "gradients": lambda rng: [real(3)(rng) for _ in range(4)], "rate": 0.1}
 
-declare(function_exercise(
+register(function_exercise(
     "engine.momentum", momentum, kind="engine", group=GROUP, title="a step with momentum", driver="steps",
     prompt="velocity = momentum · velocity + gradient; parameter = parameter − rate · velocity. Return the new "
            "parameter "
@@ -497,7 +497,7 @@ def forgetful_adam(parameter: Any, gradient: Any, step: Any, rate: Any, beta1: A
     return adam(parameter, gradient, {}, step, rate, beta1, beta2, eps)
 
 
-declare(function_exercise(
+register(function_exercise(
     "engine.adam", adam, kind="engine", group=GROUP, title="a step of Adam", driver="steps",
     prompt="Keep running means of the gradient and of its square, correct both for having begun at 0, and step by the "
            "rate "
@@ -551,7 +551,7 @@ def on_old_gradients(weight: Any, backward: Any, rate: Any, steps: Any) -> Any:
     return weight
 
 
-declare(function_exercise(
+register(function_exercise(
     "engine.training", train, kind="engine", group=GROUP, title="a training loop", driver="walk_once",
     prompt="`backward(weight, gradient)` adds the gradient of the loss at `weight` to the array `gradient`, and "
            "returns it. "
@@ -605,7 +605,7 @@ def with_ones(f: Any, x: Any, upstream: Any, h: Any) -> Any:
     return differences(f, x, np.ones_like(upstream), h)
 
 
-declare(function_exercise(
+register(function_exercise(
     "engine.differences", differences, kind="engine", group=GROUP, title="a gradient by differences",
     driver="with_function",
     prompt="Return the gradient of (upstream * f(x)).sum() by x, by differences of step h taken to both sides, one "
@@ -684,7 +684,7 @@ def same_verdict(case: Any, right: dict[str, Any], given: dict[str, Any]) -> Wro
     return None if bool(given[name]) == bool(right[name]) else Wrong("verdict", "the verdict is wrong", name)
 
 
-declare(function_exercise(
+register(function_exercise(
     "engine.compare", verdict, kind="engine", group=GROUP, title="is this gradient right?",
     prompt="`left` and `right` are the slopes of differences taken to either side. Return whether `gradient` is "
            "right: of the "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ... import ops
 from ...checks.samples import real
-from ..exercise import GROUPS
-from .making import find, rules, twice, whole_rule
+from ..spec import GROUPS
+from .builders import find, rules, twice, whole_rule
 
 GROUP = GROUPS[4]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 from ... import ops
 from ...backends import devices
 from ...checks.samples import positive, real
-from ..declared import declare
-from ..exercise import GROUPS
-from ..functions import function_exercise
-from .making import by_hand, rules
+from ..from_functions import function_exercise
+from ..registered import register
+from ..spec import GROUPS
+from .builders import by_hand, rules
 
 np = devices.device("cpu").library
 GROUP = GROUPS[3]
@@ -47,7 +47,7 @@ by_hand(
     ],
 )  # fmt: skip
 
-declare(function_exercise(
+register(function_exercise(
     "penalty.w", lambda upstream, w, strength: upstream * strength * w, kind="rule", group=GROUP,
     title="half a squared length as a penalty",
     prompt="penalty = ½ · strength · (w * w).sum(). What does w receive when the number `upstream` arrives at the "
@@ -69,7 +69,7 @@ def weighted_variance(upstream, x, w):
     return upstream * 2 * (w * far - np.mean(w * far))
 
 
-declare(function_exercise(
+register(function_exercise(
     "weighted_variance.x", weighted_variance, kind="rule", group=GROUP, title="a variance with weights",
     prompt="v = (w * (x - x.mean()) ** 2).sum(), where w are given weights. What does x receive when the number "
            "`upstream` "

@@ -22,19 +22,20 @@ def add_suite(root: ET.Element, marks: dict[str, Any]) -> None:
     """Add the suite of one submission."""
     cases = [(each, part) for each in marks["exercises"] for part in each["parts"]]
     failures = sum(not has_full_points(part) for _, part in cases)
-    suite = ET.SubElement(root, "testsuite", name=escape_for_xml(f"{marks['assignment']}.{marks['student']}"),
+    suite = ET.SubElement(root, "testsuite", name=xml_text(f"{marks['assignment']}.{marks['student']}"),
                           tests=str(len(cases)), failures=str(failures), errors="0", skipped="0",
                           time="0")  # fmt: skip
     properties = ET.SubElement(suite, "properties")
     for name in ("score", "max_score", "isolation", "provisional"):
-        ET.SubElement(properties, "property", name=name, value=escape_for_xml(str(marks[name])))
+        ET.SubElement(properties, "property", name=name, value=xml_text(str(marks[name])))
     for each, part in cases:
-        case = ET.SubElement(suite, "testcase", classname=escape_for_xml(each["exercise"]), name=escape_for_xml(part["name"]), time="0")
+        case = ET.SubElement(suite, "testcase", classname=xml_text(each["exercise"]), name=xml_text(part["name"]),
+                             time="0")  # fmt: skip
         if not has_full_points(part):
             message = f"{part['points']:g} of {part['of']:g}: {part['reason']}"
-            ET.SubElement(case, "failure", message=escape_for_xml(message), type="wrong").text = escape_for_xml(part["reason"])
+            ET.SubElement(case, "failure", message=xml_text(message), type="wrong").text = xml_text(part["reason"])
     if marks["problem"]:
-        ET.SubElement(suite, "system-out").text = escape_for_xml(marks["problem"])
+        ET.SubElement(suite, "system-out").text = xml_text(marks["problem"])
 
 
 def has_full_points(part: dict[str, Any]) -> bool:
@@ -42,7 +43,7 @@ def has_full_points(part: dict[str, Any]) -> bool:
     return part["points"] >= part["of"]
 
 
-def escape_for_xml(text: str) -> str:
+def xml_text(text: str) -> str:
     """Return text in which characters that XML cannot contain are written as escapes."""
     return "".join(each if is_xml_character(each) else escape_invisible(each) for each in text)
 

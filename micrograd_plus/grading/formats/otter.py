@@ -54,9 +54,10 @@ def source_notebook(assignment: Assignment) -> str:
         cells += [
             raw_cell(f"# BEGIN QUESTION\nname: {exercise.function_name}\npoints: {assignment.points_of(name):g}"),
             {"cell_type": "markdown", "metadata": {}, "source": f"## {exercise.title}\n\n{exercise.prompt}"},
-            raw_cell("# BEGIN SOLUTION"), code_cell(exercise.starter.rstrip("\n")), raw_cell("# END SOLUTION"), raw_cell("# BEGIN TESTS"),
+            raw_cell("# BEGIN SOLUTION"), code_cell(exercise.starter.rstrip("\n")), raw_cell("# END SOLUTION"),
+            raw_cell("# BEGIN TESTS"),
             *[code_cell(TEST.format(name=name, part=part.name, points=part.points * scale, number=number,
-                               function=exercise.function_name)) for number, part in enumerate(exercise.parts)],
+                                    function=exercise.function_name)) for number, part in enumerate(exercise.parts)],
             raw_cell("# END TESTS"), raw_cell("# END QUESTION"),
         ]  # fmt: skip
     for number, cell in enumerate(cells):

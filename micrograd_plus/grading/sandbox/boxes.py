@@ -31,7 +31,7 @@ from .runs import Limits, Run, RunResult, read_result
 from .uid_pool import UidPoolError, lease, remove_stale_boxes
 
 HERE = Path(__file__).parent
-EXERCISES = HERE.parent.parent / "exercises" / "student"
+EXERCISES = HERE.parent.parent / "exercises" / "sandboxed"
 """The part of the exercises package that carries out requests and holds no answers."""
 MOST_PRINTED = 16 * 1024
 LIMITS_OF_THE_BOX = ("cpu", "wall", "memory", "processes", "files", "disk", "inodes")

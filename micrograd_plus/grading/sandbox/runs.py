@@ -68,7 +68,7 @@ class Run:
         """Return the fields that are equal in all requests, such as the functions of `xp`. They are sent once."""
         first = self.requests[0] if self.requests else {}
         return {
-            name: first[name] for name in ("driver", "words", "answers")
+            name: first[name] for name in ("driver", "functions", "answers")
             if name in first and all(name in each and each[name] == first[name] for each in self.requests)
         }  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import Any
 from ... import ops
 from ...backends import devices
 from ...backends.shapes import floating
-from ...core.errors import wants_tensor
+from ...core.messages import tensor_expected
 from ...core.values import shape_of
 from ...tensor import Tensor
 
@@ -24,7 +24,7 @@ def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tup
     if len(numbers) != axes:
         raise ValueError(f"{name} is one number, or {axes} (along {PLACES[axes]}), got {value!r}")
     if least is not None and min(numbers) < least:
-        raise ValueError(f"{name} is a whole number of at least {least}, got {value!r}")
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
     return numbers
 
 
@@ -32,7 +32,7 @@ def refuse_places(name: str, axes: int, input: Any) -> None:
     """Refuse what is not a batch of lines, images or volumes."""
     shape = getattr(input, "shape", None)
     if shape is None:
-        raise wants_tensor(name, input)
+        raise tensor_expected(name, input)
     if len(shape) != axes + 2:
         wanted = f"({EXAMPLES[axes]}, channels, {PLACES[axes]})"
         raise ValueError(f"{name}: input has shape {tuple(shape)}, expected {wanted}")

@@ -7,7 +7,7 @@ from itertools import product
 
 from ...backends.shapes import ndim, shape
 from ...core.define import multilinear, wraps_op
-from ...core.errors import names_itself
+from ...core.messages import prefixes_errors
 from ..products import tensordot
 from ..shape import flip, getitem, moveaxis, pad
 
@@ -27,29 +27,24 @@ def _convolve(xp, a, b):
 
 
 @wraps_op(_convolve, namespace=True)
-@names_itself
+@prefixes_errors
 def convolve(a, b, mode="full", axes=None, dot_axes=((), ())):
     """Convolution: one array turned round and moved along another, the products added up at each place.
 
     out[i] = Σ_k a[k] b[i - k], along every axis.
-
     Shapes: a (m), b (n), mode="full" -> (m + n - 1); "same" -> (m); "valid" -> (m - n + 1).
     Args:
         a, b: numbers, with as many axes as each other unless `axes` says which belong together.
-        mode: "full" (default) for every place where the two overlap, "same" for as many in the middle as a has, "valid"
-            for those where one lies whole within the other.
+        mode: "full" (default) for every place where the two overlap, "same" for as many in the middle as a has,
+            "valid" for those where one lies whole within the other.
         axes: which axes move along each other, as a pair of lists, one for a and one for b; None (default) for all.
-        dot_axes: with `axes`, those over which products are added up, as such a pair. The axes of a and of b that are
-            in neither list stay: they stand first in the result, those of a before those of b.
-    Returns: a tensor of the dtype that holds both.
+        dot_axes: with `axes`, those over which products are added up, as such a pair. The axes of a and of b that
+            are in neither list stay: they stand first in the result, those of a before those of b.
     Raises: ValueError for another mode, axes that do not pair up, an array without entries, or with "valid" where
         neither lies within the other.
-    Example:
-        >>> mg.signal.convolve([1.0, 2.0, 3.0], [1.0, 10.0]).tolist()
-        [1.0, 12.0, 23.0, 30.0]
-
-    See: scipy.signal.convolve, numpy.convolve; `autograd.scipy.signal.convolve`, which has the axes.
-    """
+    >>> mg.signal.convolve([1.0, 2.0, 3.0], [1.0, 10.0]).tolist()
+    [1.0, 12.0, 23.0, 30.0]
+    See: scipy.signal.convolve, numpy.convolve; `autograd.scipy.signal.convolve`, which has the axes."""
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"mode is 'full', 'same' or 'valid', got {mode!r}")
     if axes is None:

@@ -10,39 +10,33 @@ points are constants unless an operation says that it learns them.
 
 from ...core.composite import composite
 from ...core.define import elementwise, nondifferentiable, op, real_only, wraps_op
-from ...core.errors import names_itself
+from ...core.messages import prefixes_errors
 from ..casts import astype
 from ..convolution import conv2d
 from ..shape import reshape
 
 
-@nondifferentiable
+@nondifferentiable(public=False)
 @real_only
-def fits(xp, x, scale, zero_point, *, low, high):
+def is_unclipped(xp, x, scale, zero_point, *, low, high):
     """Whether a number is rounded to one between low and high, so that nothing of it is cut off.
 
     low ≤ round(x / scale + zero_point) ≤ high, entry by entry; halves are rounded to even. There is no gradient.
-
     Shapes: x, scale and zero_point any that broadcast -> the broadcast shape.
     Args:
-        x: real numbers.
         scale: the length of a step.
-        zero_point: the whole number that stands for 0.
-        low, high: the first and the last whole number, such as -128 and 127 for int8.
+        zero_point: the integer that stands for 0.
+        low, high: the first and the last integer, such as -128 and 127 for int8.
     Returns: a tensor of True and False.
-    Raises: TypeError for complex numbers, ValueError where the shapes do not broadcast.
-    Example:
-        >>> mg.fits([1.0, 20.0], 0.1, 0, low=-128, high=127).tolist()
-        [True, False]
-
-    See: `fake_quantize`, whose gradient passes where this holds.
-    """
+    >>> mg.ops.is_unclipped([1.0, 20.0], 0.1, 0, low=-128, high=127).tolist()
+    [True, False]
+    See: `fake_quantize`, whose gradient passes where this holds."""
     nearest = xp.round(x / scale + zero_point)
     return (nearest >= low) & (nearest <= high)
 
 
 @elementwise(
-    x=lambda xp, x, scale, zero_point, low, high: xp.fits(x, scale, zero_point, low=low, high=high) / scale,
+    x=lambda xp, x, scale, zero_point, low, high: xp.is_unclipped(x, scale, zero_point, low=low, high=high) / scale,
 )
 def _quantize(xp, x, scale, zero_point, *, low=-128, high=127):
     """The nearest whole number of steps, from `low` to `high`. The gradient passes as if it were not rounded."""
@@ -50,7 +44,7 @@ def _quantize(xp, x, scale, zero_point, *, low=-128, high=127):
 
 
 @wraps_op(_quantize, namespace=True)
-@names_itself
+@prefixes_errors
 def quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None):
     """Quantisation: the nearest whole number of steps, from low to high, still as floats.
 
@@ -58,27 +52,22 @@ def quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None):
 
     Halves are rounded to even. The gradient of x passes as if nothing were rounded, 1 / scale, and is 0 for what was
     cut off (straight-through estimator).
-
     Shapes: x any; scale and zero_point broadcast to it, or with `axis` (n,) for the n slices along it -> the shape of
         x.
     Args:
         x: real numbers; a tensor or an array where `axis` is given.
         scale: the length of a step; it receives no gradient.
-        zero_point: the whole number that stands for 0; default 0. It receives no gradient.
-        low, high: the first and the last whole number; default -128 and 127, for int8.
+        zero_point: the integer that stands for 0; default 0. It receives no gradient.
+        low, high: the first and the last integer; default -128 and 127, for int8.
         axis: the axis along which each slice has a scale of its own; default None, one for all.
-    Returns: a tensor of whole numbers in the dtype of x; `.astype("int8")` stores them, and carries no graph.
-    Raises: TypeError for complex numbers, ValueError where the shapes do not broadcast.
-    Example:
-        >>> mg.quantize(mg.tensor([-0.26, 0.1, 0.24, 99.0]), scale=0.1).tolist()
-        [-3.0, 1.0, 2.0, 127.0]
-        >>> mg.quantize(mg.tensor([[1.0, 2.0], [1.0, 2.0]]), scale=[1.0, 0.5], axis=0).tolist()
-        [[1.0, 2.0], [2.0, 4.0]]
-
+    Returns: a tensor of integers in the dtype of x; `.astype("int8")` stores them, and carries no graph.
+    >>> mg.quantize(mg.tensor([-0.26, 0.1, 0.24, 99.0]), scale=0.1).tolist()
+    [-3.0, 1.0, 2.0, 127.0]
+    >>> mg.quantize(mg.tensor([[1.0, 2.0], [1.0, 2.0]]), scale=[1.0, 0.5], axis=0).tolist()
+    [[1.0, 2.0], [2.0, 4.0]]
     See: torch.quantize_per_tensor, torch.quantize_per_channel; Jacob et al., "Quantization and training of neural
         networks for efficient integer-arithmetic-only inference", 2018; Bengio, Léonard and Courville, "Estimating or
-        propagating gradients through stochastic neurons", 2013, for the gradient.
-    """
+        propagating gradients through stochastic neurons", 2013, for the gradient."""
     return _quantize(x, _beside(scale, x, axis), _beside(zero_point, x, axis), low=low, high=high)
 
 
@@ -89,25 +78,21 @@ def _dequantize(xp, q, scale, zero_point):
 
 
 @wraps_op(_dequantize, namespace=True)
-@names_itself
+@prefixes_errors
 def dequantize(q, scale, zero_point=0, *, axis=None):
     """Dequantisation: what whole numbers stand for, (q - zero_point) * scale.
 
     Shapes: q any; scale and zero_point broadcast to it, or with `axis` (n,) for the n slices along it -> the shape of
         q.
     Args:
-        q: whole numbers, as `quantize` makes them.
+        q: integers, as `quantize` makes them.
         scale: the length of a step.
-        zero_point: the whole number that stands for 0; default 0.
+        zero_point: the integer that stands for 0; default 0.
         axis: the axis along which each slice has a scale of its own; default None, one for all.
     Returns: a tensor of the common dtype of q and scale. All three inputs receive gradients.
-    Raises: ValueError where the shapes do not broadcast.
-    Example:
-        >>> mg.dequantize(mg.tensor([-3, 1, 2]), scale=0.5).tolist()
-        [-1.5, 0.5, 1.0]
-
-    See: torch.dequantize; `quantize`.
-    """
+    >>> mg.dequantize(mg.tensor([-3, 1, 2]), scale=0.5).tolist()
+    [-1.5, 0.5, 1.0]
+    See: torch.dequantize; `quantize`."""
     return _dequantize(q, _beside(scale, q, axis), _beside(zero_point, q, axis))
 
 
@@ -123,51 +108,47 @@ def _(xp, x, scale, zero_point, low, high, estimator):
     if estimator == "identity":
         return 1
     if estimator == "clipped":
-        return xp.fits(x, scale, zero_point, low=low, high=high)
+        return xp.is_unclipped(x, scale, zero_point, low=low, high=high)
     place = (x / scale + zero_point - (low + high) / 2) / ((high - low) / 2)
     return 1 - xp.square(xp.tanh(place))
 
 
 @wraps_op(_fake_quantize, namespace=True)
-@names_itself
+@prefixes_errors
 def fake_quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None, estimator="clipped"):
     """Fake quantisation: rounded as it would be stored, and brought back.
 
         out = (clip(round(x / scale + zero_point), low, high) - zero_point) * scale
 
     Training so sees the errors that storing would make. The gradient of rounding is an estimate.
-
     Shapes: x any; scale and zero_point broadcast to it, or with `axis` (n,) for the n slices along it -> the shape of
         x.
     Args:
         x: real numbers; a tensor or an array where `axis` is given.
         scale: the length of a step; it receives no gradient.
-        zero_point: the whole number that stands for 0; default 0. It receives no gradient.
-        low, high: the first and the last whole number; default -128 and 127, for int8.
+        zero_point: the integer that stands for 0; default 0. It receives no gradient.
+        low, high: the first and the last integer; default -128 and 127, for int8.
         axis: the axis along which each slice has a scale of its own; default None, one for all.
-        estimator: what goes back through rounding: "identity" (all), "clipped" (all but what was cut off; default), or
-            "tanh" (1 - tanh² over the range: ever less towards its ends).
+        estimator: what goes back through rounding: "identity" (all), "clipped" (all but what was cut off; default),
+            or "tanh" (1 - tanh² over the range: ever less towards its ends).
     Returns: a tensor of the dtype of x.
     Raises: ValueError for another estimator, or where the shapes do not broadcast; TypeError for complex numbers.
-    Example:
-        >>> x = mg.tensor([-0.26, 0.125, 9.0], requires_grad=True)
-        >>> out = mg.fake_quantize(x, scale=0.25, low=-8, high=7)
-        >>> out.tolist()
-        [-0.25, 0.0, 1.75]
-        >>> mg.sum(out).backward()
-        >>> x.grad.tolist()
-        [1.0, 1.0, 0.0]
-
+    >>> x = mg.tensor([-0.26, 0.125, 9.0], requires_grad=True)
+    >>> out = mg.fake_quantize(x, scale=0.25, low=-8, high=7)
+    >>> out.tolist()
+    [-0.25, 0.0, 1.75]
+    >>> mg.sum(out).backward()
+    >>> x.grad.tolist()
+    [1.0, 1.0, 0.0]
     See: torch.fake_quantize_per_tensor_affine; Jacob et al., "Quantization and training of neural networks for
-        efficient integer-arithmetic-only inference", 2018.
-    """
+        efficient integer-arithmetic-only inference", 2018."""
     if estimator not in ("identity", "clipped", "tanh"):
         raise ValueError(f"fake_quantize: estimator is 'identity', 'clipped' or 'tanh', got {estimator!r}")
     scale, zero_point = _beside(scale, x, axis), _beside(zero_point, x, axis)
     return _fake_quantize(x, scale, zero_point, low=low, high=high, estimator=estimator)
 
 
-@elementwise(x=lambda xp, x, step, low, high: xp.fits(x, step, 0, low=low, high=high))
+@elementwise(x=lambda xp, x, step, low, high: xp.is_unclipped(x, step, 0, low=low, high=high))
 def _fake_quantize_lsq(xp, x, step, *, low=-128, high=127, grad_factor=1.0):
     """Rounded to a learned step."""
     return xp.clip(xp.round(x / step), low, high) * step
@@ -177,12 +158,12 @@ def _fake_quantize_lsq(xp, x, step, *, low=-128, high=127, grad_factor=1.0):
 def _(xp, x, step, low, high, grad_factor):
     """A longer step moves the result by what rounding did, or, where x was cut off, moves the end of the range."""
     steps = x / step
-    within = xp.fits(x, step, 0, low=low, high=high)
+    within = xp.is_unclipped(x, step, 0, low=low, high=high)
     return (xp.clip(xp.round(steps), low, high) - steps * within) * grad_factor
 
 
 @wraps_op(_fake_quantize_lsq, namespace=True)
-@names_itself
+@prefixes_errors
 def fake_quantize_lsq(x, step, *, low=-128, high=127, axis=None, grad_factor=1.0):
     """Fake quantisation with a step that is learned (LSQ).
 
@@ -190,28 +171,23 @@ def fake_quantize_lsq(x, step, *, low=-128, high=127, axis=None, grad_factor=1.0
 
     The gradient of x passes where nothing was cut off. That of the step is round(x / step) - x / step, or where x was
     cut off low or high, times `grad_factor`.
-
     Shapes: x any; step broadcasts to it, or with `axis` (n,) for the n slices along it -> the shape of x.
     Args:
         x: real numbers; a tensor or an array where `axis` is given.
         step: the length of a step.
-        low, high: the first and the last whole number; default -128 and 127, for int8.
+        low, high: the first and the last integer; default -128 and 127, for int8.
         axis: the axis along which each slice has a step of its own; default None, one for all.
         grad_factor: what the gradient of the step is multiplied by; default 1.0. The paper advises 1 / √(entries *
             high).
     Returns: a tensor of the dtype of x.
-    Raises: TypeError for complex numbers, ValueError where the shapes do not broadcast.
-    Example:
-        >>> step = mg.tensor(0.5, requires_grad=True)
-        >>> out = mg.fake_quantize_lsq(mg.tensor([0.6, 9.0]), step, low=-8, high=7)
-        >>> out.tolist()
-        [0.5, 3.5]
-        >>> mg.sum(out).backward()
-        >>> step.grad.round(6).item()
-        6.8
-
-    See: Esser, McKinstry, Bablani, Appuswamy and Modha, "Learned step size quantization", 2020.
-    """
+    >>> step = mg.tensor(0.5, requires_grad=True)
+    >>> out = mg.fake_quantize_lsq(mg.tensor([0.6, 9.0]), step, low=-8, high=7)
+    >>> out.tolist()
+    [0.5, 3.5]
+    >>> mg.sum(out).backward()
+    >>> step.grad.round(6).item()
+    6.8
+    See: Esser, McKinstry, Bablani, Appuswamy and Modha, "Learned step size quantization", 2020."""
     return _fake_quantize_lsq(x, _beside(step, x, axis), low=low, high=high, grad_factor=grad_factor)
 
 
@@ -230,41 +206,35 @@ def _quantized_matmul(xp, a, b, a_scale, b_scale, a_zero_point, b_zero_point, *,
 def _(xp, upstream, a, b, a_scale, b_scale, a_zero_point, b_zero_point, low, high):
     """As through the product with the rounded other one; what was cut off receives nothing."""
     right = xp.fake_quantize(b, b_scale, b_zero_point, low=low, high=high)
-    return xp.matmul(upstream, xp.mT(right)) * xp.fits(a, a_scale, a_zero_point, low=low, high=high)
+    return xp.matmul(upstream, xp.mT(right)) * xp.is_unclipped(a, a_scale, a_zero_point, low=low, high=high)
 
 
 @_quantized_matmul.rule("b")
 def _(xp, upstream, a, b, a_scale, b_scale, a_zero_point, b_zero_point, low, high):
     """As through the product with the rounded other one; what was cut off receives nothing."""
     left = xp.fake_quantize(a, a_scale, a_zero_point, low=low, high=high)
-    return xp.matmul(xp.mT(left), upstream) * xp.fits(b, b_scale, b_zero_point, low=low, high=high)
+    return xp.matmul(xp.mT(left), upstream) * xp.is_unclipped(b, b_scale, b_zero_point, low=low, high=high)
 
 
 @wraps_op(_quantized_matmul, namespace=True)
-@names_itself
+@prefixes_errors
 def quantized_matmul(a, b, a_scale, b_scale, a_zero_point=0, b_zero_point=0, *, low=-128, high=127):
     """Matrix product of two matrices that are rounded first, and multiplied as whole numbers.
 
         out = (quantize(a) - a_zero_point) @ (quantize(b) - b_zero_point) * a_scale * b_scale
 
     The gradient passes as if nothing were rounded, and is 0 for what was cut off.
-
     Shapes: a (..., M, K), b (..., K, N) -> (..., M, N).
     Args:
-        a, b: real numbers.
         a_scale: the length of a step of a: one number, or one for each row, (..., M, 1).
         b_scale: the length of a step of b: one number, or one for each column, (N,).
-        a_zero_point, b_zero_point: the whole numbers that stand for 0; default 0. Like scales they receive no gradient.
-        low, high: the first and the last whole number; default -128 and 127, for int8.
+        a_zero_point, b_zero_point: the integers that stand for 0; default 0. Like scales they receive no gradient.
+        low, high: the first and the last integer; default -128 and 127, for int8.
     Returns: a tensor of the common dtype of a and b.
-    Raises: ValueError where the shapes do not fit one another, TypeError for complex numbers.
-    Example:
-        >>> mg.quantized_matmul([[0.9, 2.2]], [[1.0], [1.0]], a_scale=0.5, b_scale=0.5).tolist()
-        [[3.0]]
-
+    >>> mg.quantized_matmul([[0.9, 2.2]], [[1.0], [1.0]], a_scale=0.5, b_scale=0.5).tolist()
+    [[3.0]]
     See: `quantize`, `matmul`; Jacob et al., "Quantization and training of neural networks for efficient
-        integer-arithmetic-only inference", 2018.
-    """
+        integer-arithmetic-only inference", 2018."""
     scales = [_beside(value, a, None, number=False) for value in (a_scale, b_scale, a_zero_point, b_zero_point)]
     return _quantized_matmul(a, b, *scales, low=low, high=high)
 
@@ -276,9 +246,9 @@ def _quantized_conv2d(
 ):  # fmt: skip
     """The convolution of a rounded image with rounded weights, over whole numbers."""
     image = xp.quantize(x, x_scale, x_zero_point, low=low, high=high) - xp.stop_gradient(x_zero_point)
-    kernel = xp.quantize(weight, xp.expand_dims(xp.channels(weight_scale), axis=1), 0, low=low, high=high)
+    kernel = xp.quantize(weight, xp.expand_dims(xp.as_channels(weight_scale), axis=1), 0, low=low, high=high)
     whole = xp.conv2d(image, kernel, stride=stride, padding=padding, dilation=dilation, groups=groups)
-    out = whole * xp.stop_gradient(x_scale) * xp.stop_gradient(xp.channels(weight_scale))
+    out = whole * xp.stop_gradient(x_scale) * xp.stop_gradient(xp.as_channels(weight_scale))
     return out if bias is None else out + xp.by_channel(bias, xp.shape(out))
 
 
@@ -291,10 +261,10 @@ def _(
     groups, low, high,
 ):  # fmt: skip
     """As through the convolution with the rounded weights; what was cut off receives nothing."""
-    scale = xp.expand_dims(xp.channels(weight_scale), axis=1)
+    scale = xp.expand_dims(xp.as_channels(weight_scale), axis=1)
     kernel = xp.fake_quantize(weight, scale, 0, low=low, high=high)
     received = _to_image(xp, upstream, kernel, x_shape, weight_shape, stride, padding, dilation, groups)
-    return received * xp.fits(x, x_scale, x_zero_point, low=low, high=high)
+    return received * xp.is_unclipped(x, x_scale, x_zero_point, low=low, high=high)
 
 
 @_quantized_conv2d.rule("weight")
@@ -303,17 +273,17 @@ def _(
     high,
 ):  # fmt: skip
     """As through the convolution of the rounded image; what was cut off receives nothing."""
-    scale = xp.expand_dims(xp.channels(weight_scale), axis=1)
+    scale = xp.expand_dims(xp.as_channels(weight_scale), axis=1)
     image = xp.fake_quantize(x, x_scale, x_zero_point, low=low, high=high)
     received = _to_weight(xp, upstream, image, weight_shape, stride, padding, dilation, groups)
-    return received * xp.fits(weight, scale, 0, low=low, high=high)
+    return received * xp.is_unclipped(weight, scale, 0, low=low, high=high)
 
 
 _quantized_conv2d.rule("bias")(_to_bias)
 
 
 @wraps_op(_quantized_conv2d, namespace=True)
-@names_itself
+@prefixes_errors
 def quantized_conv2d(
     x, weight, x_scale, weight_scale, x_zero_point=0, bias=None, *,
     stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, low=-128, high=127,
@@ -323,26 +293,22 @@ def quantized_conv2d(
         out = conv2d(quantize(x) - x_zero_point, quantize(weight)) * x_scale * weight_scale + bias
 
     The gradient passes as if nothing were rounded, and is 0 for what was cut off. A border of padding stands for 0.
-
     Shapes: x (N, C, H, W), weight (O, C / groups, kH, kW), bias (O,) -> (N, O, H', W'), as in `conv2d`.
     Args:
         x: images of real numbers.
         weight: one filter for each of O output channels.
         x_scale: the length of a step of x, one number.
         weight_scale: the length of a step of weight: one number, or one for each output channel, (O,).
-        x_zero_point: the whole number that stands for 0 in x; default 0. Like scales it receives no gradient.
+        x_zero_point: the integer that stands for 0 in x; default 0. Like scales it receives no gradient.
         bias: one number for each output channel, not rounded; default none.
         stride, padding, dilation, groups: as in `conv2d`; default (1, 1), (0, 0), (1, 1) and 1.
-        low, high: the first and the last whole number; default -128 and 127, for int8.
+        low, high: the first and the last integer; default -128 and 127, for int8.
     Returns: a tensor of the common dtype of x and weight.
-    Raises: ValueError where the shapes do not fit one another, or a window is larger than the padded image; TypeError
-        for complex numbers.
-    Example:
-        >>> mg.quantized_conv2d([[[[0.9, 2.2]]]], [[[[1.0, 1.0]]]], x_scale=0.5, weight_scale=0.5).tolist()
-        [[[[3.0]]]]
-
-    See: `conv2d`, `quantize`.
-    """
+    Raises: ValueError if the shapes do not match, or a window is larger than the padded image; TypeError for complex
+        numbers.
+    >>> mg.quantized_conv2d([[[[0.9, 2.2]]]], [[[[1.0, 1.0]]]], x_scale=0.5, weight_scale=0.5).tolist()
+    [[[[3.0]]]]
+    See: `conv2d`, `quantize`."""
     scales = [_beside(value, x, None, number=False) for value in (x_scale, weight_scale, x_zero_point)]
     return _quantized_conv2d(
         x, weight, *scales, bias, stride=stride, padding=padding, dilation=dilation, groups=groups, low=low, high=high
@@ -359,21 +325,17 @@ def dequantize_blocks(xp, codes, scale, zero_point=None, *, block=32):
         out[k, n] = (codes[k, n] - zero_point[⌊k / block⌋, n]) * scale[⌊k / block⌋, n]
 
     Scales and zero points may be learned; stored codes have no gradient.
-
     Shapes: codes (..., K, N), scale and zero_point (..., K / block, N) -> (..., K, N).
     Args:
-        codes: whole numbers.
+        codes: integers.
         scale: the length of a step, for each block.
         zero_point: what stands for 0, for each block; default 0.
-        block: how many codes along K share a scale, a divisor of K; default 32.
+        block: the number of codes along K share a scale, a divisor of K; default 32.
     Returns: a tensor of the common dtype of codes and scale.
-    Raises: ValueError where scale has not one entry for each block, or block is less than 1.
-    Example:
-        >>> mg.dequantize_blocks([[1], [2], [3], [4]], scale=[[1.0], [10.0]], block=2).tolist()
-        [[1.0], [2.0], [30.0], [40.0]]
-
-    See: Dettmers and Zettlemoyer, "The case for 4-bit precision: k-bit inference scaling laws", 2023.
-    """
+    Raises: ValueError if scale has not one entry for each block, or block is less than 1.
+    >>> mg.dequantize_blocks([[1], [2], [3], [4]], scale=[[1.0], [10.0]], block=2).tolist()
+    [[1.0], [2.0], [30.0], [40.0]]
+    See: Dettmers and Zettlemoyer, "The case for 4-bit precision: k-bit inference scaling laws", 2023."""
     shifted = codes if zero_point is None else codes - xp.repeat(zero_point, repeats=block, axis=-2)
     return shifted * xp.repeat(scale, repeats=block, axis=-2)
 
@@ -397,22 +359,16 @@ def dequantize_matmul(xp, x, codes, scale, zero_point=None, *, block=32):
     """Matrix product with stored weights: x @ dequantize_blocks(codes, scale, zero_point).
 
     The weights are made again from their codes on the way back: kept as numbers they would take eight times the memory.
-
     Shapes: x (..., M, K), codes (K, N), scale and zero_point (K / block, N) -> (..., M, N).
     Args:
         x: inputs.
-        codes: whole numbers, the stored weights; they receive no gradient.
+        codes: integers, the stored weights; they receive no gradient.
         scale: the length of a step, for each block.
         zero_point: what stands for 0, for each block; default 0.
-        block: how many codes along K share a scale, a divisor of K; default 32.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError where the shapes do not fit one another.
-    Example:
-        >>> mg.dequantize_matmul([[1.0, 1.0]], [[1], [2]], scale=[[0.5]], block=2).tolist()
-        [[1.5]]
-
-    See: `dequantize_blocks`, `matmul`.
-    """
+        block: the number of codes along K share a scale, a divisor of K; default 32.
+    >>> mg.dequantize_matmul([[1.0, 1.0]], [[1], [2]], scale=[[0.5]], block=2).tolist()
+    [[1.5]]
+    See: `dequantize_blocks`, `matmul`."""
     return xp.matmul(x, xp.dequantize_blocks(codes, scale, zero_point, block=block))
 
 
@@ -438,25 +394,20 @@ def dequantize_grouped_matmul(xp, x, codes, scale, experts, zero_point=None, *, 
     """Grouped matrix product with stored weights: each row times that of its expert.
 
     out[r] = x[r] @ dequantize_blocks(codes, scale, zero_point)[experts[r]]
-
     Shapes: x (rows, K), codes (experts, K, N), scale and zero_point (experts, K / block, N), experts (rows,) -> (rows,
         N).
     Args:
         x: one row for each token.
-        codes: whole numbers, the stored weights; they receive no gradient.
+        codes: integers, the stored weights; they receive no gradient.
         scale: the length of a step, for each block.
-        experts: whole numbers from 0, the expert of each row.
+        experts: integers from 0, the expert of each row.
         zero_point: what stands for 0, for each block; default 0.
-        block: how many codes along K share a scale, a divisor of K; default 32.
-    Returns: a tensor of the common dtype.
-    Raises: IndexError for an expert that there is not, ValueError where the shapes do not fit one another.
-    Example:
-        >>> codes = [[[1], [2]], [[3], [4]]]
-        >>> mg.dequantize_grouped_matmul([[1.0, 1.0]], codes, [[[0.5]], [[0.5]]], [1], block=2).tolist()
-        [[3.5]]
-
-    See: `dequantize_blocks`, `grouped_matmul`.
-    """
+        block: the number of codes along K share a scale, a divisor of K; default 32.
+    Raises: IndexError for an expert that there is not, ValueError if the shapes do not match.
+    >>> codes = [[[1], [2]], [[3], [4]]]
+    >>> mg.dequantize_grouped_matmul([[1.0, 1.0]], codes, [[[0.5]], [[0.5]]], [1], block=2).tolist()
+    [[3.5]]
+    See: `dequantize_blocks`, `grouped_matmul`."""
     return xp.grouped_matmul(x, xp.dequantize_blocks(codes, scale, zero_point, block=block), experts)
 
 

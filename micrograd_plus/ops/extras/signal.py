@@ -3,8 +3,8 @@
 from ...backends.shapes import shape
 from ...core.composite import composite
 from ...core.define import linear, nondifferentiable
-from ...core.errors import names_itself
-from ..casts import ones_beside
+from ...core.messages import prefixes_errors
+from ..casts import new_ones
 from ..shape import pad
 
 # Frames ---------------------
@@ -16,20 +16,15 @@ def frames(xp, x, *, length, hop):
 
     Stretches of `length` entries, one beginning every `hop` entries: frames[t, i] = x[t * hop + i]; what remains at the
     end is left out: there are ⌊(T - length) / hop⌋ + 1.
-
     Shapes: x (..., T) -> (..., frames, length).
     Args:
         x: signals, time on the last axis.
         length: entries of a frame, at least 1 and at most T.
         hop: entries from the beginning of one frame to the next, at least 1.
-    Returns: a tensor of the dtype of x.
-    Raises: ValueError where a frame is longer than the signal, or a number is less than 1.
-    Example:
-        >>> mg.signal.frames([1.0, 2.0, 3.0, 4.0, 5.0], length=3, hop=2).tolist()
-        [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]
-
-    See: librosa.util.frame; torch.Tensor.unfold.
-    """
+    Raises: ValueError if a frame is longer than the signal, or a number is less than 1.
+    >>> mg.signal.frames([1.0, 2.0, 3.0, 4.0, 5.0], length=3, hop=2).tolist()
+    [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]
+    See: librosa.util.frame; torch.Tensor.unfold."""
     return xp.frames(x, length, hop)
 
 
@@ -38,20 +33,15 @@ def overlap_add(xp, x, *, size, hop):
     """Overlap-add: frames put back where they were in a signal, the transpose of `frames`.
 
     Where frames overlap, entries add up.
-
     Shapes: x (..., frames, length) -> (..., size).
     Args:
         x: frames.
         size: entries of the signal.
         hop: entries from the beginning of one frame to the next, at least 1.
-    Returns: a tensor of the dtype of x.
-    Raises: ValueError where a signal of that size has not as many frames.
-    Example:
-        >>> mg.signal.overlap_add([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], size=5, hop=2).tolist()
-        [1.0, 1.0, 2.0, 1.0, 1.0]
-
-    See: `frames`; torch.nn.functional.fold.
-    """
+    Raises: ValueError if a signal of that size has not as many frames.
+    >>> mg.signal.overlap_add([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], size=5, hop=2).tolist()
+    [1.0, 1.0, 2.0, 1.0, 1.0]
+    See: `frames`; torch.nn.functional.fold."""
     return xp.overlap_add(x, size, hop)
 
 
@@ -63,19 +53,15 @@ def hann_window(xp, x, *, length):
     """Hann window: a bell that begins at 0 and would be back there one entry after its end.
 
     w[i] = sin²(π * i / length), a periodic window. There is no gradient.
-
     Shapes: x any -> (length,).
     Args:
         x: any tensor; the result lives where it is.
-        length: how many entries, at least 1.
-    Returns: a tensor of the dtype of x; beside whole numbers, float64.
-    Raises: ValueError where length is less than 1.
-    Example:
-        >>> mg.signal.hann_window([0.0], length=4).round(6).tolist()
-        [0.0, 0.5, 1.0, 0.5]
-
-    See: torch.hann_window; scipy.signal.windows.hann with sym=False.
-    """
+        length: the number of entries, at least 1.
+    Returns: a tensor of the dtype of x; beside integers, float64.
+    Raises: ValueError if length is less than 1.
+    >>> mg.signal.hann_window([0.0], length=4).round(6).tolist()
+    [0.0, 0.5, 1.0, 0.5]
+    See: torch.hann_window; scipy.signal.windows.hann with sym=False."""
     return xp.hann_window(x, length)
 
 
@@ -86,33 +72,28 @@ def mel_filters(xp, x, *, n_mels, n_fft, sample_rate, fmin=0.0, fmax=None):
     The frequencies are those of an `rfft`. On that scale, mel(f) = 2595 log10(1 + f / 700), pitch sounds equally
     spaced. Each triangle rises from its left neighbour's peak to a height of 1, and falls to its right one's. There is
     no gradient.
-
     Shapes: x any -> (n_mels, n_fft // 2 + 1).
     Args:
         x: any tensor; the result lives where it is.
-        n_mels: how many triangles, each a row.
+        n_mels: the number of triangles, each a row.
         n_fft: entries of the frames that are transformed.
         sample_rate: entries of the signal per second.
         fmin: where the first triangle begins, in hertz; default 0.0.
         fmax: where the last one ends, in hertz; default None, half the sample rate.
-    Returns: a tensor of the dtype of x; beside whole numbers, float64.
-    Raises: ValueError where fmin and fmax do not lie in this order between 0 and half the sample rate.
-    Example:
-        >>> mg.signal.mel_filters([0.0], n_mels=2, n_fft=8, sample_rate=8000).shape
-        (2, 5)
-
+    Returns: a tensor of the dtype of x; beside integers, float64.
+    Raises: ValueError if fmin and fmax do not lie in this order between 0 and half the sample rate.
+    >>> mg.signal.mel_filters([0.0], n_mels=2, n_fft=8, sample_rate=8000).shape
+    (2, 5)
     See: torchaudio.functional.melscale_fbanks; librosa.filters.mel, with htk=True; O'Shaughnessy, "Speech
-        communication: human and machine", 1987.
-    """
+        communication: human and machine", 1987."""
     return xp.mel_filters(x, n_mels, n_fft, sample_rate, fmin, fmax)
 
 
-@composite
+@composite(public=False)
 def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflect", normalized=False, onesided=True):
     """The Fourier transforms of the frames of a signal, each seen through a window.
 
         out[f, t] = Σ_n x[t * hop_length + n] * window[n] * exp(-2πi * f * n / length)
-
     Shapes: x (..., T), window (length,) -> (..., frequencies, frames).
     Args:
         x: signals, time on the last axis.
@@ -123,15 +104,12 @@ def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflec
         normalized: whether to divide by √length; default False.
         onesided: whether to leave out the frequencies that mirror others; default True.
     Returns: a complex tensor; frequencies are length // 2 + 1, or with `onesided=False` length.
-    Raises: ValueError where a frame is longer than the signal, or for another pad_mode or a hop_length less than 1.
+    Raises: ValueError if a frame is longer than the signal, or for another pad_mode or a hop_length less than 1.
         TypeError for complex signals with onesided.
-    Example:
-        >>> wave = np.cos(np.pi / 2 * np.arange(8))
-        >>> mg.abs(mg.signal.windowed_spectra(wave, np.ones(4), hop_length=4, center=False)).round(6).tolist()
-        [[0.0, 0.0], [2.0, 2.0], [0.0, 0.0]]
-
-    See: `stft`, which prepares the window.
-    """
+    >>> wave = np.cos(np.pi / 2 * np.arange(8))
+    >>> mg.abs(mg.ops.windowed_spectra(wave, np.ones(4), hop_length=4, center=False)).round(6).tolist()
+    [[0.0, 0.0], [2.0, 2.0], [0.0, 0.0]]
+    See: `stft`, which prepares the window."""
     length = xp.shape(window)[-1]
     if center:
         x = xp.pad(x, xp.border_at_end(xp.ndim(x), length // 2), pad_mode)
@@ -140,7 +118,7 @@ def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflec
     return xp.mT(xp.rfft(seen, axis=-1, norm=norm) if onesided else xp.fft(seen, axis=-1, norm=norm))
 
 
-@names_itself
+@prefixes_errors
 def stft(
     x, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
     onesided=True,
@@ -150,7 +128,6 @@ def stft(
         out[f, t] = Σ_n x[t * hop_length + n] * window[n] * exp(-2πi * f * n / n_fft)
 
     Here x is the padded signal, where it is padded. A window shorter than n_fft stands in the middle of a frame.
-
     Shapes: x (..., T) -> (..., frequencies, frames).
     Args:
         x: signals, time on the last axis.
@@ -161,22 +138,19 @@ def stft(
         center: whether the ends are padded so that the middle of frame t is at entry t * hop_length; default True.
         pad_mode: a mode of `mg.pad` for those ends; default "reflect".
         normalized: whether to divide by √n_fft; default False.
-        onesided: whether to leave out the frequencies that mirror others, of which complex signals have none; default
-            True.
+        onesided: whether to leave out the frequencies that mirror others, of which complex signals have none;
+            default True.
     Returns: a complex tensor; frequencies are n_fft // 2 + 1, or with `onesided=False` n_fft.
     Raises: ValueError for another window, one of another length, or a frame longer than the signal. TypeError for
         complex signals with onesided.
-    Example:
-        >>> wave = np.cos(np.pi / 2 * np.arange(8))
-        >>> mg.abs(mg.signal.stft(wave, n_fft=4, hop_length=4, center=False)).round(6).tolist()
-        [[0.0, 0.0], [2.0, 2.0], [0.0, 0.0]]
-
-    See: torch.stft; librosa.stft.
-    """
+    >>> wave = np.cos(np.pi / 2 * np.arange(8))
+    >>> mg.abs(mg.signal.stft(wave, n_fft=4, hop_length=4, center=False)).round(6).tolist()
+    [[0.0, 0.0], [2.0, 2.0], [0.0, 0.0]]
+    See: torch.stft; librosa.stft."""
     win_length = n_fft if win_length is None else win_length
     hop_length = n_fft // 4 if hop_length is None else hop_length
     if window is None:
-        window = ones_beside(x, shape=(win_length,))
+        window = new_ones(x, shape=(win_length,))
     elif isinstance(window, str):
         if window != "hann":
             raise ValueError(f'stft: window is "hann", an array, or None; got {window!r}')
@@ -201,28 +175,24 @@ def log_mel(xp, x, *, sample_rate=16000, n_fft=400, hop_length=160, n_mels=80, f
         out = log(max(mel_filters @ |stft(x)|², floor))
 
     With a Hann window, centred frames, and the natural logarithm. What is fainter than `floor` receives no gradient.
-
     Shapes: x (..., T) -> (..., n_mels, frames).
     Args:
         x: signals of real numbers, time on the last axis.
         sample_rate: entries per second; default 16000.
         n_fft: entries of a frame; default 400.
         hop_length: entries from the beginning of one frame to the next; default 160.
-        n_mels: how many pitches; default 80.
+        n_mels: the number of pitches; default 80.
         fmin: where the first begins, in hertz; default 0.0.
         fmax: where the last ends, in hertz; default None, half the sample rate.
         floor: what fainter powers count as; default 1e-10.
     Returns: a tensor of the dtype of x.
-    Raises: TypeError for complex signals. ValueError where fmin and fmax do not lie in this order between 0 and half
-        the sample rate.
-    Example:
-        >>> wave = np.sin(2 * np.pi * 1000 * np.arange(1600) / 16000)
-        >>> loud = mg.signal.log_mel(wave, n_mels=10)
-        >>> loud.shape, np.argmax(loud.tolist(), axis=0)[5].item()
-        ((10, 11), 3)
-
-    See: torchaudio.transforms.MelSpectrogram; librosa.feature.melspectrogram.
-    """
+    Raises: TypeError for complex signals. ValueError if fmin and fmax do not lie in this order between 0 and half the
+        sample rate.
+    >>> wave = np.sin(2 * np.pi * 1000 * np.arange(1600) / 16000)
+    >>> loud = mg.signal.log_mel(wave, n_mels=10)
+    >>> loud.shape, np.argmax(loud.tolist(), axis=0)[5].item()
+    ((10, 11), 3)
+    See: torchaudio.transforms.MelSpectrogram; librosa.feature.melspectrogram."""
     spectrum = xp.windowed_spectra(x, xp.hann_window(x, length=n_fft), hop_length=hop_length)
     power = xp.square(xp.real(spectrum)) + xp.square(xp.imag(spectrum))
     filters = xp.mel_filters(x, n_mels=n_mels, n_fft=n_fft, sample_rate=sample_rate, fmin=fmin, fmax=fmax)

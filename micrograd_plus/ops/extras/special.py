@@ -8,12 +8,12 @@ SciPy.
 from math import inf, log as ln, pi, sqrt as root
 
 from ...core.define import elementwise, nondifferentiable, wraps_op
-from ...core.errors import names_itself
+from ...core.messages import prefixes_errors
 from ..activations import logsigmoid, sigmoid
 from ..arithmetic import absolute, multiply, positive, reciprocal, where
 from ..comparisons import isnan, logical_and, logical_not
 from ..exponentials import erfc, exp, log
-from ..reductions import logsumexp as _logsumexp, sum as added_up, top
+from ..reductions import finite_max, logsumexp as _logsumexp, sum as added_up
 from ..rounding import sign
 from ..shape import squeeze_axes
 
@@ -28,18 +28,9 @@ def gammaln(xp, x):
     """Logarithm of the size of the gamma function.
 
     log |Γ(x)|, Γ(x) = ∫₀^∞ t^(x - 1) exp(-t) dt; of whole numbers Γ(n) = (n - 1)!. Infinite at 0, -1, -2, ….
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.gammaln([1.0, 5.0]).round(4).tolist()
-        [0.0, 3.1781]
-
-    See: scipy.special.gammaln, torch.lgamma.
-    """
+    >>> mg.special.gammaln([1.0, 5.0]).round(4).tolist()
+    [0.0, 3.1781]
+    See: scipy.special.gammaln, torch.lgamma."""
     return xp.gammaln(x)
 
 
@@ -48,18 +39,9 @@ def digamma(xp, x):
     """Digamma function: the slope of log Γ.
 
     ψ(x) = Γ'(x) / Γ(x). `mg.special.psi` is the same function.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.digamma([1.0, 2.0]).round(4).tolist()
-        [-0.5772, 0.4228]
-
-    See: scipy.special.digamma, torch.digamma.
-    """
+    >>> mg.special.digamma([1.0, 2.0]).round(4).tolist()
+    [-0.5772, 0.4228]
+    See: scipy.special.digamma, torch.digamma."""
     return xp.digamma(x)
 
 
@@ -68,18 +50,9 @@ def gamma(xp, x):
     """Gamma function: the factorial of whole numbers, and what lies between them.
 
     Γ(x) = ∫₀^∞ t^(x - 1) exp(-t) dt; Γ(n) = (n - 1)!.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.gamma([1.0, 5.0]).round(4).tolist()
-        [1.0, 24.0]
-
-    See: scipy.special.gamma.
-    """
+    >>> mg.special.gamma([1.0, 5.0]).round(4).tolist()
+    [1.0, 24.0]
+    See: scipy.special.gamma."""
     return xp.gamma(x)
 
 
@@ -88,18 +61,9 @@ def erfinv(xp, x):
     """Inverse of the error function: the number whose erf is x.
 
     From -1 to 1, where it is infinite; nan beyond.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.erfinv([0.0, 0.5]).round(4).tolist()
-        [0.0, 0.4769]
-
-    See: scipy.special.erfinv, torch.erfinv.
-    """
+    >>> mg.special.erfinv([0.0, 0.5]).round(4).tolist()
+    [0.0, 0.4769]
+    See: scipy.special.erfinv, torch.erfinv."""
     return xp.erfinv(x)
 
 
@@ -108,18 +72,9 @@ def erfcinv(xp, x):
     """Inverse of the complementary error function: the number whose erfc is x.
 
     From 0 to 2, where it is infinite; nan beyond.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.erfcinv([1.0, 0.5]).round(4).tolist()
-        [0.0, 0.4769]
-
-    See: scipy.special.erfcinv.
-    """
+    >>> mg.special.erfcinv([1.0, 0.5]).round(4).tolist()
+    [0.0, 0.4769]
+    See: scipy.special.erfcinv."""
     return xp.erfcinv(x)
 
 
@@ -128,18 +83,9 @@ def log_ndtr(xp, x):
     """Logarithm of the share that the standard normal distribution has up to x.
 
     log Φ(x), exact also where Φ(x) itself would be 0.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.log_ndtr([0.0, -40.0]).round(4).tolist()
-        [-0.6931, -804.6084]
-
-    See: scipy.special.log_ndtr, torch.special.log_ndtr.
-    """
+    >>> mg.special.log_ndtr([0.0, -40.0]).round(4).tolist()
+    [-0.6931, -804.6084]
+    See: scipy.special.log_ndtr, torch.special.log_ndtr."""
     return xp.log_ndtr(x)
 
 
@@ -148,18 +94,9 @@ def ndtri(xp, x):
     """Quantile of the standard normal distribution: the number up to which it has the share x.
 
     Φ⁻¹(x), from 0 to 1, where it is infinite; nan beyond.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.ndtri([0.5, 0.975]).round(4).tolist()
-        [-0.0, 1.96]
-
-    See: scipy.special.ndtri, torch.special.ndtri.
-    """
+    >>> mg.special.ndtri([0.5, 0.975]).round(4).tolist()
+    [-0.0, 1.96]
+    See: scipy.special.ndtri, torch.special.ndtri."""
     return xp.ndtri(x)
 
 
@@ -168,18 +105,9 @@ def i0(xp, x):
     """Modified Bessel function of order 0.
 
     I₀(x) = 1/π ∫₀^π exp(x cos θ) dθ.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.i0([0.0, 1.0]).round(4).tolist()
-        [1.0, 1.2661]
-
-    See: scipy.special.i0, torch.special.i0.
-    """
+    >>> mg.special.i0([0.0, 1.0]).round(4).tolist()
+    [1.0, 1.2661]
+    See: scipy.special.i0, torch.special.i0."""
     return xp.i0(x)
 
 
@@ -188,18 +116,9 @@ def i1(xp, x):
     """Modified Bessel function of order 1.
 
     I₁(x) = 1/π ∫₀^π exp(x cos θ) cos θ dθ.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.i1([0.0, 1.0]).round(4).tolist()
-        [0.0, 0.5652]
-
-    See: scipy.special.i1, torch.special.i1.
-    """
+    >>> mg.special.i1([0.0, 1.0]).round(4).tolist()
+    [0.0, 0.5652]
+    See: scipy.special.i1, torch.special.i1."""
     return xp.i1(x)
 
 
@@ -208,18 +127,9 @@ def i0e(xp, x):
     """Modified Bessel function of order 0, scaled so that it does not overflow.
 
     I₀(x) exp(-|x|).
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.i0e([0.0, 1000.0]).round(4).tolist()
-        [1.0, 0.0126]
-
-    See: scipy.special.i0e, torch.special.i0e.
-    """
+    >>> mg.special.i0e([0.0, 1000.0]).round(4).tolist()
+    [1.0, 0.0126]
+    See: scipy.special.i0e, torch.special.i0e."""
     return xp.i0e(x)
 
 
@@ -228,18 +138,9 @@ def i1e(xp, x):
     """Modified Bessel function of order 1, scaled so that it does not overflow.
 
     I₁(x) exp(-|x|).
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.i1e([0.0, 1000.0]).round(4).tolist()
-        [0.0, 0.0126]
-
-    See: scipy.special.i1e, torch.special.i1e.
-    """
+    >>> mg.special.i1e([0.0, 1000.0]).round(4).tolist()
+    [0.0, 0.0126]
+    See: scipy.special.i1e, torch.special.i1e."""
     return xp.i1e(x)
 
 
@@ -248,18 +149,9 @@ def j0(xp, x):
     """Bessel function of the first kind, of order 0.
 
     J₀(x) = 1/π ∫₀^π cos(x sin θ) dθ: how a round drum swings.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.j0([0.0, 1.0]).round(4).tolist()
-        [1.0, 0.7652]
-
-    See: scipy.special.j0, torch.special.bessel_j0.
-    """
+    >>> mg.special.j0([0.0, 1.0]).round(4).tolist()
+    [1.0, 0.7652]
+    See: scipy.special.j0, torch.special.bessel_j0."""
     return xp.j0(x)
 
 
@@ -268,18 +160,9 @@ def j1(xp, x):
     """Bessel function of the first kind, of order 1.
 
     J₁(x) = 1/π ∫₀^π cos(θ - x sin θ) dθ.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.j1([0.0, 1.0]).round(4).tolist()
-        [0.0, 0.4401]
-
-    See: scipy.special.j1, torch.special.bessel_j1.
-    """
+    >>> mg.special.j1([0.0, 1.0]).round(4).tolist()
+    [0.0, 0.4401]
+    See: scipy.special.j1, torch.special.bessel_j1."""
     return xp.j1(x)
 
 
@@ -288,18 +171,9 @@ def y0(xp, x):
     """Bessel function of the second kind, of order 0.
 
     Y₀(x), the solution of the same equation as J₀ that is infinite at 0; nan below.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.y0([1.0, 2.0]).round(4).tolist()
-        [0.0883, 0.5104]
-
-    See: scipy.special.y0, torch.special.bessel_y0.
-    """
+    >>> mg.special.y0([1.0, 2.0]).round(4).tolist()
+    [0.0883, 0.5104]
+    See: scipy.special.y0, torch.special.bessel_y0."""
     return xp.y0(x)
 
 
@@ -308,18 +182,9 @@ def y1(xp, x):
     """Bessel function of the second kind, of order 1.
 
     Y₁(x), the solution of the same equation as J₁ that is infinite at 0; nan below.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.y1([1.0, 2.0]).round(4).tolist()
-        [-0.7812, -0.107]
-
-    See: scipy.special.y1, torch.special.bessel_y1.
-    """
+    >>> mg.special.y1([1.0, 2.0]).round(4).tolist()
+    [-0.7812, -0.107]
+    See: scipy.special.y1, torch.special.bessel_y1."""
     return xp.y1(x)
 
 
@@ -345,24 +210,19 @@ def _iv(xp, x, *, v):
 
 
 @wraps_op(_iv, namespace=True)
-@names_itself
+@prefixes_errors
 def iv(v, x):
     """Modified Bessel function of any real order.
 
     I_v(x) = (x / 2)^v Σₖ (x² / 4)ᵏ / (k! Γ(v + k + 1)); nan for x < 0 where v is no whole number.
-
     Shapes: x of any shape -> the same.
     Args:
         v: the order, a number, which receives no gradient.
         x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex, or v is an array or wants a gradient; ValueError where |v| is above 10,000.
-    Example:
-        >>> mg.special.iv(0.5, [1.0, 2.0]).round(4).tolist()
-        [0.9377, 2.0462]
-
-    See: scipy.special.iv.
-    """
+    Raises: TypeError if x is complex, or v is an array or wants a gradient; ValueError if |v| is above 10,000.
+    >>> mg.special.iv(0.5, [1.0, 2.0]).round(4).tolist()
+    [0.9377, 2.0462]
+    See: scipy.special.iv."""
     return _iv(x, v=_order("iv", v))
 
 
@@ -373,24 +233,19 @@ def _ive(xp, x, *, v):
 
 
 @wraps_op(_ive, namespace=True)
-@names_itself
+@prefixes_errors
 def ive(v, x):
     """Modified Bessel function of any real order, scaled so that it does not overflow.
 
     I_v(x) exp(-|x|); nan for x < 0 where v is no whole number.
-
     Shapes: x of any shape -> the same.
     Args:
         v: the order, a number, which receives no gradient.
         x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex, or v is an array or wants a gradient; ValueError where |v| is above 10,000.
-    Example:
-        >>> mg.special.ive(2.5, [1.0, 1000.0]).round(4).tolist()
-        [0.021, 0.0126]
-
-    See: scipy.special.ive.
-    """
+    Raises: TypeError if x is complex, or v is an array or wants a gradient; ValueError if |v| is above 10,000.
+    >>> mg.special.ive(2.5, [1.0, 1000.0]).round(4).tolist()
+    [0.021, 0.0126]
+    See: scipy.special.ive."""
     return _ive(x, v=_order("ive", v))
 
 
@@ -401,25 +256,20 @@ def _jv(xp, x, *, v):
 
 
 @wraps_op(_jv, namespace=True)
-@names_itself
+@prefixes_errors
 def jv(v, x):
     """Bessel function of the first kind, of any real order.
 
     J_v(x) = (x / 2)^v Σₖ (-x² / 4)ᵏ / (k! Γ(v + k + 1)); nan for x < 0 where v is no whole number. `mg.special.jn` is
     the same function.
-
     Shapes: x of any shape -> the same.
     Args:
         v: the order, a number, which receives no gradient.
         x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex, or v is an array or wants a gradient; ValueError where |v| is above 10,000.
-    Example:
-        >>> mg.special.jv(0.5, [1.0, 2.0]).round(4).tolist()
-        [0.6714, 0.513]
-
-    See: scipy.special.jv.
-    """
+    Raises: TypeError if x is complex, or v is an array or wants a gradient; ValueError if |v| is above 10,000.
+    >>> mg.special.jv(0.5, [1.0, 2.0]).round(4).tolist()
+    [0.6714, 0.513]
+    See: scipy.special.jv."""
     return _jv(x, v=_order("jv", v))
 
 
@@ -433,24 +283,19 @@ def _yn(xp, x, *, n):
 
 
 @wraps_op(_yn, namespace=True)
-@names_itself
+@prefixes_errors
 def yn(n, x):
     """Bessel function of the second kind, of a whole order.
 
     Y_n(x), the solution of the same equation as J_n that is infinite at 0; nan below.
-
     Shapes: x of any shape -> the same.
     Args:
-        n: the order, a whole number.
+        n: the order, an integer.
         x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex, or n no whole number; ValueError where |n| is above 10,000.
-    Example:
-        >>> mg.special.yn(2, [1.0, 2.0]).round(4).tolist()
-        [-1.6507, -0.6174]
-
-    See: scipy.special.yn.
-    """
+    Raises: TypeError if x is complex, or n no integer; ValueError if |n| is above 10,000.
+    >>> mg.special.yn(2, [1.0, 2.0]).round(4).tolist()
+    [-1.6507, -0.6174]
+    See: scipy.special.yn."""
     order = _order("yn", n)
     if order != int(order):
         raise TypeError(f"yn is for whole orders, got {order}")
@@ -467,18 +312,11 @@ def logit(xp, x):
     """Logarithm of the odds: the inverse of `expit`, the sigmoid.
 
     log(x / (1 - x)), from 0 to 1, where it is infinite; nan beyond.
-
-    Shapes: any -> the same.
     Args:
         x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.special.logit([0.5, 0.9]).round(4).tolist()
-        [0.0, 2.1972]
-
-    See: scipy.special.logit, torch.logit.
-    """
+    >>> mg.special.logit([0.5, 0.9]).round(4).tolist()
+    [0.0, 2.1972]
+    See: scipy.special.logit, torch.logit."""
     return xp.log(x) - xp.log1p(-x)
 
 
@@ -486,17 +324,10 @@ def logit(xp, x):
 def gammasgn(xp, x):
     """The sign of the gamma function: 1 or -1, and nan at -1, -2, ….
 
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x, without a graph.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.gammasgn([1.5, -0.5]).tolist()
-        [1.0, -1.0]
-
-    See: scipy.special.gammasgn.
-    """
+    Returns: a tensor of the dtype of x, without a graph.
+    >>> mg.special.gammasgn([1.5, -0.5]).tolist()
+    [1.0, -1.0]
+    See: scipy.special.gammasgn."""
     return xp.gammasgn(x)
 
 
@@ -506,14 +337,11 @@ def rgamma(x):
     Shapes: any -> the same.
     Args:
         x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.rgamma([1.0, 5.0]).round(4).tolist()
-        [1.0, 0.0417]
-
-    See: scipy.special.rgamma.
-    """
+    Returns: a tensor of the dtype of x; float64 for integers.
+    Raises: TypeError if x is complex or not numeric.
+    >>> mg.special.rgamma([1.0, 5.0]).round(4).tolist()
+    [1.0, 0.0417]
+    See: scipy.special.rgamma."""
     whole = gamma(x)
     return where(logical_and(isnan(whole), logical_not(isnan(x))), 0.0, reciprocal(whole))
 
@@ -525,24 +353,17 @@ def _polygamma(xp, x, *, n):
 
 
 @wraps_op(_polygamma, namespace=True)
-@names_itself
+@prefixes_errors
 def polygamma(n, x):
     """Polygamma function: the n-th derivative of the digamma function.
 
     ψ⁽ⁿ⁾(x); for n = 0 it is `digamma`.
-
-    Shapes: any -> the same.
     Args:
-        n: which derivative, a whole number of at least 0.
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where n is no whole number, or x complex; ValueError where n is negative.
-    Example:
-        >>> mg.special.polygamma(1, [1.0, 2.0]).round(4).tolist()
-        [1.6449, 0.6449]
-
-    See: scipy.special.polygamma, torch.polygamma.
-    """
+        n: which derivative, an integer of at least 0.
+    Raises: TypeError if n is not an integer, or x complex; ValueError if n is negative.
+    >>> mg.special.polygamma(1, [1.0, 2.0]).round(4).tolist()
+    [1.6449, 0.6449]
+    See: scipy.special.polygamma, torch.polygamma."""
     n = n.__index__()
     if n < 0:
         raise ValueError(f"a derivative is taken a number of times that is not negative, got n={n}")
@@ -553,19 +374,15 @@ def multigammaln(a, d):
     """Logarithm of the gamma function of matrices.
 
     log Γ_d(a) = d (d - 1) / 4 log π + Σ_j log Γ(a - j / 2), j from 0 to d - 1.
-
     Shapes: any -> the same.
     Args:
         a: real numbers above (d - 1) / 2.
-        d: how many rows the matrices have, a whole number of at least 1.
-    Returns: a tensor of the shape and dtype of a; float64 for whole numbers.
-    Raises: TypeError where a is complex; ValueError where d is less than 1.
-    Example:
-        >>> mg.special.multigammaln([2.0, 3.0], 2).round(4).tolist()
-        [0.4516, 1.5502]
-
-    See: scipy.special.multigammaln, torch.special.multigammaln.
-    """
+        d: the number of rows the matrices have, an integer of at least 1.
+    Returns: a tensor of the shape and dtype of a; float64 for integers.
+    Raises: TypeError if a is complex; ValueError if d is less than 1.
+    >>> mg.special.multigammaln([2.0, 3.0], 2).round(4).tolist()
+    [0.4516, 1.5502]
+    See: scipy.special.multigammaln, torch.special.multigammaln."""
     if d < 1:
         raise ValueError(f"multigammaln: matrices have at least one row, got d={d}")
     total = positive(multiply(a, 1.0)) * 0 + d * (d - 1) / 4 * ln(pi)
@@ -578,18 +395,14 @@ def ndtr(x):
     """The share that the standard normal distribution has up to x.
 
     Φ(x) = erfc(-x / √2) / 2.
-
     Shapes: any -> the same.
     Args:
         x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.special.ndtr([0.0, 1.96]).round(4).tolist()
-        [0.5, 0.975]
-
-    See: scipy.special.ndtr, torch.special.ndtr.
-    """
+    Returns: a tensor of the dtype of x; float64 for integers.
+    Raises: TypeError if x is complex or not numeric.
+    >>> mg.special.ndtr([0.0, 1.96]).round(4).tolist()
+    [0.5, 0.975]
+    See: scipy.special.ndtr, torch.special.ndtr."""
     return 0.5 * erfc(multiply(x, -1 / root(2)))
 
 
@@ -604,18 +417,9 @@ def xlogy(xp, x, y):
     """A number times a logarithm: 0 where the number is 0, whatever the logarithm.
 
     x log y. Its slope by x is log y, and taken to be 0 where x is 0 and y has no logarithm.
-
-    Shapes: x, y of shapes that broadcast -> the broadcast shape.
-    Args:
-        x, y: real or complex numbers.
-    Returns: a tensor of the dtype that x and y promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast.
-    Example:
-        >>> mg.special.xlogy([0.0, 2.0], [0.0, np.e]).tolist()
-        [0.0, 2.0]
-
-    See: scipy.special.xlogy, torch.xlogy.
-    """
+    >>> mg.special.xlogy([0.0, 2.0], [0.0, np.e]).tolist()
+    [0.0, 2.0]
+    See: scipy.special.xlogy, torch.xlogy."""
     return x * xp.log(xp.where(x == 0, 1.0, y))
 
 
@@ -627,18 +431,11 @@ def xlog1py(xp, x, y):
     """A number times the logarithm of 1 + y: 0 where the number is 0, whatever the logarithm.
 
     x log(1 + y). Its slope by x is log(1 + y), and taken to be 0 where x is 0 and 1 + y has no logarithm.
-
-    Shapes: x, y of shapes that broadcast -> the broadcast shape.
     Args:
         x, y: real numbers.
-    Returns: a tensor of the dtype that x and y promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast.
-    Example:
-        >>> mg.special.xlog1py([0.0, 2.0], [-1.0, 0.0]).tolist()
-        [0.0, 0.0]
-
-    See: scipy.special.xlog1py, torch.special.xlog1py.
-    """
+    >>> mg.special.xlog1py([0.0, 2.0], [-1.0, 0.0]).tolist()
+    [0.0, 0.0]
+    See: scipy.special.xlog1py, torch.special.xlog1py."""
     return x * xp.log1p(xp.where(x == 0, 0.0, y))
 
 
@@ -650,18 +447,9 @@ def betaln(xp, a, b):
     """Logarithm of the size of the beta function.
 
     log |B(a, b)|, B(a, b) = Γ(a) Γ(b) / Γ(a + b).
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real numbers.
-    Returns: a tensor of the dtype that a and b promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
-    Example:
-        >>> mg.special.betaln(2.0, 3.0).round(decimals=4).item()
-        -2.4849
-
-    See: scipy.special.betaln.
-    """
+    >>> mg.special.betaln(2.0, 3.0).round(decimals=4).item()
+    -2.4849
+    See: scipy.special.betaln."""
     return xp.betaln(a, b)
 
 
@@ -673,18 +461,9 @@ def beta(xp, a, b):
     """Beta function.
 
     B(a, b) = Γ(a) Γ(b) / Γ(a + b) = ∫₀¹ t^(a - 1) (1 - t)^(b - 1) dt.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real numbers.
-    Returns: a tensor of the dtype that a and b promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
-    Example:
-        >>> mg.special.beta(2.0, 3.0).round(decimals=4).item()
-        0.0833
-
-    See: scipy.special.beta.
-    """
+    >>> mg.special.beta(2.0, 3.0).round(decimals=4).item()
+    0.0833
+    See: scipy.special.beta."""
     return xp.beta(a, b)
 
 
@@ -705,24 +484,18 @@ def _gammainc(xp, a, x):
 
 
 @wraps_op(_gammainc, namespace=True)
-@names_itself
+@prefixes_errors
 def gammainc(a, x):
     """Lower incomplete gamma function, as a share of the whole.
 
     P(a, x) = 1 / Γ(a) ∫₀ˣ t^(a - 1) exp(-t) dt. It has a gradient by x; one by a is refused, as in PyTorch.
-
-    Shapes: a, x of shapes that broadcast -> the broadcast shape.
     Args:
         a: real numbers of at least 0, which receive no gradient.
         x: real numbers of at least 0.
-    Returns: a tensor of the dtype that a and x promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex, or a wants a gradient.
-    Example:
-        >>> mg.special.gammainc(1.0, 2.0).round(decimals=4).item()
-        0.8647
-
-    See: scipy.special.gammainc, torch.special.gammainc.
-    """
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a wants a gradient.
+    >>> mg.special.gammainc(1.0, 2.0).round(decimals=4).item()
+    0.8647
+    See: scipy.special.gammainc, torch.special.gammainc."""
     return _gammainc(_fixed("gammainc", "a", a), x)
 
 
@@ -733,25 +506,19 @@ def _gammaincc(xp, a, x):
 
 
 @wraps_op(_gammaincc, namespace=True)
-@names_itself
+@prefixes_errors
 def gammaincc(a, x):
     """Upper incomplete gamma function, as a share of the whole.
 
     Q(a, x) = 1 / Γ(a) ∫ₓ^∞ t^(a - 1) exp(-t) dt = 1 - P(a, x). It has a gradient by x; one by a is refused, as in
     PyTorch and autograd.
-
-    Shapes: a, x of shapes that broadcast -> the broadcast shape.
     Args:
         a: real numbers of at least 0, which receive no gradient.
         x: real numbers of at least 0.
-    Returns: a tensor of the dtype that a and x promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex, or a wants a gradient.
-    Example:
-        >>> mg.special.gammaincc(1.0, 2.0).round(decimals=4).item()
-        0.1353
-
-    See: scipy.special.gammaincc, torch.special.gammaincc.
-    """
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a wants a gradient.
+    >>> mg.special.gammaincc(1.0, 2.0).round(decimals=4).item()
+    0.1353
+    See: scipy.special.gammaincc, torch.special.gammaincc."""
     return _gammaincc(_fixed("gammaincc", "a", a), x)
 
 
@@ -762,59 +529,47 @@ def _betainc(xp, a, b, x):
 
 
 @wraps_op(_betainc, namespace=True)
-@names_itself
+@prefixes_errors
 def betainc(a, b, x):
     """Incomplete beta function, as a share of the whole.
 
     I_x(a, b) = 1 / B(a, b) ∫₀ˣ t^(a - 1) (1 - t)^(b - 1) dt. It has a gradient by x; one by a or b is refused, as in
     autograd.
-
-    Shapes: a, b, x of shapes that broadcast -> the broadcast shape.
     Args:
         a, b: real numbers above 0, which receive no gradient.
         x: real numbers from 0 to 1.
-    Returns: a tensor of the dtype that the three promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex, or a or b wants a gradient.
-    Example:
-        >>> mg.special.betainc(2.0, 3.0, 0.5).round(decimals=4).item()
-        0.6875
-
-    See: scipy.special.betainc.
-    """
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a or b wants a gradient.
+    >>> mg.special.betainc(2.0, 3.0, 0.5).round(decimals=4).item()
+    0.6875
+    See: scipy.special.betainc."""
     return _betainc(_fixed("betainc", "a", a), _fixed("betainc", "b", b), x)
 
 
 # Sums of exponentials -------
 
 
-@names_itself
+@prefixes_errors
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     """Logarithm of a sum of exponentials, each times a factor.
 
     log Σ_i b_i exp(a_i), without overflow.
-
     Shapes: a (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
     Args:
         a: numbers.
-        axis: the axis or axes to add up along; None (default) for all.
         b: the factors, of a shape that broadcasts with a's; None (default) for 1.
-        keepdims: whether these axes stay, with length 1; False by default.
-        return_sign: whether the sign of the sum comes back too, and the logarithm of its size; default False, and the
-            logarithm of a negative sum is nan.
+        return_sign: whether the sign of the sum comes back too, and the logarithm of its size; default False, and
+            the logarithm of a negative sum is nan.
     Returns: a tensor; with `return_sign` a pair of tensors.
-    Raises: ValueError where the shapes do not broadcast; IndexError for an axis that a has not.
-    Example:
-        >>> mg.special.logsumexp([0.0, 0.0], b=[1.0, 3.0]).round(decimals=4).item()
-        1.3863
-
-    See: scipy.special.logsumexp; `mg.logsumexp`.
-    """
+    Raises: ValueError if the shapes do not broadcast; IndexError if the axis is out of range.
+    >>> mg.special.logsumexp([0.0, 0.0], b=[1.0, 3.0]).round(decimals=4).item()
+    1.3863
+    See: scipy.special.logsumexp; `mg.logsumexp`."""
     if b is None and not return_sign:
         return _logsumexp(a, axis=axis, keepdims=keepdims)
     a = multiply(a, 1.0) + multiply(1.0 if b is None else b, 0.0)
     b = multiply(1.0 if b is None else b, 1.0)
     counted = where(b == 0, -inf, a)
-    largest = top(counted, axis=axis)
+    largest = finite_max(counted, axis=axis)
     total = added_up(b * exp(where(b == 0, 0.0, a - largest)), axis=axis, keepdims=True)
     size = log(absolute(total) if return_sign else total) + largest
     out = size if keepdims else squeeze_axes(size, axis=axis)

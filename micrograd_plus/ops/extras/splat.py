@@ -14,7 +14,6 @@ def gaussian_alpha(xp, across, down, conic, opacity, *, cutoff=1 / 255, ceiling=
 
     What covers less than `cutoff` counts as nothing, and nothing covers more than `ceiling`; neither sends a gradient
     back.
-
     Shapes: across (G, W), down (G, H), conic (G, 3), opacity (G,) -> (G, H, W).
     Args:
         across: distances of columns from the centre of each Gaussian, in pixels.
@@ -23,13 +22,10 @@ def gaussian_alpha(xp, across, down, conic, opacity, *, cutoff=1 / 255, ceiling=
         opacity: the height of the middle, from 0 to 1.
         cutoff: what is too faint to count; default 1 / 255, the least step of a picture of 8 bits.
         ceiling: the most that one Gaussian covers; default 0.99, so that some light goes on.
-    Returns: a tensor of the common dtype.
-    Raises: TypeError for complex numbers, IndexError where conic has fewer than three columns, ValueError where the
-        shapes do not broadcast.
-    Example:
-        >>> mg.splat.gaussian_alpha([[-1.0, 0.0, 1.0]], [[0.0]], [[1.0, 0.0, 1.0]], [0.5]).round(3).tolist()
-        [[[0.303, 0.5, 0.303]]]
-
+    Raises: TypeError for complex numbers, IndexError if conic has fewer than three columns, ValueError if the shapes do
+        not broadcast.
+    >>> mg.splat.gaussian_alpha([[-1.0, 0.0, 1.0]], [[0.0]], [[1.0, 0.0, 1.0]], [0.5]).round(3).tolist()
+    [[[0.303, 0.5, 0.303]]]
     See: Kerbl, Kopanas, Leimkühler and Drettakis, "3D Gaussian splatting for real-time radiance field rendering", 2023.
     """
     x, y = across[:, None, :], down[:, :, None]
@@ -66,22 +62,16 @@ def blend(xp, alpha, colours, background, *, stop=1e-4):
         out = Σ_g alpha_g * light_g * colours_g + (1 - Σ_g alpha_g * light_g) * background
 
     Where less light than `stop` is left, the rest is not drawn, and receives no gradient.
-
     Shapes: alpha (G, P), colours (G, C), background (C,) -> (P, C), for G layers, P pixels and C channels of colour.
     Args:
         alpha: how much each layer covers each pixel, from 0 to 1.
         colours: one colour for each layer.
         background: the colour behind all.
         stop: the least light that counts; default 1e-4.
-    Returns: a tensor of the common dtype.
-    Raises: TypeError for complex numbers, ValueError where the shapes do not fit one another.
-    Example:
-        >>> mg.splat.blend([[0.5], [0.5]], [[1.0, 0.0], [0.0, 1.0]], background=[0.0, 0.0]).tolist()
-        [[0.5, 0.25]]
-
+    >>> mg.splat.blend([[0.5], [0.5]], [[1.0, 0.0], [0.0, 1.0]], background=[0.0, 0.0]).tolist()
+    [[0.5, 0.25]]
     See: Porter and Duff, "Compositing digital images", 1984; Kerbl, Kopanas, Leimkühler and Drettakis, "3D Gaussian
-        splatting for real-time radiance field rendering", 2023.
-    """
+        splatting for real-time radiance field rendering", 2023."""
     light = xp.cumprod(1 - alpha, axis=0, exclusive=True)
     weights = alpha * light * (light >= stop)
     left = 1 - xp.sum(weights, axis=0)
@@ -95,7 +85,7 @@ def _(xp, upstream, alpha, colours, background, light, stop):
     drawn = alpha * (light >= stop)
     towards = xp.matmul(colours - background, xp.mT(upstream))
     seen = xp.recurrence(1 - drawn, drawn * towards, axis=0, reverse=True)
-    return light * (towards - xp.shift(seen, axis=0, reverse=True)) * (light >= stop)
+    return light * (towards - xp.shift_by_one(seen, axis=0, reverse=True)) * (light >= stop)
 
 
 @blend.rule("colours")

@@ -17,7 +17,7 @@ from ..formula_lines import lines
 from ..source import Trace
 from ..words import students
 
-MOVES = re.compile(r"spread|reshape|expand|squeeze|broadcast|cast|axes|put_|scatter|transpose|pad|shape|\[axis")
+MOVES = re.compile(r"unreduce|reshape|expand|squeeze|broadcast|cast|axes|put_|scatter|transpose|pad|shape|\[axis")
 """Rules that only move or repeat entries: between single numbers they are all alike."""
 OF_ARRAYS = re.compile(r"@|Σ|ᵀ|rows|transpose|take|where|one_hot|sum|conv|fold")
 NOTHING = re.compile(r"[=·]0($|·)")

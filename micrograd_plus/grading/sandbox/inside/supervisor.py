@@ -30,7 +30,7 @@ ID_IN_NAMESPACE = 0
 
 
 def supervise(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
-    """Keep a box until the grader closes its end of `watch`. The grader sees the other end close when all is removed."""
+    """Keep a box until the grader closes its end of `watch`. The other end closes when everything is removed."""
     linux.prctl(linux.SUBREAPER, 1)
     prepare_environment(box)
     if box["level"] == "user":
@@ -302,7 +302,8 @@ def serve(control: socket.socket, student: Callable[[int], None]) -> None:
         if os.fork() == 0:
             control.close()
             with socket.socket(fileno=numbers[0]) as watch:
-                run_and_exit(partial(supervise, json.loads(message) | {"base": base}, watch, partial(student, 3)), watch)
+                box = json.loads(message) | {"base": base}
+                run_and_exit(partial(supervise, box, watch, partial(student, 3)), watch)
         os.close(numbers[0])
 
 

@@ -70,7 +70,8 @@ def encode(value: Any, most_bytes: int, depth: int = 0) -> bytes:
         return b"P" + encode_items((value.start, value.stop, value.step), tuple, most_bytes, depth)
     if value is Ellipsis:
         return b"E"
-    return b"X" + encode_text(f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__name__)
+    is_builtin = kind.__module__ == "builtins"
+    return b"X" + encode_text(kind.__name__ if is_builtin else f"{kind.__module__}.{kind.__qualname__}")
 
 
 def encode_text(text: str) -> bytes:
