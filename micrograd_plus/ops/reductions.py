@@ -4,7 +4,7 @@
 """
 
 from ..core.define import linear, nondifferentiable, op, real_only
-from ..core.messages import prefixes_errors
+from ..core.messages import explains, prefixes_errors
 
 
 @linear(x=lambda xp, upstream, x_shape, axis, keepdims: xp.unreduce(upstream, x_shape, axis, keepdims))
@@ -74,6 +74,7 @@ def _(xp, upstream, x, x_shape, axis, keepdims):
 
 @op
 @real_only
+@explains(axis="axis must be a whole number; for the maximum of two tensors, write mg.maximum(a, b)")
 def max(xp, x, *, axis=None, keepdims=False):
     """Maximum: the largest entry, of all or along axes.
 
@@ -93,6 +94,7 @@ amax = max
 
 @op
 @real_only
+@explains(axis="axis must be a whole number; for the minimum of two tensors, write mg.minimum(a, b)")
 def min(xp, x, *, axis=None, keepdims=False):
     """Minimum: the smallest entry, of all or along axes.
 
