@@ -273,7 +273,7 @@ def test_a_rule_of_the_wrong_shape_names_itself():
         return x * 1
 
     f.rule("x")(lambda upstream: mg.stack([upstream, upstream], 1)[:, :, None])
-    with pytest.raises(RuntimeError, match=r"the rule f\.x sent shape \(3, 2, 1\), but the input x"):
+    with pytest.raises(RuntimeError, match=r"the rule f\.x returned shape \(3, 2, 1\), but the input x"):
         mg.grad(lambda x: f(x).sum())(X)
 
 

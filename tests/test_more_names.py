@@ -128,9 +128,9 @@ def test_bits_are_moved_and_other_numbers_have_none():
     assert [(x << 2).tolist(), (x >> 1).tolist(), (1 << x).tolist(), (96 >> x).tolist()] == [
         [24, 12], [3, 1], [64, 8], [1, 12],
     ]  # fmt: skip
-    with pytest.raises(TypeError, match=r"bitwise_and\(a: \(2,\) float64, .*the inputs must be whole numbers or booleans"):
+    with pytest.raises(TypeError, match=r"bitwise_and\(a: \(2,\) float64, .*inputs must be whole numbers or booleans"):
         mg.tensor([1.0, 0.0]) & mg.tensor([True, False])
-    with pytest.raises(TypeError, match=r"invert.*the inputs must be whole numbers or booleans"):
+    with pytest.raises(TypeError, match=r"invert.*inputs must be whole numbers or booleans"):
         ~mg.tensor([1.0])
     mask = mg.tensor([True, False]).clone()
     mask &= mg.tensor([True, True])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
-from ..core.blocks import enters, no_grad
-from ..core.hooks import Handle
 from ..core.messages import MissingName, check_function, check_mapping, tensor_expected
+from ..core.runtime.blocks import module_call, no_grad
+from ..core.runtime.hooks import Handle
 from ..tensor import Tensor, forget_gradient, tensor
 
 __all__ = ["Module", "Parameter"]
@@ -103,7 +103,7 @@ class Module:
         """What the module computes; each class gives its own."""
         raise NotImplementedError(f"{type(self).__name__} has no forward(self, ...): write what it computes there")
 
-    @enters
+    @module_call
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What `forward` computes, and what the hooks make of it."""
         try:

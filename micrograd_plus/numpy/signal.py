@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from ..core.values import shape_of
+from ..core.variable import shape_of
 from .dispatch import has_tensors
 
 

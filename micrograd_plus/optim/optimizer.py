@@ -8,8 +8,8 @@ from typing import Any
 
 from ..backends import devices
 from ..core.messages import check_mapping
-from ..core.ownership import replace, snapshot
-from ..core.values import is_complex
+from ..core.runtime.ownership import replace_array, snapshot
+from ..core.variable import is_complex
 from ..tensor import Tensor, forget_gradient
 
 Group = dict[str, Any]
@@ -124,7 +124,7 @@ class Optimizer:
                     gradient = snapshot(gradient) if isinstance(gradient, Tensor) else gradient
                     values = self.updated(before, gradient, self.state[tensor], group)
                     # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
-                    replace(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))
+                    replace_array(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))
         return loss
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:

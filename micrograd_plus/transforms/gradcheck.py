@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from ..core.blocks import no_grad
 from ..core.messages import check_function
-from ..core.values import is_complex
+from ..core.runtime.blocks import no_grad
+from ..core.variable import is_complex
 from ..tensor import Tensor, tensor
 from .arguments import check_tuple, name_of
 from .reverse import grad, refuse_other_than_tensor

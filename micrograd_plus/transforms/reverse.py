@@ -14,14 +14,13 @@ from typing import Any
 
 from .. import ops
 from ..backends import devices
-from ..core.backward import gradients, program
-from ..core.blocks import transforming
+from ..core.backward import gradients, topological_order
 from ..core.messages import check_function, suggests_keywords
-from ..core.modes import gradients_wanted
-from ..core.ownership import snapshot
-from ..core.recorders import walk_rejected
-from ..core.values import is_complex
-from ..core.variable import Leaf, Node
+from ..core.modes import grad_enabled
+from ..core.runtime.blocks import transforming
+from ..core.runtime.ownership import snapshot
+from ..core.runtime.recorders import walk_rejected
+from ..core.variable import Leaf, Node, is_complex
 from ..pytrees import leaves, map_leaves, map_named_leaves, matching_leaves, replace_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
 from .arguments import as_argument_numbers, check_argument_numbers, name_of, split_aux
@@ -169,7 +168,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
     def vjp_function(upstream: Any) -> tuple[Any, ...]:
         differentiable = transforming() is not None or have_nodes((primals, upstream)) or (
-            gradients_wanted() and lead_elsewhere(out, flat)
+            grad_enabled() and lead_elsewhere(out, flat)
         )
         found = iter(or_zeros(received_by(out, upstream, flat, differentiable=differentiable), flat))
         return tuple(replace_leaves(made, found) for made in inputs)
@@ -280,9 +279,9 @@ class differentiating:  # noqa: N801 - it is used as a function is
         self.nested = transforming() is not None
         self._inputs: list[Node] = []
         self._opened = [transforming.begin(self._inputs)]
-        self.wanted = gradients_wanted()
+        self.wanted = grad_enabled()
         if not self.wanted:
-            self._opened.append(gradients_wanted.begin(True))
+            self._opened.append(grad_enabled.begin(True))
         return self
 
     def by(self, inputs: Iterable[Any]) -> None:
@@ -335,7 +334,7 @@ def lead_elsewhere(values: Any, inputs: Sequence[Any]) -> bool:
     what is found here."""
     ends = {x.node for x in inputs}
     roots = [value.node for value in leaves(values) if getattr(value, "node", None) is not None]
-    reached = {parent for node in program(roots, ends) for parent in node.parents}
+    reached = {parent for node in topological_order(roots, ends) for parent in node.parents}
     return any(node is not None and node.vjp is None and node not in ends for node in reached.union(roots))
 
 

@@ -61,7 +61,7 @@ def explain_error(op: Any, error: Exception, data: list[Any], params: dict[str, 
 
     If an operation inside this one has explained the error already, only the beginning is added.
     """
-    names = op.names_of(len(data))
+    names = op.input_names(len(data))
     arguments = ", ".join(
         [f"{name}: {describe(value)}" for name, value in zip(names, data, strict=True) if value is not None]
         + [f"{name}={describe(value)}" for name, value in params.items()]
@@ -99,7 +99,7 @@ def _hints(op: Any, error: Exception, data: list[Any], params: dict[str, Any]) -
 def _shape_fields(op: Any, data: list[Any]) -> dict[str, Any]:
     """Return what the fields of an explanation stand for: for each input its shape, size and number of axes."""
     fields: dict[str, Any] = {}
-    for name, value in zip(op.names_of(len(data)), data, strict=True):
+    for name, value in zip(op.input_names(len(data)), data, strict=True):
         shape = tuple(getattr(value, "shape", ()))
         fields |= {name: shape, f"{name}_size": prod(shape), f"{name}_ndim": len(shape)}
     return fields
@@ -190,7 +190,7 @@ def rerun_interpreted(node: Any, upstream: Any, xp: Any) -> Exception | None:
     """Run a node's rules again, interpreted, and return the error that they raise: compiled rules check no shapes."""
     if hasattr(node.vjp, "source"):
         try:
-            node.op.vjp_by_name(xp, upstream, node, {})
+            node.op.vjp(xp, upstream, node, {})
         except RuntimeError as error:
             return error
         except Exception:  # noqa: BLE001, S110 - the first error explains more than any other one of the second run

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...core.blocks import no_grad
+from ...core.runtime.blocks import no_grad
 from ...tensor import Tensor
 from ...transforms.checkpoint import is_recomputing
 from .shapes import last_lengths

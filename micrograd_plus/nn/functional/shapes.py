@@ -10,7 +10,7 @@ from ... import ops
 from ...backends import devices
 from ...backends.shapes import floating
 from ...core.messages import tensor_expected
-from ...core.values import shape_of
+from ...core.variable import shape_of
 from ...tensor import Tensor
 
 PLACES = {1: "length", 2: "height, width", 3: "depth, height, width"}
