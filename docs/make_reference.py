@@ -62,8 +62,8 @@ OF_MICROGRAD = ("Neuron", "Layer", "MLP")
 """Names of `nn` that stand in no `__all__`."""
 
 OTHERS = {
-    "Tensors and modes": ("tensor", "core.blocks"),
-    "Making tensors": ("extras.constructors",),
+    "Tensors and modes": ("tensor", "core.runtime.blocks"),
+    "Making tensors": ("tensor.creation",),
     "Transforms": ("transforms",),
     "Differential equations": ("numpy.integrate",),
     "Recording and checking": ("tracing", "checks"),

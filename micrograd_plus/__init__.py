@@ -18,10 +18,12 @@ from typing import Any
 
 import numpy as _numpy  # noqa: ICN001 - imported from here NumPy takes 44 ms, from deep within our own modules 57
 
-from .core.blocks import enable_grad, is_grad_enabled, no_grad, scope, set_grad_enabled, unfuse
 from .core.composite import composite
 from .core.define import elementwise, linear, multilinear, nondifferentiable, op, variadic
-from .ops import *  # noqa: F403 - every operation is public, and listed where it is defined
+from .core.runtime.blocks import enable_grad, is_grad_enabled, no_grad, scope, set_grad_enabled, unfuse
+from .extras.quantisation import *  # noqa: F403 - as from ops
+from .extras.quantisation import __all__ as _quantisation
+from .ops import *  # noqa: F403 - the operations that users call, listed where they are defined
 from .ops import __all__ as _operations
 from .tensor import Tensor, tensor
 
@@ -43,7 +45,7 @@ _WHEN_ASKED_FOR = {
     "tracing": "tracing", "transforms": "transforms", "value_and_grad": "transforms:value_and_grad",
     "vjp": "transforms:vjp", "while_loop": "transforms:while_loop",
     **{name: f"random:{name}" for name in ("rand", "randint", "randn")},
-    **{name: f"extras.constructors:{name}" for name in (
+    **{name: f"tensor.creation:{name}" for name in (
         "arange", "array", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "identity",
         "linspace", "ones", "ones_like", "zeros", "zeros_like",
     )},
@@ -61,7 +63,7 @@ _CONSTANTS = {
 globals().update(_CONSTANTS)
 
 __all__ = [  # noqa: PLE0604 - operations, and modules by their keys: all of them are strings
-    *_operations, *_WHEN_ASKED_FOR, "Tensor", "composite", "elementwise", "enable_grad",
+    *_operations, *_quantisation, *_WHEN_ASKED_FOR, "Tensor", "composite", "elementwise", "enable_grad",
     "is_grad_enabled", "linear", "multilinear", "no_grad", "nondifferentiable", "op", "scope", "set_grad_enabled",
     "tensor", "unfuse", "variadic",
 ]  # fmt: skip

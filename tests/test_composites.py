@@ -73,7 +73,7 @@ def test_unfused_a_composite_leaves_no_application_of_its_own(name):
 
 
 @pytest.mark.parametrize("call", [
-    lambda x: mg.ops.affine(x, 2.0, x), lambda x: mg.lerp(x, 1.0, x),
+    lambda x: mg.affine(x, 2.0, x), lambda x: mg.lerp(x, 1.0, x),
     lambda x: mg.addcmul(x, x, x), lambda x: mg.swiglu(x, x),
 ])  # fmt: skip
 def test_a_chain_entry_by_entry_is_one_step_or_its_primitives(call):
@@ -117,7 +117,7 @@ def test_an_error_names_the_composite_that_was_called():
 
 
 def test_a_rule_for_a_composite_is_refused_with_what_to_write_instead():
-    with pytest.raises(TypeError, match=r"attention is a composite: its rule is the chain rule; .* define it by @op"):
+    with pytest.raises(TypeError, match=r"attention is a composite, .* define it with @mg.op"):
         mg.attention.rule("query")(lambda upstream: upstream)
 
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import sys
 from typing import Any
 
-from .. import ops
+from .. import extras, ops
 from ..backends import devices
-from ..core.codegen import may_be_written_out
 from ..core.define import Op, operations
+from ..core.fast.callers import can_compile
 from ..tensor import Tensor, tensor
 from ..tracing import Rule, record
 from . import promises as check
@@ -25,6 +26,11 @@ from .docstrings import Docstring, parts_of, wrapped
 from .samples import Sample, samples
 
 np = devices.device("cpu").library
+
+SUBJECTS = {**ops.SUBJECTS, **extras.SUBJECTS}
+"""Every file of operations, by its heading."""
+PLACES = {**ops.APART, **extras.PLACES}
+"""Subjects whose names are public in a module of their own."""
 
 ORDER_FIRST = {"iv": "v", "ive": "v", "jv": "v", "polygamma": "n", "yn": "n"}
 """Functions that are called with a parameter before their argument, as in SciPy."""
@@ -43,8 +49,8 @@ def named(name: str) -> Op:
 
 def by_subject() -> dict[str, list[Op]]:
     """Return the operations that users call under each heading, in order of definition."""
-    subjects: dict[str, list[Op]] = {heading: [] for heading in ops.SUBJECTS}
-    headings = {module.__name__: heading for heading, module in ops.SUBJECTS.items()}
+    subjects: dict[str, list[Op]] = {heading: [] for heading in SUBJECTS}
+    headings = {module.__name__: heading for heading, module in SUBJECTS.items()}
     for op in operations.values():
         if op.forward.__module__ in headings and ops.is_public(op.call):
             subjects[headings[op.forward.__module__]].append(op)
@@ -53,17 +59,18 @@ def by_subject() -> dict[str, list[Op]]:
 
 def derived_functions(heading: str) -> list[Any]:
     """The public functions of a subject that are made of operations, and have no rule of their own."""
-    module = ops.SUBJECTS[heading]
+    module = SUBJECTS[heading]
     public = [f for name, f in vars(module).items() if inspect.isfunction(f) and not name.startswith("_")]
     return [f for f in public if f.__module__ == module.__name__ and not hasattr(f, "op") and ops.is_public(f)]
 
 
 def home(function: Any) -> tuple[str, Any]:
     """Return where users find a function of operations: the name that leads there, and the module."""
+    module = sys.modules.get(function.__module__, ops)
+    name = f"mg.{PLACES[module]}" if module in PLACES else "mg"
     if not ops.is_public(function):
-        return "mg.ops", ops
-    apart = ((f"mg.{name}", module) for module, name in ops.APART.items() if module.__name__ == function.__module__)
-    return next(apart, ("mg", ops))
+        name = "mg.ops" if module in ops.SUBJECTS.values() else f"mg.{module.__name__.partition('.')[2]}"
+    return name, module
 
 
 def function_of(op: Op) -> Any:
@@ -146,7 +153,7 @@ def _is_complex(sample: Sample) -> bool:
 
 def written_out(op: Op) -> str | None:
     """The straight code that everyday calls run; None for what is always applied by name."""
-    return repr(op.call.source) if may_be_written_out(op) else None
+    return repr(op.call.source) if can_compile(op) else None
 
 
 # An example -----------------
@@ -197,7 +204,7 @@ def _session(op: Op, sample: Sample, *, spelled: bool) -> list[str]:
 def _names(op: Op, sample: Sample) -> list[str]:
     """What the inputs are called in an example: the parts of a variadic operation parts0, parts1 and so on."""
     count = len(sample.inputs)
-    return [name.replace("[", "").replace("]", "") for name in op.names_of(count)][:count]
+    return [name.replace("[", "").replace("]", "") for name in op.input_names(count)][:count]
 
 
 def _input(value: Any, spelled: bool) -> tuple[Any, str]:

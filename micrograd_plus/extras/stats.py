@@ -11,10 +11,10 @@ from math import inf, log, pi
 from typing import Any
 
 from .. import ops
-from ..ops.extras.special import betainc, betaln, gammainc, gammaincc, gammaln, log_ndtr, ndtr, xlog1py, xlogy
 from ..ops.factorisations import cholesky
 from ..ops.linalg import solve
 from ..tensor import Tensor
+from .special.functions import betainc, betaln, gammainc, gammaincc, gammaln, log_ndtr, ndtr, xlog1py, xlogy
 
 __all__ = ["beta", "chi2", "dirichlet", "gamma", "multivariate_normal", "norm", "poisson", "t"]
 
@@ -263,7 +263,7 @@ class dirichlet:  # noqa: N801 - SciPy's name
         """The logarithm of the density."""
         x, alpha = _floats(x), _floats(alpha)
         if x.shape[:1] != alpha.shape:
-            raise ValueError(f"dirichlet: x has a row for each of {alpha.shape} entries of alpha; got {x.shape}")
+            raise ValueError(f"dirichlet: x must have a row for each of {alpha.shape} entries of alpha; got {x.shape}")
         each = ops.reshape(alpha, (-1, *(1,) * (x.ndim - 1)))
         constant = gammaln(ops.sum(alpha)) - ops.sum(gammaln(alpha))
         return ops.sum(xlogy(each - 1, x), axis=0) + constant

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from ..extras import constructors
+from ..tensor import creation
 from . import fft, linalg, random
 from .dispatch import dispatched
 from .transforms import (
@@ -52,7 +52,7 @@ __all__ = [
 ]  # fmt: skip
 
 _OURS = {name: getattr(ops, name) for name in ops.__all__} | {
-    name: getattr(constructors, name) for name in constructors.__all__
+    name: getattr(creation, name) for name in creation.__all__
 }
 
 

@@ -23,6 +23,7 @@ from . import (
     losses,
     neural,
     normalisation,
+    parameters,  # noqa: F401 - it tells error messages which parameters are whole numbers
     parts,
     products,
     reductions,
@@ -35,7 +36,6 @@ from . import (
     ufuncs,
 )
 from .documentation import complete
-from .extras import convolving, quantisation, signal, special, splat
 
 SUBJECTS = {
     "Arithmetic": arithmetic,
@@ -56,9 +56,6 @@ SUBJECTS = {
     "Linear algebra": linalg,
     "Factorisations": factorisations,
     "Fourier transforms": fourier,
-    "Signals": signal,
-    "Convolution of signals": convolving,
-    "Special functions": special,
     "Convolution and pooling": convolution,
     "Windows and sizes": images,
     "Networks": neural,
@@ -66,21 +63,16 @@ SUBJECTS = {
     "Transformers": transformers,
     "Sequences": sequence,
     "Losses": losses,
-    "Quantisation": quantisation,
-    "Splats": splat,
 }
 """The files of operations, under the headings that the reference gives them."""
 
-APART = {
-    linalg: "linalg", factorisations: "linalg", fourier: "fft", convolving: "signal", signal: "signal",
-    special: "special", splat: "splat",
-}  # fmt: skip
+APART = {linalg: "linalg", factorisations: "linalg", fourier: "fft"}
 """Subjects whose names are public in a module of their own, as in NumPy: mg.linalg.solve."""
 
 __all__ = ["abs"]
 
 
-def _functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]:
+def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]:
     """Yield the functions that a file defines, without those for itself alone."""
     for name, value in vars(subject).items():
         if isinstance(value, FunctionType) and value.__module__ == subject.__name__ and not name.startswith("_"):
@@ -93,7 +85,7 @@ def is_public(function: FunctionType) -> bool:
 
 
 for _subject in SUBJECTS.values():
-    for _name, _function in _functions_of(_subject):
+    for _name, _function in functions_of(_subject):
         complete(_function)
         if _subject not in APART or not is_public(_function):
             globals()[_name] = _function
