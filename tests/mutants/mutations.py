@@ -80,7 +80,7 @@ Place = tuple[int, int]
 
 
 def _span(node: ast.AST) -> tuple[Place, Place]:
-    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined] - expressions and statements have places
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[Place, Place, str]]:
