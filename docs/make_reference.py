@@ -62,7 +62,7 @@ OF_MICROGRAD = ("Neuron", "Layer", "MLP")
 """Names of `nn` that stand in no `__all__`."""
 
 OTHERS = {
-    "Tensors and modes": ("tensor", "core.blocks"),
+    "Tensors and modes": ("tensor", "core.runtime.blocks"),
     "Making tensors": ("tensor.creation",),
     "Transforms": ("transforms",),
     "Differential equations": ("numpy.integrate",),

@@ -24,7 +24,7 @@ from micrograd_plus.extras import quantisation
 HOUSE = Path(__file__).resolve().parent.parent
 BEGINNING = '"""{}\n\nWritten by `make reference`, for editors and type checkers; Python itself never reads it.\n"""\n'
 WIDTH = 120
-AT_ONCE = ("core.define", "core.composite", "tensor", "core.blocks")
+AT_ONCE = ("core.define", "core.composite", "tensor", "core.runtime.blocks")
 """The modules whose names the package imports as it is imported itself."""
 
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as _numpy  # noqa: ICN001 - imported from here NumPy takes 44 ms, from deep within our own modules 57
 
-from .core.blocks import enable_grad, is_grad_enabled, no_grad, scope, set_grad_enabled, unfuse
 from .core.composite import composite
 from .core.define import elementwise, linear, multilinear, nondifferentiable, op, variadic
+from .core.runtime.blocks import enable_grad, is_grad_enabled, no_grad, scope, set_grad_enabled, unfuse
 from .extras.quantisation import *  # noqa: F403 - as from ops
 from .extras.quantisation import __all__ as _quantisation
 from .ops import *  # noqa: F403 - the operations that users call, listed where they are defined

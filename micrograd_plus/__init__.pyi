@@ -10,14 +10,14 @@ from . import (
 )
 from .checks import samples as samples
 from .checks.promises import check as _check_op
-from .core.blocks import (
-    enable_grad as enable_grad, is_grad_enabled as is_grad_enabled, no_grad as no_grad, scope as scope,
-    set_grad_enabled as set_grad_enabled, unfuse as unfuse,
-)
 from .core.composite import composite as composite
 from .core.define import (
     elementwise as elementwise, linear as linear, multilinear as multilinear, nondifferentiable as nondifferentiable,
     op as op, variadic as variadic,
+)
+from .core.runtime.blocks import (
+    enable_grad as enable_grad, is_grad_enabled as is_grad_enabled, no_grad as no_grad, scope as scope,
+    set_grad_enabled as set_grad_enabled, unfuse as unfuse,
 )
 from .extras import signal as signal, special as special, splat as splat, stats as stats
 from .extras.quantisation import *

@@ -68,10 +68,10 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 def count_entries(shape: Any) -> int:
     """How many entries an array of a claimed shape has. The product of unbounded lengths would take for ever."""
     if not isinstance(shape, (list, tuple)) or len(shape) > MOST_AXES:
-        raise FileError(f"a shape is at most {MOST_AXES} lengths, got {shorten(shape)}")
+        raise FileError(f"a shape must be a list of at most {MOST_AXES} lengths, got {shorten(shape)}")
     for length in shape:
         if type(length) is not int or not 0 <= length <= LONGEST_AXIS:
-            raise FileError(f"a length is a whole number from 0 to 2**63 - 1, got {shorten(length)}")
+            raise FileError(f"a length must be a whole number from 0 to 2**63 - 1, got {shorten(length)}")
     count = 0 if 0 in shape else 1
     for length in shape:
         count *= length

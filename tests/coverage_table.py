@@ -270,7 +270,7 @@ FEATURES = [
     Row("composites run as one rule, or unfused, and can be stepped into", "unfuse",
         tests="test_checks::test_the_promise_is_held "
         "test_trace_recording::test_a_composite_is_told_as_a_smaller_program_with_the_same_gradient"),
-    Row("unbroadcasting is the engine's work, and is recorded", "ops.unbroadcast",
+    Row("unbroadcasting is the engine's work, and is recorded", "ops.sum_to_shape",
         tests="test_engine::test_what_broadcasting_repeated_is_summed_again "
         "test_trace::test_steps_hold_the_words_of_the_walk"),
     Row("accumulation on the device, no host copies", "Tensor.to",

@@ -18,8 +18,8 @@ import pytest
 import micrograd_plus as mg
 from micrograd_plus import exercises
 from micrograd_plus.checks import museum
+from micrograd_plus.core.apply import Op
 from micrograd_plus.core.define import operations
-from micrograd_plus.core.operation import Op
 from micrograd_plus.core.rule import Rule
 from micrograd_plus.exercises import authoring, compare, rows, sandboxed, student_key
 from micrograd_plus.exercises.edge_cases import EDGES
@@ -36,7 +36,7 @@ DECLARED = [pytest.param(each, id=each.id) for each in ALL]
 
 def of_exhibit(exhibit):
     """The exercise that an exhibit is a wrong answer to."""
-    served = [name for inputs in exhibit.rules for name in inputs if exhibit.op.differentiable(name)]
+    served = [name for inputs in exhibit.rules for name in inputs if exhibit.op.has_rule_for(name)]
     return exercises.get_exercise(f"{exhibit.op.name}.{'+'.join(served)}")
 
 
@@ -917,7 +917,7 @@ def test_what_cannot_be_asked_is_refused(trace):
         exercises.ask(trace, 99, 1.0)
     with pytest.raises(KeyError, match="there are w, x"):
         exercises.ask(trace, "v", 1.0)
-    with pytest.raises(ValueError, match="a step has contribution, after"):
+    with pytest.raises(ValueError, match="a word of a step must be one of contribution, after"):
         exercises.ask(trace, (0, "grade"), 1.0)
 
 

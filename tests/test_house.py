@@ -54,8 +54,8 @@ OF_THE_CORE_FOR_OPS = {"define", "composite", "messages"}
 """What a file of operations may import of the core: how one is defined, and what is said where one goes wrong."""
 
 # What is read first has limits: the engine itself, and each function and class of its package.
-ENGINE_ITSELF = ("rule", "operation", "define", "variable", "backward", "modes")
-MOST_LINES, MOST_LINES_OF_A_FUNCTION, MOST_LINES_OF_A_CLASS, MOST_EXITS = 900, 40, 200, 3
+ENGINE_ITSELF = ("rule", "operation", "variable", "apply", "backward", "modes", "define")
+MOST_LINES, MOST_LINES_OF_A_FUNCTION, MOST_LINES_OF_A_CLASS, MOST_EXITS = 1250, 40, 200, 3
 
 # Beyond Python's own modules. What is in LAZY may only be imported inside a function.
 THIRD_PARTY = {"numpy"}

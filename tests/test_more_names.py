@@ -84,7 +84,7 @@ def test_gathered_entries_are_torchs_with_their_gradients(reduce, zeros, include
 def test_entries_that_tie_share_what_is_sent_to_the_largest():
     slopes = mg.grad(lambda x, src: mg.scatter_reduce(x, 0, [0, 0], src, "amax").sum(), (0, 1))
     assert [each.tolist() for each in slopes(np.array([2.0, 1.0]), np.array([2.0, 0.0]))] == [[0.5, 1.0], [0.5, 0.0]]
-    with pytest.raises(ValueError, match="reduce is 'sum', 'prod', 'mean', 'amax' or 'amin', got 'median'"):
+    with pytest.raises(ValueError, match="reduce must be 'sum', 'prod', 'mean', 'amax' or 'amin', got 'median'"):
         mg.scatter_reduce([1.0], 0, [0], [1.0], "median")
 
 
@@ -102,7 +102,7 @@ def test_a_quotient_may_be_rounded_down_or_towards_nought():
     np.testing.assert_array_equal(mg.divide(a, b, rounding_mode="floor").numpy(), a // b)
     assert mg.divide([7, -7], 2, rounding_mode="trunc").tolist() == [3, -3]
     assert mg.grad(lambda a: mg.divide(a, b, rounding_mode="trunc").sum())(a).tolist() == [0.0] * 5
-    with pytest.raises(ValueError, match=r"divide.*rounding_mode is None, 'floor' or 'trunc', got 'up'"):
+    with pytest.raises(ValueError, match=r"divide.*rounding_mode must be None, 'floor' or 'trunc', got 'up'"):
         mg.divide(a, b, rounding_mode="up")
     assert mg.true_divide is mg.divide
     assert mg.Tensor.__truediv__ is mg.divide.op.call

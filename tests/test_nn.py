@@ -34,7 +34,7 @@ def test_dropout_silences_while_training_keeps_the_mean_and_sends_back_through_t
     np.testing.assert_array_equal(x.grad.numpy(), out.numpy())
     assert layer.eval()(x) is x
     assert (F.dropout(x, 1.0).numpy() == 0).all()
-    with pytest.raises(ValueError, match="dropout: p is a probability between 0 and 1, got 2"):
+    with pytest.raises(ValueError, match="dropout: p must be a probability between 0 and 1, got 2"):
         F.dropout(x, 2)
 
 

@@ -315,7 +315,7 @@ def test_parentheses_are_never_doubled_and_never_set_round_a_name():
     ("formula", "line"),
     [
         (symbols.unreduce(upstream, Shape((3, 4), "x"), None), "broadcast(upstream)"),
-        (symbols.unbroadcast(upstream, Shape((3,), "x")), "Σ[repeated axes](upstream)"),
+        (symbols.sum_to_shape(upstream, Shape((3,), "x")), "Σ[repeated axes](upstream)"),
         (symbols.sum_repeats(upstream, Shape((3,), "x"), 2, axis=0), "Σ[repeats, axis 0](upstream)"),
         (symbols.product_of_others(x, axis=1), "Π[all others, axis 1](x)"),
         (symbols.shift_by_one(x, axis=0), "x[t − 1]"),

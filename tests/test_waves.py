@@ -150,12 +150,12 @@ def test_single_precision_stays_single_precision():
     (lambda: mg.signal.overlap_add(np.ones((3, 4)), 9, 4), ValueError,
      "3 frames of 4, 4 apart, are not those of a signal of 9 entries"),
     (lambda: mg.signal.stft(np.ones(9), 4, window="boxcar"), ValueError,
-     "window is \"hann\", an array, or None; got 'boxcar'"),
+     "window must be \"hann\", an array, or None; got 'boxcar'"),
     (lambda: mg.signal.stft(np.ones(9), 4, window=np.ones(5)), ValueError,
      r"its shape is \(5,\), and win_length=4, n_fft=4"),
     (lambda: mg.signal.stft(np.ones(9), 4, win_length=5), ValueError, r"window has win_length entries, at most n_fft"),
     (lambda: mg.signal.mel_filters(1.0, 4, 16, 800, fmin=300, fmax=500), ValueError,
-     r"fmin and fmax lie between 0 and half the sample rate, in this order; got \(300, 500\)"),
+     r"fmin must be less than fmax, and both between 0 and half the sample rate; got \(300, 500\)"),
 ])  # fmt: skip
 def test_an_error_says_what_is_asked_of_a_signal(call, error, sentence):
     with pytest.raises(error, match=sentence):

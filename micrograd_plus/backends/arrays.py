@@ -16,7 +16,7 @@ import numpy as np
 
 from . import shared
 from .shapes import count_along, inverse_order, whole
-from .shared import cast, own, rows
+from .shared import rows
 
 composed: dict[str, Any] = {}
 """Operations that are made of others, in the functions of this namespace: what a function falls back on that is quicker
@@ -35,23 +35,6 @@ def __getattr__(name: str) -> Any:
     return meaning
 
 
-# Fitting gradients ----------------------------------------
-
-
-def fit(x: Any, like: tuple[tuple[int, ...], Any], upstream: Any = None) -> Any:
-    """`x` in the shape and dtype of a variable, in memory of its own, which is not that of `upstream`.
-
-    Rows of 32 x 16 added up: 0.93 µs, by the shared function, which looks up what it calls, 1.06: with a bias in each
-    layer, 1 % of the step of W3.
-    """
-    shape, dtype = like
-    if x.shape != shape:
-        x = unbroadcast(x, shape)
-    if x.dtype is not dtype and x.dtype != dtype:
-        x = cast(x, dtype)
-    return own(x, upstream)
-
-
 def divide(a: Any, b: Any) -> Any:
     """Quotients. Of two Python numbers it is one; by 0 it is NumPy's inf or nan, where Python has an error.
 
@@ -63,13 +46,15 @@ def divide(a: Any, b: Any) -> Any:
 _NUMBERS = (int, float)
 
 
-def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
-    """The sum of `x` over everything that broadcasting had repeated. Rows are added up as in the shared function, and
-    for the same reason as above they are met here first."""
+def sum_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
+    """Sum `x` over everything that broadcasting had repeated.
+
+    Rows, which are the most frequent case, are summed here first: 32 x 16 take 0.9 µs, by the shared function 1.06.
+    """
     if len(shape) == 1 and x.shape[-1:] == shape and x.dtype.kind == "f":
-        each = rows(x)
-        return row_of_ones(len(each), x.dtype).dot(each)
-    return shared.unbroadcast(_here, x, shape)
+        matrix = rows(x)
+        return row_of_ones(len(matrix), x.dtype).dot(matrix)
+    return shared.sum_to_shape(_here, x, shape)
 
 
 def row_of_ones(count: int, dtype: Any) -> Any:

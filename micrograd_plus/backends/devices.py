@@ -102,7 +102,7 @@ def device(name: Any) -> Device:
     if isinstance(name, Device):
         return name
     if not isinstance(name, str):
-        asked = "a device is named by text, such as 'cpu' or 'cuda'"
+        asked = "a device must be a string, such as 'cpu' or 'cuda'"
         raise TypeError(f"{asked}, got {type(name).__name__}; for a dtype write x.astype(dtype)")
     if name not in _devices and name == "cuda":
         add_device("cuda", _cupy())

@@ -64,7 +64,7 @@ def count_mirrored(np: Any, x: Any, n: int, axis: int = -1) -> Any:
 def cut_or_pad(np: Any, x: Any, length: int, axis: int = -1) -> Any:
     """The first `length` entries along an axis, zeros where there are no more."""
     if length < 0:
-        raise ValueError(f"length is at least 0, got {length}")
+        raise ValueError(f"length must be at least 0, got {length}")
     before = (slice(None),) * (axis % x.ndim)
     if length <= x.shape[axis]:
         return x[(*before, slice(length))]

@@ -17,8 +17,8 @@ from typing import Any
 
 from .. import extras, ops
 from ..backends import devices
-from ..core.codegen import may_be_written_out
 from ..core.define import Op, operations
+from ..core.fast.callers import can_compile
 from ..tensor import Tensor, tensor
 from ..tracing import Rule, record
 from . import promises as check
@@ -153,7 +153,7 @@ def _is_complex(sample: Sample) -> bool:
 
 def written_out(op: Op) -> str | None:
     """The straight code that everyday calls run; None for what is always applied by name."""
-    return repr(op.call.source) if may_be_written_out(op) else None
+    return repr(op.call.source) if can_compile(op) else None
 
 
 # An example -----------------
@@ -204,7 +204,7 @@ def _session(op: Op, sample: Sample, *, spelled: bool) -> list[str]:
 def _names(op: Op, sample: Sample) -> list[str]:
     """What the inputs are called in an example: the parts of a variadic operation parts0, parts1 and so on."""
     count = len(sample.inputs)
-    return [name.replace("[", "").replace("]", "") for name in op.names_of(count)][:count]
+    return [name.replace("[", "").replace("]", "") for name in op.input_names(count)][:count]
 
 
 def _input(value: Any, spelled: bool) -> tuple[Any, str]:

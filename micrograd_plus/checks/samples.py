@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import ops
 from ..backends import devices
-from ..core.operation import Op
+from ..core.apply import Op
 from ..extras import quantisation
 from ..extras.signal import convolving, spectra
 from ..extras.special import functions
@@ -55,7 +55,7 @@ def sample(call: Any, *inputs: Any, excused: dict[str, str] | None = None, **par
     """Add a sample of an operation. A function in place of an input draws it, in its own way for each operation."""
     op: Any = getattr(call, "op", None)
     if not isinstance(op, Op):
-        raise TypeError(f"sample wants an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
+        raise TypeError(f"sample expects an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
     made = Sample(op, [], params, excused or {}, list(inputs))
     known = samples.setdefault(op.name, [])
     if known and known[0].op is not op:  # defined again, as happens in a notebook
@@ -251,7 +251,7 @@ def _samples_of_shape() -> None:
     sample(ops.axes_to_last, real(2, 3, 4), axis=(0, 2))
     sample(ops.axes_from_last, real(3, 8), shape=(2, 3, 4), axis=(0, 2))
     sample(ops.broadcast_to, real(3, 1), shape=(2, 3, 4))
-    sample(ops.unbroadcast, real(2, 3, 4), shape=(3, 1))
+    sample(ops.sum_to_shape, real(2, 3, 4), shape=(3, 1))
     sample(ops.repeat, real(2, 3), repeats=3, axis=1)
     sample(ops.repeat, real(2, 3), repeats=2)
     sample(ops.repeat, real(2, 3), repeats=(1, 0, 2), axis=1)

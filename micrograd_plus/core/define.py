@@ -15,9 +15,9 @@ from types import FunctionType
 from typing import Any
 
 from ..backends import devices, tensors
-from .codegen import public_function
+from .apply import Op
+from .fast.callers import public_function
 from .messages import suggests_keywords
-from .operation import Op
 from .rule import KINDS, mask, real_only
 
 __all__ = [

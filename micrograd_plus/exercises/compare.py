@@ -121,7 +121,7 @@ def fit(case: Case, name: str, value: Any, finite: int | None = None) -> Any:
         if shape is None or value.shape == shape:
             return value
         if case.expects.get("undo") and may_be_undone(value.shape, shape):
-            return devices.device("cpu").namespace.unbroadcast(value, shape)
+            return devices.device("cpu").namespace.sum_to_shape(value, shape)
     return Wrong("shape", f"the shape is {value.shape}, and {name} has shape {shape}", name, (value.shape, shape))
 
 

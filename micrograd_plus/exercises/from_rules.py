@@ -19,10 +19,10 @@ from ..backends import devices
 from ..checks.promises import moving
 from ..checks.reference import signature, summary
 from ..checks.samples import Sample, samples
+from ..core.apply import Op
 from ..core.composite import ChainRule
 from ..core.define import operations
-from ..core.operation import Op
-from ..core.rule import Rule, keep_promise
+from ..core.rule import Rule, check_rule
 from ..tensor import tensor
 from .compare import MOVING, nudged
 from .edge_cases import EDGES, WITH_CONVENTIONS, WITHOUT_A_SLOPE
@@ -106,7 +106,7 @@ def found(name: str) -> tuple[Op, tuple[str, ...]]:
     op = operations[first]
     served = tuple(inputs.split("+")) if inputs else ()
     for each in served:
-        if not op.differentiable(each):
+        if not op.has_rule_for(each):
             known = ", ".join(f"{first}.{'+'.join(rule.inputs)}" for rule in op.rules)
             raise KeyError(f"{first} has no rule for {each!r}" + (f"; there are {known}" if known else ""))
     if not served:
@@ -125,7 +125,7 @@ def readable(op: Op, rules: Sequence[Rule]) -> tuple[str, ...]:
         probe = Rule(op, rule.inputs, rule.function)
         probe.reads = (name,)
         try:
-            keep_promise(probe)
+            check_rule(probe)
         except TypeError:
             return False
         return True
@@ -226,7 +226,7 @@ class Maker:
 
     def answers(self, sample: Sample) -> list[str]:
         """The inputs that receive something on a call, by name."""
-        names = self.op.names_of(len(sample.inputs))
+        names = self.op.input_names(len(sample.inputs))
         given = [names[place] for place in moving(sample)]
         return given if self.op.kind == "variadic" else [name for name in self.served if name in given]
 
@@ -240,7 +240,7 @@ class Maker:
         broken = None
         if about == "upstream is not finite":
             broken, upstream = upstream, spoilt(upstream, rng)
-        names = self.op.names_of(len(sample.inputs))
+        names = self.op.input_names(len(sample.inputs))
         expects: dict[str, Any] = {
             "shapes": {name: tuple(sample.inputs[names.index(name)].shape) for name in answers},
             "undo": not self.whole,
@@ -272,7 +272,7 @@ class Maker:
         data, params = [*sample.inputs, *missing], {**op.params, **sample.params}
         with np.errstate(all="ignore"):
             out, kept = op.compute(ENGINE, data, params)
-        everything = op.named(data, params, out, kept)
+        everything = op.values_by_name(data, params, out, kept)
         return {name: everything[name] for name in self.reads if name != "upstream"}, out
 
     def request(self, named: dict[str, Any], upstream: Any, answers: list[str]) -> dict[str, Any]:

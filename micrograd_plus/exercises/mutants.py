@@ -14,7 +14,7 @@ from typing import Any
 
 from ..backends import devices
 from ..checks import museum
-from ..core.operation import Op
+from ..core.apply import Op
 from .rows import LAST, ROWS
 from .rule_answers import adapted, adapted_whole, may_be_undone
 from .sandboxed.dual import still

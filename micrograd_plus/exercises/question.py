@@ -30,7 +30,7 @@ class Question:
         if isinstance(what, tuple) and len(what) == 2:
             what, self.word = what
         if self.word not in WORDS:
-            raise ValueError(f"a step has {', '.join(WORDS)}; got {self.word!r}")
+            raise ValueError(f"a word of a step must be one of {', '.join(WORDS)}; got {self.word!r}")
         if isinstance(what, str):
             self.leaf = self._leaf(what)
         elif isinstance(what, int):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..backends import devices
-from ..core.operation import Op
+from ..core.apply import Op
 
 np = devices.device("cpu").library
 ENGINE = devices.device("cpu").namespace
@@ -33,7 +33,7 @@ def adapted(op: Op, served: tuple[str, ...], functions: Iterable[tuple[tuple[str
 
 def undone(x: Any, shape: tuple[int, ...]) -> Any:
     """Broadcasting undone, as the engine does it; what cannot have been broadcast stays as it is."""
-    return ENGINE.unbroadcast(x, shape) if may_be_undone(x.shape, shape) else x
+    return ENGINE.sum_to_shape(x, shape) if may_be_undone(x.shape, shape) else x
 
 
 def may_be_undone(shape: tuple[int, ...], want: tuple[int, ...]) -> bool:

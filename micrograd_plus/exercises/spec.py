@@ -121,7 +121,7 @@ class Exercise:
         limits: dict[str, float] | None = None,
     ):
         if kind not in KINDS:
-            raise ValueError(f"an exercise is of one of the kinds {', '.join(KINDS)}; got {kind!r}")
+            raise ValueError(f"the kind of an exercise must be one of {', '.join(KINDS)}; got {kind!r}")
         unknown = sorted(set(functions) - ALL.keys())
         if unknown:
             raise ValueError(f"{id}: xp has no word {unknown[0]!r} to allow")

@@ -148,7 +148,7 @@ def fake_quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None, esti
     See: torch.fake_quantize_per_tensor_affine; Jacob et al., "Quantization and training of neural networks for
         efficient integer-arithmetic-only inference", 2018."""
     if estimator not in ("identity", "clipped", "tanh"):
-        raise ValueError(f"fake_quantize: estimator is 'identity', 'clipped' or 'tanh', got {estimator!r}")
+        raise ValueError(f"fake_quantize: estimator must be 'identity', 'clipped' or 'tanh', got {estimator!r}")
     scale, zero_point = _beside(scale, x, axis), _beside(zero_point, x, axis)
     return _fake_quantize(x, scale, zero_point, low=low, high=high, estimator=estimator)
 

@@ -263,7 +263,7 @@ class dirichlet:  # noqa: N801 - SciPy's name
         """The logarithm of the density."""
         x, alpha = _floats(x), _floats(alpha)
         if x.shape[:1] != alpha.shape:
-            raise ValueError(f"dirichlet: x has a row for each of {alpha.shape} entries of alpha; got {x.shape}")
+            raise ValueError(f"dirichlet: x must have a row for each of {alpha.shape} entries of alpha; got {x.shape}")
         each = ops.reshape(alpha, (-1, *(1,) * (x.ndim - 1)))
         constant = gammaln(ops.sum(alpha)) - ops.sum(gammaln(alpha))
         return ops.sum(xlogy(each - 1, x), axis=0) + constant

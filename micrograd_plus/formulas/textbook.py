@@ -24,7 +24,7 @@ PARAMETERS = {
     "image_size": "shape", "kernel_rows": "x groups", "known_ratio": "x y floor",
     "put_diagonal": "x shape offset axis1 axis2", "reshape": "x shape", "resample": "x length axis mode step",
     "setitem": "x values index", "shift_by_one": "x axis reverse",
-    "sum_repeats": "x shape repeats axis", "sum_tiles": "x shape reps", "unbroadcast": "x shape",
+    "sum_repeats": "x shape repeats axis", "sum_tiles": "x shape reps", "sum_to_shape": "x shape",
     "undiag": "x shape k", "unfold": "x kernel_size stride padding dilation", "ungroup_columns": "x images",
     "unpad": "x shape pad_width mode", "unresample": "x shape axis mode step",
 }  # fmt: skip
@@ -353,7 +353,7 @@ TEXTBOOK: dict[str, Callable[[Writer, Expression], Piece]] = {
     **dict.fromkeys(("undiag", "inverse_order"), renamed),
     **dict.fromkeys(TRANSPOSES, transpose_of),
     "unreduce": broadcast,
-    "unbroadcast": placed_sum("repeated axes"), "sum_repeats": placed_sum("repeats"), "sum_tiles": placed_sum("tiles"),
+    "sum_to_shape": placed_sum("repeated axes"), "sum_repeats": placed_sum("repeats"), "sum_tiles": placed_sum("tiles"),
     "product_of_others": product_of_others,
     "shift_by_one": shift_by_one,
     "setitem": setitem, "zero_at": zero_at, "put_diagonal": put_diagonal, "count_mirrored": count_mirrored,

@@ -29,7 +29,7 @@ class Activation(Module):
     def __init__(self, function: Callable[..., Tensor], **settings: Any):
         for name, value in settings.items():
             if not isinstance(value, WORDS.get(name, Number)):
-                raise TypeError(f"{type(self).__name__}: {name} is a number, got {value!r}")
+                raise TypeError(f"{type(self).__name__}: {name} must be a number, got {value!r}")
         self.function, self.settings = function, settings
 
     def forward(self, input: Any) -> Tensor:
@@ -359,7 +359,7 @@ class GELU(Activation):
     def __init__(self, approximate: str = "none"):
         super().__init__(functional.gelu, approximate=approximate)
         if approximate not in ("none", "tanh"):
-            raise ValueError(f"GELU: approximate is 'none' or 'tanh', got {approximate!r}")
+            raise ValueError(f"GELU: approximate must be 'none' or 'tanh', got {approximate!r}")
 
 
 class Softplus(Activation):

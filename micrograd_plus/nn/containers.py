@@ -260,7 +260,7 @@ class ParameterList(Module):
         """Add a parameter at the end."""
         if not isinstance(value, Tensor) or not value.is_leaf:
             what = "a result" if isinstance(value, Tensor) else type(value).__name__
-            raise TypeError(f"ParameterList holds parameters, got {what}: pass nn.Parameter(values)")
+            raise TypeError(f"ParameterList expects parameters, got {what}: pass nn.Parameter(values)")
         self.register_parameter(str(len(self)), value)
         return self
 

@@ -76,7 +76,7 @@ class Embedding(Module):
         """
         table = embeddings if isinstance(embeddings, Tensor) else Tensor.constant(embeddings, "from_pretrained")
         if table.ndim != 2:
-            raise ValueError(f"from_pretrained: a table has shape (words, width), got {table.shape}")
+            raise ValueError(f"from_pretrained: a table must have shape (words, width), got {table.shape}")
         words, width = table.shape
         layer = cls(words, width, padding_idx, max_norm, norm_type, device=table.device, dtype=table.dtype)
         layer.weight.assign(table.detach())

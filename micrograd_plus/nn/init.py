@@ -267,7 +267,7 @@ def eye_(tensor: Tensor) -> Tensor:
     See: torch.nn.init.eye_, numpy.eye.
     """
     if tensor.ndim != 2:
-        raise ValueError(f"eye_ needs a matrix, got shape {tensor.shape}")
+        raise ValueError(f"eye_ expects a matrix, got shape {tensor.shape}")
     rows, columns = tensor.shape
     return _given(tensor, np.eye(rows, columns))
 
@@ -391,7 +391,7 @@ def kaiming_normal_(
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
-        raise ValueError(f"mode is 'fan_in' or 'fan_out', got {mode!r}")
+        raise ValueError(f"mode must be 'fan_in' or 'fan_out', got {mode!r}")
     fan = fans(tensor)[mode == "fan_out"]
     return calculate_gain(nonlinearity, a) / sqrt(fan)
 
@@ -419,7 +419,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None)
         neural networks, 2014.
     """
     if tensor.ndim < 2:
-        raise ValueError(f"orthogonal_ needs a matrix, got shape {tensor.shape}")
+        raise ValueError(f"orthogonal_ expects a matrix, got shape {tensor.shape}")
     rows, columns = tensor.shape[0], prod(tensor.shape[1:])
     drawn = random.chosen(rng).normal(size=(max(rows, columns), min(rows, columns)))
     turn, triangle = np.linalg.qr(drawn)

@@ -41,11 +41,11 @@ def refuse_settings(
     """Refuse at once what no call could be made with."""
     words = ("none", "mean", "sum", *(("batchmean",) if name == "KLDivLoss" else ()))
     if reduction not in words:
-        raise ValueError(f"{name}: reduction is one of {', '.join(map(repr, words))}, got {reduction!r}")
+        raise ValueError(f"{name}: reduction must be one of {', '.join(map(repr, words))}, got {reduction!r}")
     if not 0 <= label_smoothing <= 1:
-        raise ValueError(f"{name}: label_smoothing is a share from 0 to 1, got {label_smoothing}")
+        raise ValueError(f"{name}: label_smoothing must be between 0 and 1, got {label_smoothing}")
     if delta <= 0 or beta < 0:
-        raise ValueError(f"{name}: delta is above 0 and beta not below, got {delta if delta <= 0 else beta}")
+        raise ValueError(f"{name}: delta must be positive, and beta not negative, got {delta if delta <= 0 else beta}")
 
 
 class CrossEntropyLoss(Loss):

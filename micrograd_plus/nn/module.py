@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
-from ..core.blocks import enters, no_grad
-from ..core.hooks import Handle
 from ..core.messages import MissingName, check_function, check_mapping, tensor_expected
+from ..core.runtime.blocks import module_call, no_grad
+from ..core.runtime.hooks import Handle
 from ..tensor import Tensor, forget_gradient, tensor
 
 __all__ = ["Module", "Parameter"]
@@ -103,7 +103,7 @@ class Module:
         """What the module computes; each class gives its own."""
         raise NotImplementedError(f"{type(self).__name__} has no forward(self, ...): write what it computes there")
 
-    @enters
+    @module_call
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What `forward` computes, and what the hooks make of it."""
         try:
@@ -199,7 +199,7 @@ class Module:
         """Add a child under a name, as assigning it to an attribute does."""
         if not isinstance(module, Module):
             raise TypeError(
-                f"{type(self).__name__} holds modules, got {type(module).__name__}; most functions have a module of "
+                f"{type(self).__name__} expects modules, got {type(module).__name__}; most functions have a module of "
                 f"the same name, as relu has nn.ReLU()"
             )
         self._refuse_name(name, isinstance(self.__dict__.get(name), Module))
@@ -211,7 +211,7 @@ class Module:
         if not isinstance(tensor, Tensor | None):
             raise TypeError(f"buffer {name!r} is {type(tensor).__name__}; a buffer is a tensor: pass mg.tensor(values)")
         if tensor is not None and tensor.requires_grad:
-            raise ValueError(f"buffer {name!r} wants a gradient: a buffer is not trained; pass tensor.detach()")
+            raise ValueError(f"buffer {name!r} requires a gradient, but buffers are not trained; pass tensor.detach()")
         self._roles[name] = BUFFER if persistent else PASSING
         setattr(self, name, tensor)
 

@@ -99,7 +99,7 @@ def states_to_start_from(layer: Any, hx: Any, shape: tuple[int, ...], input: Any
     shapes = [state.shape for state in given]
     if shapes != [shape] * layer.states:
         wanted = f"{layer.states} state(s) of shape {shape}"
-        raise ValueError(f"{type(layer).__name__} starts from {wanted}, got {', '.join(map(str, shapes))}")
+        raise ValueError(f"{type(layer).__name__} must start from {wanted}, got {', '.join(map(str, shapes))}")
     return given
 
 
@@ -143,7 +143,7 @@ class RNN(_Recurrent):
         dtype: Any = None, rng: Generator | None = None,
     ):  # fmt: skip
         if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"RNN: nonlinearity is 'tanh' or 'relu', got {nonlinearity!r}")
+            raise ValueError(f"RNN: nonlinearity must be 'tanh' or 'relu', got {nonlinearity!r}")
         super().__init__(
             input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
             device=device, dtype=dtype, rng=rng,
@@ -312,7 +312,7 @@ class RNNCell(_Cell):
         dtype: Any = None, rng: Generator | None = None,
     ):  # fmt: skip
         if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"RNNCell: nonlinearity is 'tanh' or 'relu', got {nonlinearity!r}")
+            raise ValueError(f"RNNCell: nonlinearity must be 'tanh' or 'relu', got {nonlinearity!r}")
         super().__init__(input_size, hidden_size, bias, device=device, dtype=dtype, rng=rng)
         self.nonlinearity = nonlinearity
 

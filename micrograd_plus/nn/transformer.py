@@ -60,7 +60,8 @@ class TransformerEncoderLayer(Module):
         rng: Generator | None = None,
     ):  # fmt: skip
         if isinstance(activation, str) and activation not in ("relu", "gelu"):
-            raise ValueError(f"TransformerEncoderLayer: activation is 'relu', 'gelu' or a function, got {activation!r}")
+            name = type(self).__name__
+            raise ValueError(f"{name}: activation must be 'relu', 'gelu' or a function, got {activation!r}")
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, rng=rng, **place)
         self.linear1 = Linear(d_model, dim_feedforward, bias, rng=rng, **place)

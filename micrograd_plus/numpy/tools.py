@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops, transforms as ours
-from ..core.values import shape_of
+from ..core.variable import shape_of
 from ..pytrees import leaves, replace_leaves
 from .dispatch import as_arrays, has_tensors
 

@@ -271,5 +271,5 @@ def gelu(x, approximate="none"):
     tensor([0.84119199, 1.95459769])
     See: torch.nn.functional.gelu; Hendrycks and Gimpel, Gaussian Error Linear Units (GELUs), 2016."""
     if approximate not in ("none", "tanh"):
-        raise ValueError(f"gelu: approximate is 'none' (exact) or 'tanh', got {approximate!r}")
+        raise ValueError(f"gelu: approximate must be 'none' (exact) or 'tanh', got {approximate!r}")
     return gelu_erf(x) if approximate == "none" else gelu_tanh(x)

@@ -118,7 +118,7 @@ def divide(a, b, *, rounding_mode=None):
     if rounding_mode is None:
         return _divide(a, b)
     if rounding_mode not in ("floor", "trunc"):
-        raise ValueError(f"rounding_mode is None, 'floor' or 'trunc', got {rounding_mode!r}")
+        raise ValueError(f"rounding_mode must be None, 'floor' or 'trunc', got {rounding_mode!r}")
     down = floor_divide(a, b)
     if rounding_mode == "floor":
         return down

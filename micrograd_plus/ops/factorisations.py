@@ -210,7 +210,7 @@ def eigh(a, UPLO=None):
             [0.70710678, 0.70710678]])
     See: numpy.linalg.eigh, torch.linalg.eigh."""
     if UPLO not in (None, "L", "U"):
-        raise ValueError(f"eigh: UPLO is 'L', 'U' or None, got {UPLO!r}")
+        raise ValueError(f"eigh: UPLO must be 'L', 'U' or None, got {UPLO!r}")
     return _eigh(a if UPLO is None else _from_triangle(a, UPLO == "L"))
 
 
@@ -359,7 +359,7 @@ def qr(a, mode="reduced"):
     True
     See: numpy.linalg.qr, torch.linalg.qr."""
     if mode not in ("reduced", "r"):
-        raise ValueError(f"qr: mode is 'reduced' or 'r', got {mode!r}")
+        raise ValueError(f"qr: mode must be 'reduced' or 'r', got {mode!r}")
     rows, columns = shape(a)[-2:]
     if columns <= rows:
         q, r = _qr(a)

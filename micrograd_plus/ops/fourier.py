@@ -385,7 +385,7 @@ def _axes(x, s, axes):
     if axes is None:
         axes = range(count) if s is None else range(count - len(s), count)
     if s is not None and len(s) != len(axes):
-        raise ValueError(f"there is one length for each axis, got {len(s)} for {len(axes)}")
+        raise ValueError(f"s must have one length for each axis, got {len(s)} for {len(axes)}")
     if not len(axes) or not all(-count <= axis < count for axis in axes):
         raise IndexError(f"axes {tuple(axes)} are none, or out of range for an array of {count} axes")
     named = tuple(axis % count for axis in axes)
@@ -465,4 +465,4 @@ def rfftfreq(n, d=1.0):
 
 def _wants_spacing(n, d):
     if n.__index__() < 1 or d == 0:
-        raise ValueError(f"at least one entry, and a time between two that is not 0, are wanted; got n={n}, d={d}")
+        raise ValueError(f"n must be at least 1 and d must not be 0, got n={n}, d={d}")

@@ -208,7 +208,7 @@ def scatter_reduce(x, axis, index, src, reduce, include_self=True):
     [2.0, 5.0]
     See: torch.scatter_reduce."""
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
-        raise ValueError(f"reduce is 'sum', 'prod', 'mean', 'amax' or 'amin', got {reduce!r}")
+        raise ValueError(f"reduce must be 'sum', 'prod', 'mean', 'amax' or 'amin', got {reduce!r}")
     counts = scatter_add(0 * stop_gradient(x), axis, index, 0 * stop_gradient(src) + 1)
     if reduce in ("amax", "amin"):
         return _extremes(x, axis, index, src, reduce, include_self, counts)

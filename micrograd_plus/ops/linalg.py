@@ -69,7 +69,7 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
     [1.0, 2.0]
     See: scipy.linalg.solve_triangular, torch.linalg.solve_triangular."""
     if trans not in (0, 1, 2, "N", "T", "C"):
-        raise ValueError(f"trans is 0 or 'N', 1 or 'T', 2 or 'C', got {trans!r}")
+        raise ValueError(f"trans must be 0 or 'N', 1 or 'T', 2 or 'C', got {trans!r}")
     if unit_diagonal:
         triangle = (tril(a, -1) if lower else triu(a, 1)) + _identity(shape(a)[-1])
     else:
@@ -392,7 +392,7 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     [7.0, 5.0, 4.0]
     See: numpy.linalg.vector_norm, torch.linalg.vector_norm."""
     if isinstance(ord, str):
-        raise ValueError(f"vector_norm: ord is a number, got {ord!r}")
+        raise ValueError(f"vector_norm: ord must be a number, got {ord!r}")
     if ord == 2:
         return reductions.norm(x, axis=axis, keepdims=keepdims)
     reduce = {inf: reductions.max, -inf: reductions.min, 0: reductions.sum, 1: reductions.sum}.get(ord)
@@ -423,7 +423,7 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
     if ord == "fro":
         return reductions.norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord not in ("nuc", 1, -1, 2, -2, inf, -inf):
-        raise ValueError(f"matrix_norm: ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
+        raise ValueError(f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
     along = {1: -2, -1: -2, inf: -1, -inf: -1}.get(ord)
     sizes = svdvals(x) if along is None else reductions.sum(absolute(x), axis=along)
     reduce = reductions.sum if ord == "nuc" else reductions.max if ord > 0 else reductions.min
@@ -456,6 +456,6 @@ def norm(x, ord=None, axis=None, keepdims=False):
     if len(axes) == 1:
         return vector_norm(x, axis=axes[0], keepdims=keepdims, ord=ord)
     if len(axes) != 2:
-        raise ValueError(f"norm: ord={ord!r} is for one axis (a vector) or two (a matrix), got {len(axes)}")
+        raise ValueError(f"norm: with ord={ord!r}, axis must be one axis (a vector) or two (a matrix), got {len(axes)}")
     out = matrix_norm(moveaxis(x, source=axes, destination=(-2, -1)), ord=ord)
     return expand_axes(out, shape=shape(x), axis=axes) if keepdims else out

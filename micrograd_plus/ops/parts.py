@@ -213,7 +213,7 @@ def array_split(x, indices_or_sections, axis=0):
         return split(x, tuple(indices_or_sections), axis)
     count = indices_or_sections.__index__()
     if count < 1:
-        raise ValueError(f"an array is cut into at least one part, got {count}")
+        raise ValueError(f"the number of parts must be at least 1, got {count}")
     if not -ndim(x) <= axis < ndim(x):
         raise IndexError(f"axis {axis} is out of range for an array of {ndim(x)} axes")
     each, left = divmod(shape(x)[axis], count)
@@ -328,7 +328,7 @@ def rot90(x, k=1, axes=(0, 1)):
     See: numpy.rot90; torch.rot90."""
     count, turns = ndim(x), k.__index__() % 4
     if len(axes) != 2 or axes[0] == axes[1] or abs(axes[0] - axes[1]) == count:
-        raise ValueError(f"a plane has two different axes, got {tuple(axes)}")
+        raise ValueError(f"axes must be two different axes, got {tuple(axes)}")
     if not all(-count <= axis < count for axis in axes):
         raise IndexError(f"axes {tuple(axes)} are out of range for an array of {count} axes")
     if turns == 0:
@@ -359,7 +359,7 @@ def diff(x, n=1, axis=-1, prepend=None, append=None):
     See: numpy.diff; torch.diff."""
     _wants_axes("diff", x, 1)
     if n < 0:
-        raise ValueError(f"differences are taken a number of times that is not negative, got n={n}")
+        raise ValueError(f"n must not be negative, got n={n}")
     parts = [part for part in (prepend, x, append) if part is not None]
     if len(parts) > 1:
         one = tuple(1 if i == axis % ndim(x) else length for i, length in enumerate(shape(x)))
@@ -408,7 +408,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     [3.0, 4.0, 6.0, 7.0]
     See: numpy.gradient; torch.gradient."""
     if edge_order not in (1, 2):
-        raise ValueError(f"edge_order is 1 or 2, got {edge_order}")
+        raise ValueError(f"edge_order must be 1 or 2, got {edge_order}")
     axes = tuple(range(ndim(f))) if axis is None else (axis,) if not is_sequence(axis) else tuple(axis)
     apart = varargs or (1.0,)
     if len(apart) == 1 and ndim(apart[0]) == 0:
@@ -477,7 +477,7 @@ def average(x, axis=None, weights=None, returned=False, keepdims=False):
         return (out, multiply(_like_ones(out), count)) if returned else out
     if shape(weights) != shape(x):
         if ndim(weights) != 1 or is_sequence(axis) or axis is None or shape(weights) != (shape(x)[axis],):
-            raise ValueError(f"weights have the shape of x {shape(x)}, or are a row for one axis; got {shape(weights)}")
+            raise ValueError(f"weights must have the shape {shape(x)}, or be a row for one axis; got {shape(weights)}")
         weights = reshape(weights, (-1, *(1,) * (ndim(x) - axis % ndim(x) - 1)))
         weights = multiply(weights, _ones(x, shape(x)))
     total = added_up(weights, axis=axis, keepdims=keepdims)
@@ -537,7 +537,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     a, b = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
     lengths = (shape(a)[-1], shape(b)[-1])
     if not {*lengths} <= {2, 3}:
-        raise ValueError(f"vectors have two or three entries, got {lengths[0]} and {lengths[1]}")
+        raise ValueError(f"vectors must have two or three entries, got {lengths[0]} and {lengths[1]}")
     if lengths == (2, 2):
         return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     a, b = (x if shape(x)[-1] == 3 else concatenate([x, 0 * x[..., :1]], axis=-1) for x in (a, b))

@@ -194,7 +194,7 @@ def tensordot(a, b, axes: Any = 2):
             raise ValueError(f"tensordot: axes={axes} is more than a {shape(a)} and b {shape(b)} have, or less than 0")
         axes = (range(ndim(a) - axes, ndim(a)), range(axes))
     if not hasattr(axes, "__len__") or len(axes) != 2:
-        raise TypeError(f"tensordot: axes is a whole number, or a pair of axes or of lists of axes; got {axes!r}")
+        raise TypeError(f"tensordot: axes must be a whole number, or a pair of axes or of lists of axes; got {axes!r}")
     of_a, of_b = _counted(a, axes[0]), _counted(b, axes[1])
     if len(of_a) != len(of_b):
         raise ValueError(f"tensordot: axes {axes[0]} of a and {axes[1]} of b do not pair up")
@@ -262,7 +262,7 @@ def _lettered(given):
 
     def term(axes):
         if not is_sequence(axes) or not all(axis is Ellipsis or -1 < axis < len(letters) for axis in axes):
-            asked = "each operand is followed by a list of its axes, whole numbers below 52"
+            asked = "each operand must be followed by a list of its axes, whole numbers below 52"
             raise ValueError(f"einsum: {asked}; got {axes!r}")
         return "".join("..." if axis is Ellipsis else letters[axis] for axis in axes)
 

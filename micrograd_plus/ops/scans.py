@@ -273,7 +273,7 @@ def quantile(x, q, axis=None, method="linear", keepdims=False):
     See: numpy.quantile, torch.quantile; R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", 1996."""
     shares = q.tolist() if hasattr(q, "tolist") else q
     if ndim(shares) > 1:
-        raise ValueError(f"quantile: q is one share or a row of them, got shape {shape(shares)}")
+        raise ValueError(f"quantile: q must be one number or a row of numbers, got shape {shape(shares)}")
     return _quantile(x, q=tuple(shares) if ndim(shares) else shares, axis=axis, method=method, keepdims=keepdims)
 
 

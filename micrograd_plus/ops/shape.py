@@ -200,11 +200,11 @@ def axes_from_last(xp, x, *, shape, axis=None):
 # Repetition -----------------
 
 
-@linear(x=lambda xp, upstream, x_shape: xp.unbroadcast(upstream, x_shape))
+@linear(x=lambda xp, upstream, x_shape: xp.sum_to_shape(upstream, x_shape))
 def broadcast_to(xp, x, *, shape):
     """Broadcasting: repeated along new axes in front and along axes of length 1.
 
-    Every copy moves the one original, so its gradient is the sum of theirs (`unbroadcast`).
+    Every copy moves the one original, so its gradient is the sum of theirs (`sum_to_shape`).
     Shapes: x (3) or (1, 3), shape=(2, 3) -> (2, 3).
     Args:
         shape: the shape of the result; counted from the end, its lengths are x's wherever those are not 1.
@@ -216,17 +216,17 @@ def broadcast_to(xp, x, *, shape):
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape), public=False)
-def unbroadcast(xp, x, *, shape):
+def sum_to_shape(xp, x, *, shape):
     """Added up over everything that broadcasting had repeated: the transpose of `broadcast_to`.
 
     Shapes: x (2, 3), shape=(3,) -> (3); shape=(2, 1) -> (2, 1).
     Args:
         shape: the shape from before broadcasting.
     Raises: ValueError if x does not have a shape that broadcasting makes of `shape`.
-    >>> mg.ops.unbroadcast([[1.0, 2.0], [3.0, 4.0]], (2,)).tolist()
+    >>> mg.ops.sum_to_shape([[1.0, 2.0], [3.0, 4.0]], (2,)).tolist()
     [4.0, 6.0]
     See: torch.Tensor.sum_to_size."""
-    return xp.unbroadcast(x, shape)
+    return xp.sum_to_shape(x, shape)
 
 
 @linear(x=lambda xp, upstream, x_shape, repeats, axis: xp.sum_repeats(upstream, x_shape, repeats, axis))
@@ -616,4 +616,4 @@ def to_device(x, device, source):
     return _to_device(x, device=device, source=source)
 
 
-_to_device.op.may_be_written_out = False  # what is written out stays where it is
+_to_device.op.can_compile = False  # what is written out stays where it is

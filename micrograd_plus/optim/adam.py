@@ -58,7 +58,7 @@ class Adam(Optimizer):
         super().check(group)
         betas, kind = group["betas"], type(self).__name__
         if not isinstance(betas, (tuple, list)) or len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
-            raise ValueError(f"{kind}: betas are two numbers, at least 0 and below 1; got {betas}")
+            raise ValueError(f"{kind}: betas must be two numbers, at least 0 and below 1; got {betas}")
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """A step of Adam by the gradient, with a share of the values added to it if weights decay."""

@@ -361,9 +361,9 @@ class OneCycleLR(LRScheduler):
         steps = (epochs or 0) * (steps_per_epoch or 0) if total_steps is None else total_steps
         check_count("OneCycleLR: total_steps, or epochs * steps_per_epoch,", steps, 1)
         if not 0 <= pct_start <= 1:
-            raise ValueError(f"OneCycleLR: pct_start is a share between 0 and 1, got {pct_start}")
+            raise ValueError(f"OneCycleLR: pct_start must be between 0 and 1, got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"OneCycleLR: anneal_strategy is 'cos' or 'linear', got {anneal_strategy!r}")
+            raise ValueError(f"OneCycleLR: anneal_strategy must be 'cos' or 'linear', got {anneal_strategy!r}")
         if cycle_momentum and not optimizer.defaults.keys() & {"momentum", "betas"}:
             raise ValueError(f"OneCycleLR: {type(optimizer).__name__} has no momentum; pass cycle_momentum=False")
         self.total_steps, self.pct_start, self.three_phase = steps, pct_start, three_phase
@@ -430,7 +430,7 @@ class SequentialLR(LRScheduler):
     def __init__(self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int]):
         if len(schedulers) != len(milestones) + 1:
             raise ValueError(
-                f"SequentialLR: {len(milestones)} milestones are where {len(milestones) + 1} schedules meet, got "
+                f"SequentialLR: {len(milestones)} milestones need {len(milestones) + 1} schedulers, got "
                 f"{len(schedulers)}"
             )
         if any(schedule.optimizer is not optimizer for schedule in schedulers):

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..backends import devices
 from ..core.messages import check_mapping
-from ..core.ownership import replace, snapshot
-from ..core.values import is_complex
+from ..core.runtime.ownership import replace_array, snapshot
+from ..core.variable import is_complex
 from ..tensor import Tensor, forget_gradient
 
 Group = dict[str, Any]
@@ -74,7 +74,7 @@ class Optimizer:
         if unknown:
             raise ValueError(f"{kind} has no setting {', '.join(unknown)}; it has {known}")
         if "params" not in param_group:
-            raise ValueError(f"{kind}: a group is a dict with 'params', and any of {known}; got {param_group}")
+            raise ValueError(f"{kind}: a group must be a dict with 'params', and any of {known}; got {param_group}")
         given = param_group["params"]
         tensors = [given] if isinstance(given, Tensor) else list(given)
         taken = {id(tensor) for tensor in self.parameters()}
@@ -124,7 +124,7 @@ class Optimizer:
                     gradient = snapshot(gradient) if isinstance(gradient, Tensor) else gradient
                     values = self.updated(before, gradient, self.state[tensor], group)
                     # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
-                    replace(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))
+                    replace_array(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))
         return loss
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
@@ -179,7 +179,7 @@ class Optimizer:
             raise ValueError(f"load_state_dict: groups of {sizes} parameters here, of {others} in the state")
         missing = [name for name in self.defaults if not all(name in group for group in given)]
         if missing:
-            raise ValueError(f"load_state_dict: {type(self).__name__} has {', '.join(missing)}, this state has not")
+            raise ValueError(f"load_state_dict: {type(self).__name__} has {', '.join(missing)}, this state does not")
         strange = state_dict["state"].keys() - {key for number in range(sum(sizes)) for key in (number, str(number))}
         if strange:
             raise ValueError(f"load_state_dict: a state of parameter {strange.pop()}, and there are {sum(sizes)}")

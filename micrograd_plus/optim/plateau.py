@@ -46,7 +46,7 @@ class ReduceLROnPlateau:
     ):  # fmt: skip
         if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
             raise ValueError(
-                f"ReduceLROnPlateau: mode is 'min' or 'max' and threshold_mode 'rel' or 'abs', got {mode!r} and "
+                f"ReduceLROnPlateau: mode must be 'min' or 'max', and threshold_mode 'rel' or 'abs', got {mode!r} and "
                 f"{threshold_mode!r}"
             )
         wants_optimizer(self, optimizer)

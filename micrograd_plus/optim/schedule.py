@@ -93,7 +93,7 @@ def wants_optimizer(schedule: Any, optimizer: Any) -> None:
     """Refuse what has no rates to set."""
     if not isinstance(optimizer, Optimizer):
         got = type(optimizer).__name__
-        raise TypeError(f"{type(schedule).__name__} sets the rates of an optimiser, got {got} in its place")
+        raise TypeError(f"{type(schedule).__name__} expects an optimiser, got {got}")
 
 
 def wants_state_of(schedule: Any, state: Any) -> None:

@@ -503,7 +503,7 @@ def _values(given: Any, rng: Generator | None, device: str) -> Any:
         return given
     given = given if isinstance(given, Tensor) else Tensor.constant(given, "what is drawn from")
     if given.ndim == 0:
-        raise TypeError(f"what is drawn from is a whole number, or has an axis to draw along; got {given.item()}")
+        raise TypeError(f"a must be a whole number, or have an axis to draw along; got {given.item()}")
     return given.to("cpu" if rng is not None else device)._data
 
 

@@ -402,7 +402,7 @@ def from_numpy(values: Any) -> Tensor:
     See: torch.from_numpy.
     """
     if not isinstance(values, np.ndarray):
-        raise TypeError(f"it wants an array of NumPy's, got {type(values).__name__}; mg.tensor takes lists and numbers")
+        raise TypeError(f"expected a NumPy array, got {type(values).__name__}; mg.tensor takes lists and numbers")
     return tensor(values)
 
 
@@ -419,7 +419,7 @@ def _lengths(given: tuple[Any, ...]) -> tuple[int, ...]:
     shape = given[0] if len(given) == 1 and hasattr(given[0], "__iter__") else given
     lengths = tuple(index(length) for length in shape)
     if min(lengths, default=0) < 0:
-        raise ValueError(f"a length is at least 0, got the shape {lengths}")
+        raise ValueError(f"a length must be at least 0, got the shape {lengths}")
     return lengths
 
 

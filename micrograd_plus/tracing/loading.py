@@ -52,7 +52,7 @@ def _parsed(source: Any) -> Any:
     if isinstance(source, dict):
         return cast("dict[str, Any]", source)
     if not isinstance(source, (str, os.PathLike)):
-        raise TraceError(f"a path or the text of a trace is wanted, got {type(source).__name__}")
+        raise TraceError(f"load_trace expects a path or the text of a trace, got {type(source).__name__}")
     text = source.lstrip("\ufeff \t\r\n") if isinstance(source, str) else ""
     if not isinstance(source, str) or text[:1] not in ("{", "[", '"', ""):
         text = _text(source)

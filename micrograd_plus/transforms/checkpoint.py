@@ -17,13 +17,13 @@ from typing import Any
 
 from .. import ops
 from ..backends import devices, tensors
-from ..core.backward import walk_between
-from ..core.blocks import Block, enable_grad
+from ..core.apply import Op
+from ..core.backward import walk_from
 from ..core.messages import check_count, check_function
-from ..core.modes import Mode, gradients_wanted
-from ..core.operation import Op
-from ..core.ownership import snapshot
-from ..core.recorders import muted, recorded_by, recorders
+from ..core.modes import Block, Mode, grad_enabled
+from ..core.runtime.blocks import enable_grad
+from ..core.runtime.ownership import snapshot
+from ..core.runtime.recorders import muted, record_to, recorders
 from ..core.variable import Leaf, Node, Variable, clock
 from ..formulas import symbols
 from ..hidden_states import restore_states, snapshot_states
@@ -116,7 +116,7 @@ def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     check_function("checkpoint", f)
     recorded = any(not isinstance(each, Captures) for each in recorders())
-    if recorded or not gradients_wanted():
+    if recorded or not grad_enabled():
         with Block(_running, "once"):
             return f(*args, **kwargs)
     program = Program(f, args, kwargs)
@@ -191,7 +191,7 @@ class Program:
         outside = Captures(clock())
         self.state = snapshot_states()
         given = [_alike(snapshot(value), wanted) for value, wanted in zip(self.given, self.wanted, strict=True)]
-        with _room_inside(), Block(_running, "once"), recorded_by(outside):
+        with _room_inside(), Block(_running, "once"), record_to(outside):
             result = self.run(given)
         outside.meet(value for value in leaves(result) if isinstance(value, Variable))
         self.outside = list(outside.found.values())
@@ -224,7 +224,7 @@ class Program:
             self._refuse_different(results, again)
             ends = [value.node for value in (*given, *self.outside)]
             starts = [(value.node, up) for value, up in zip(again, upstream, strict=True) if value.node is not None]
-            received = walk_between(starts, xp, ends=ends, since=start)
+            received = walk_from(starts, xp, ends=ends, since=start)
         self._refuse_strangers(received.keys() - set(ends), start)
         return [
             received[node] if node in received else xp.new_zeros(part, tuple(part.shape), part.dtype)
@@ -265,7 +265,7 @@ def _checkpoint(xp: Any, parts: Any, *, program: Program) -> Any:
 
 
 _again = Op(_checkpoint, "variadic", outputs=("results",))
-_again.may_be_repeated = False  # a function of the user's runs, which reads what it likes
+_again.is_deterministic = False  # a function of the user's runs, which reads what it likes
 
 
 @_again.rule("parts")

@@ -63,7 +63,7 @@ def scan(
     """
     check_function("scan", f)
     if outputs not in ("every", "last"):
-        raise ValueError(f"scan: outputs is 'every' or 'last', got {outputs!r}")
+        raise ValueError(f"scan: outputs must be 'every' or 'last', got {outputs!r}")
     if checkpoint_every is not None:
         check_count("scan: checkpoint_every", checkpoint_every, 1)
     steps = _steps(xs, length)
@@ -111,7 +111,7 @@ def _run(f: Callable[[Any, Any], tuple[Any, Any]], carry: Any, steps: list[Any],
         result = f(carry, x)
         if not isinstance(result, tuple) or len(result) != 2:
             got = type(result).__name__
-            raise TypeError(f"scan: f returns (carry, y), got {got}; without outputs return (carry, None)")
+            raise TypeError(f"scan: f must return (carry, y), got {got}; without outputs return (carry, None)")
         after, y = _tensors(result[0], "scan: the carry"), result[1]
         _refuse_another_form(carry, after)
         carry = after
@@ -212,9 +212,9 @@ def _truth(name: str, pred: Any) -> bool:
     """A condition as yes or no."""
     shape = getattr(pred, "shape", () if isinstance(pred, (bool, int, float)) else None)
     if shape is None:
-        raise TypeError(f"{name}: a condition is one yes or no, got {type(pred).__name__}")
+        raise TypeError(f"{name}: a condition must be a single boolean, got {type(pred).__name__}")
     if prod(shape) != 1:
-        raise ValueError(f"{name}: a condition is one yes or no, got shape {shape}; for each entry use mg.where")
+        raise ValueError(f"{name}: a condition must be a single boolean, got shape {shape}; for arrays use mg.where")
     return bool(pred)
 
 

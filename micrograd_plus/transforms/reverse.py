@@ -14,14 +14,13 @@ from typing import Any
 
 from .. import ops
 from ..backends import devices
-from ..core.backward import gradients, program
-from ..core.blocks import transforming
+from ..core.backward import gradients, topological_order
 from ..core.messages import check_function, suggests_keywords
-from ..core.modes import gradients_wanted
-from ..core.ownership import snapshot
-from ..core.recorders import walk_rejected
-from ..core.values import is_complex
-from ..core.variable import Leaf, Node
+from ..core.modes import grad_enabled
+from ..core.runtime.blocks import transforming
+from ..core.runtime.ownership import snapshot
+from ..core.runtime.recorders import walk_rejected
+from ..core.variable import Leaf, Node, is_complex
 from ..pytrees import leaves, map_leaves, map_named_leaves, matching_leaves, replace_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
 from .arguments import as_argument_numbers, check_argument_numbers, name_of, split_aux
@@ -50,8 +49,9 @@ def grad(
         graph, unless somebody outside wants its gradient: inside another transform, or where `f` reads a tensor that
         wants one, as the weights of a model that is trained by its slopes.
     Raises: TypeError where `f` cannot be called or `argnums` are no different whole numbers, ValueError for another
-        `missing`. As it is called: TypeError for an argument that is not made of floats or is not there, ValueError
-        where `f` returns more than one number, RuntimeError for a missing gradient where that is an error.
+        `missing`. When called: TypeError for an argument that is not made of floats or is not there, and if `f`
+        returns no tensor, ValueError if `f` returns more than one number, RuntimeError for a missing gradient if
+        `missing` is "error".
     Example:
         >>> mg.grad(lambda x: x ** 3)(2.0).item()
         12.0
@@ -106,7 +106,7 @@ def value_and_grad(
     check_function("value_and_grad", f)
     chosen = as_argument_numbers(argnums)
     if missing not in ("zeros", "error"):
-        raise ValueError(f"missing is 'zeros' or 'error', got {missing!r}")
+        raise ValueError(f"missing must be 'zeros' or 'error', got {missing!r}")
 
     @wraps(f)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -168,7 +168,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
     def vjp_function(upstream: Any) -> tuple[Any, ...]:
         differentiable = transforming() is not None or have_nodes((primals, upstream)) or (
-            gradients_wanted() and lead_elsewhere(out, flat)
+            grad_enabled() and lead_elsewhere(out, flat)
         )
         found = iter(or_zeros(received_by(out, upstream, flat, differentiable=differentiable), flat))
         return tuple(replace_leaves(made, found) for made in inputs)
@@ -203,7 +203,7 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     """
     check_function("jacobian", f)
     if not hasattr(argnums, "__index__"):
-        raise TypeError(f"jacobian: argnums is the number of one argument, got {argnums!r}")
+        raise TypeError(f"jacobian: argnums must be the number of one argument, got {argnums!r}")
 
     @wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
@@ -279,9 +279,9 @@ class differentiating:  # noqa: N801 - it is used as a function is
         self.nested = transforming() is not None
         self._inputs: list[Node] = []
         self._opened = [transforming.begin(self._inputs)]
-        self.wanted = gradients_wanted()
+        self.wanted = grad_enabled()
         if not self.wanted:
-            self._opened.append(gradients_wanted.begin(True))
+            self._opened.append(grad_enabled.begin(True))
         return self
 
     def by(self, inputs: Iterable[Any]) -> None:
@@ -334,7 +334,7 @@ def lead_elsewhere(values: Any, inputs: Sequence[Any]) -> bool:
     what is found here."""
     ends = {x.node for x in inputs}
     roots = [value.node for value in leaves(values) if getattr(value, "node", None) is not None]
-    reached = {parent for node in program(roots, ends) for parent in node.parents}
+    reached = {parent for node in topological_order(roots, ends) for parent in node.parents}
     return any(node is not None and node.vjp is None and node not in ends for node in reached.union(roots))
 
 
@@ -375,20 +375,21 @@ def zeros(x: Any) -> Any:
 
 
 def _one_number(f: Callable[..., Any], value: Any) -> None:
-    if not isinstance(value, Tensor) or value.size != 1:
-        got = f"shape {value.shape}" if isinstance(value, Tensor) else type(value).__name__
+    refuse_other_than_tensor("grad", f, value)
+    if value.size != 1:
         raise ValueError(
-            f"grad needs {name_of(f)} to return one number as a tensor, got {got}; reduce it with .sum() or .mean(), "
-            f"or take mg.jacobian or mg.vjp"
+            f"grad: {name_of(f)} must return one number, got shape {value.shape}; reduce it with .sum() or .mean(), "
+            f"or use mg.jacobian or mg.vjp"
         )
     if is_complex(value):
         raise TypeError(
-            f"grad needs {name_of(f)} to return a real number, got {value.dtype}: a complex one cannot become smaller; "
-            f"take out.real, out.imag or mg.abs(out), or mg.jvp, which tells how it moves"
+            f"grad: {name_of(f)} must return a real number, got {value.dtype}; use out.real, out.imag or mg.abs(out), "
+            f"or mg.jvp for the derivative of a complex result"
         )
 
 
 def refuse_other_than_tensor(transform: str, f: Callable[..., Any], value: Any) -> None:
     """Refuse a result that is not one tensor."""
     if not isinstance(value, Tensor):
-        raise TypeError(f"{transform} needs {name_of(f)} to return a tensor, got {type(value).__name__}")
+        got = f"None; does {name_of(f)} return its result?" if value is None else type(value).__name__
+        raise TypeError(f"{transform}: {name_of(f)} must return a tensor, got {got}")

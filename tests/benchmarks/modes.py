@@ -57,7 +57,7 @@ def inference_of_torch() -> list[Call]:
                  around=torch.no_grad)]
 
 
-def hooked() -> list[Call]:
+def nodes_with_hooks() -> list[Call]:
     """A step of W3 with no hook in the process, with one on its own first weight, and with one on another model's."""
     ours, other = w3.Ours(), w3.Ours()
 
@@ -74,7 +74,7 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
     whole = gather_calls({"micrograd_plus": inference, "torch": inference_of_torch}, without)
     agree(whole, 1e-12)
     inferred = compare(whole, effort, "inference")
-    hooks = compare(gather_calls({"micrograd_plus": hooked}, without), effort, "hooks")
+    hooks = compare(gather_calls({"micrograd_plus": nodes_with_hooks}, without), effort, "hooks")
     rows = [
         *(Row("no_grad", f"{name}, time over the same with gradients wanted", single.ratio(f"{name}, no_grad", name),
               at_most=1.1) for name in ("x * y", "tanh", "x @ y")),

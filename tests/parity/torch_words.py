@@ -164,7 +164,7 @@ def reduction_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "norm": over(torch.linalg.vector_norm),
         "logsumexp": over(torch.logsumexp),
         "unreduce": unreduce,
-        "unbroadcast": lambda x, shape: x.sum_to_size(shape),
+        "sum_to_shape": lambda x, shape: x.sum_to_size(shape),
     }
 
 

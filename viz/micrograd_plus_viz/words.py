@@ -203,12 +203,12 @@ def sentences(trace: Trace) -> list[str]:
     links, told = edges(trace), []
     walks = trace.get("walks") or [trace["walk"]]
     differ = len({walk["direction"] for walk in walks}) > 1
-    hooked = _hooked(trace)
+    nodes_with_hooks = _hooked(trace)
     for step, (_, start, end), passed in zip(trace["steps"], ways(trace), passages(trace), strict=True):
         back = is_back(trace, step)
         word = "gradient" if back else "tangent"
         sender = called[start] + (_arrived(called, [links[edge] for edge in passed]) if back else "")
-        if len(told) in hooked:
+        if len(told) in nodes_with_hooks:
             sender += f", whose gradient a hook has made {in_brief(trace, step['upstream'])},"
         if is_walk(trace["rules"][step["rule"]]):
             sender += ", by the walk inside it,"

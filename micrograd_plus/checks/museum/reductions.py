@@ -43,7 +43,7 @@ def upstream_forgotten(xp, upstream, x_shape, axis, keepdims):
 @wrong(ops.broadcast_to, "x", lazy=Lazy("there is one copy", np.array([[2.0, -3.0]]), shape=(1, 2)))
 def averaged_for_added(xp, upstream, x_shape):
     """Every copy was used in full, so their gradients are added up; here their mean is taken."""
-    return xp.unbroadcast(upstream, x_shape) * xp.count_along(x_shape, None) / xp.size(upstream)
+    return xp.sum_to_shape(upstream, x_shape) * xp.count_along(x_shape, None) / xp.size(upstream)
 
 
 @wrong(ops.max, "x", lazy=Lazy("each maximum is taken of one entry", np.array([[2.0], [-3.0]]), axis=1))

@@ -190,7 +190,7 @@ def axis_hints(op: str, error: Exception, shape: tuple[int, ...], params: dict[s
 def explain_error(op: Any, error: Exception, data: list[Any], params: dict[str, Any]) -> Exception:
     """An error of the forward, with the operation, its arguments and what to write instead. Where an operation inside
     has said that already, only the beginning is added."""
-    names = op.names_of(len(data))
+    names = op.input_names(len(data))
     given = ", ".join(
         [f"{name}: {describe(value)}" for name, value in zip(names, data, strict=True) if value is not None]
         + [f"{name}={describe(value)}" for name, value in params.items()]
@@ -209,7 +209,7 @@ def explain_error(op: Any, error: Exception, data: list[Any], params: dict[str, 
 def missing_rule_error(op: Any) -> RuntimeError:
     """What to say when an operation that nobody gave a rule should send a gradient on."""
     return RuntimeError(
-        f"{op.name} has no gradient rule, and an input wants a gradient: define one with "
+        f"{op.name} has no gradient rule, and an input requires a gradient: define one with "
         f"@{op.name}.rule({op.inputs[0]!r}), or pass mg.stop_gradient(...) of the input"
     )
 
@@ -227,7 +227,7 @@ def rerun_interpreted(node: Any, upstream: Any, xp: Any) -> Exception | None:
     checks nothing."""
     if hasattr(node.vjp, "source"):
         try:
-            node.op.vjp_by_name(xp, upstream, node, {})
+            node.op.vjp(xp, upstream, node, {})
         except RuntimeError as named:
             return named
         except Exception:  # noqa: BLE001, S110 - of other errors it is the first that is to be told

@@ -47,7 +47,7 @@ def unreduce(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = 
     return np.broadcast_to(np.reshape(x, kept), shape)
 
 
-def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
+def sum_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
     """The sum over everything that broadcasting had repeated."""
     x = np.sum(x, axis=tuple(range(np.ndim(x) - len(shape))))
     return np.sum(x, axis=tuple(i for i, n in enumerate(shape) if n == 1 and x.shape[i] != 1), keepdims=True)
@@ -64,7 +64,7 @@ def sigmoid(x: Any) -> Any:
     return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
 
 
-OWN = (mT, rows, count_along, last_axes, unreduce, unbroadcast, one_hot, sigmoid)
+OWN = (mT, rows, count_along, last_axes, unreduce, sum_to_shape, one_hot, sigmoid)
 NUMPYS = [
     "abs",
     "absolute",

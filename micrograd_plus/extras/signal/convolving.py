@@ -46,10 +46,10 @@ def convolve(a, b, mode="full", axes=None, dot_axes=((), ())):
     [1.0, 12.0, 23.0, 30.0]
     See: scipy.signal.convolve, numpy.convolve; `autograd.scipy.signal.convolve`, which has the axes."""
     if mode not in ("full", "same", "valid"):
-        raise ValueError(f"mode is 'full', 'same' or 'valid', got {mode!r}")
+        raise ValueError(f"mode must be 'full', 'same' or 'valid', got {mode!r}")
     if axes is None:
         if ndim(a) != ndim(b):
-            raise ValueError(f"a and b have equally many axes, got {ndim(a)} and {ndim(b)}")
+            raise ValueError(f"a and b must have the same number of axes, got {ndim(a)} and {ndim(b)}")
         return _cut(_convolve(a, b), shape(a), shape(b), mode)
     moved = tuple(tuple(i % ndim(x) for i in each) for each, x in zip(axes, (a, b), strict=True))
     dotted = tuple(tuple(i % ndim(x) for i in each) for each, x in zip(dot_axes, (a, b), strict=True))

@@ -30,7 +30,7 @@ def frames(np: Any, x: Any, length: int, hop: int) -> Any:
     if not 0 < length <= x.shape[-1]:
         raise ValueError(f"a frame of {length} entries does not fit into a signal of {x.shape[-1]}")
     if hop < 1:
-        raise ValueError(f"frames begin a whole number of entries apart, at least 1, got {hop}")
+        raise ValueError(f"hop must be a whole number of at least 1, got {hop}")
     first = np.arange(0, x.shape[-1] - length + 1, hop)
     return x[..., first[:, None] + np.arange(length)]
 
@@ -70,7 +70,7 @@ def mel_filters(
     """
     ends = (fmin, sample_rate / 2 if fmax is None else fmax)
     if not 0 <= ends[0] < ends[1] <= sample_rate / 2:
-        raise ValueError(f"fmin and fmax lie between 0 and half the sample rate, in this order; got {ends}")
+        raise ValueError(f"fmin must be less than fmax, and both between 0 and half the sample rate; got {ends}")
     low, high = (2595 * math.log10(1 + f / 700) for f in ends)
     corners = 700 * (10 ** (np.linspace(low, high, n_mels + 2) / 2595) - 1)
     frequencies = np.arange(n_fft // 2 + 1) * (sample_rate / n_fft)

@@ -158,7 +158,7 @@ def stft(
         window = new_ones(x, shape=(win_length,))
     elif isinstance(window, str):
         if window != "hann":
-            raise ValueError(f'stft: window is "hann", an array, or None; got {window!r}')
+            raise ValueError(f'stft: window must be "hann", an array, or None; got {window!r}')
         window = hann_window(x, length=win_length)
     if shape(window) != (win_length,) or win_length > n_fft:
         raise ValueError(

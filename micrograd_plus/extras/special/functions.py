@@ -202,7 +202,7 @@ def _order(name, v):
         raise TypeError(f"{name} takes one order: write mg.stack([mg.special.{name}(v, x) for v in orders])")
     v = float(v)
     if not abs(v) <= MOST_ORDER:
-        raise ValueError(f"{name} takes orders from -{MOST_ORDER:,} to {MOST_ORDER:,}, got {v}")
+        raise ValueError(f"{name}: the order must be between -{MOST_ORDER:,} and {MOST_ORDER:,}, got {v}")
     return v
 
 
@@ -301,7 +301,7 @@ def yn(n, x):
     See: scipy.special.yn."""
     order = _order("yn", n)
     if order != int(order):
-        raise TypeError(f"yn is for whole orders, got {order}")
+        raise TypeError(f"yn: the order must be a whole number, got {order}")
     return _yn(x, n=int(order))
 
 
@@ -369,7 +369,7 @@ def polygamma(n, x):
     See: scipy.special.polygamma, torch.polygamma."""
     n = n.__index__()
     if n < 0:
-        raise ValueError(f"a derivative is taken a number of times that is not negative, got n={n}")
+        raise ValueError(f"n must not be negative, got n={n}")
     return _polygamma(x, n=n)
 
 
@@ -387,7 +387,7 @@ def multigammaln(a, d):
     [0.4516, 1.5502]
     See: scipy.special.multigammaln, torch.special.multigammaln."""
     if d < 1:
-        raise ValueError(f"multigammaln: matrices have at least one row, got d={d}")
+        raise ValueError(f"multigammaln: d must be at least 1, got d={d}")
     total = positive(multiply(a, 1.0)) * 0 + d * (d - 1) / 4 * ln(pi)
     for j in range(d):
         total = total + gammaln(multiply(a, 1.0) - j / 2)

@@ -191,7 +191,7 @@ def spherical_harmonics(directions: Any, count: int) -> Any:
     See: scipy.special.sph_harm_y, the complex ones; Sloan, "Stupid spherical harmonics tricks", 2008.
     """
     if count not in (1, 4, 9, 16):
-        raise ValueError(f"spherical harmonics come in 1, 4, 9 or 16, got {count}")
+        raise ValueError(f"the number of spherical harmonics must be 1, 4, 9 or 16, got {count}")
     x, y, z = ops.unstack(_tensor(directions), axis=1)
     xx, yy, zz = x * x, y * y, z * z
     values = [

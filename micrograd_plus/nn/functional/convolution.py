@@ -146,7 +146,7 @@ def _convolution(
 def plain_padding(name: str, padding: Any) -> Any:
     """A padding in numbers."""
     if isinstance(padding, str) and padding != "valid":
-        raise ValueError(f"{name}: padding is a number, one for each axis, 'valid' or 'same', got {padding!r}")
+        raise ValueError(f"{name}: padding must be a number, one for each axis, 'valid' or 'same', got {padding!r}")
     return 0 if padding == "valid" else padding
 
 
@@ -154,7 +154,7 @@ def _bordered(name: str, input: Any, weight: Any, stride: Any, dilation: Any) ->
     """A border so wide that there is one window for each entry; an odd one is wider at the end."""
     axes = weight.ndim - 2
     if any(step != 1 for step in each_axis(stride, axes, "stride", 1)):
-        raise ValueError(f"{name}: padding='same' needs stride 1, got {stride}")
+        raise ValueError(f"{name}: stride must be 1 with padding='same', got {stride}")
     apart = zip(each_axis(dilation, axes, "dilation", 1), weight.shape[2:], strict=True)
     widths = [between * (length - 1) for between, length in apart]
     return ops.pad(input, pad_width=((0, 0), (0, 0), *((width // 2, width - width // 2) for width in widths)))

@@ -48,11 +48,11 @@ def interpolate(
     """
     refuse_places("interpolate", 2, input)
     if mode not in ("nearest", "bilinear"):
-        raise ValueError(f"interpolate: mode is 'nearest' or 'bilinear', got {mode!r}")
+        raise ValueError(f"interpolate: mode must be 'nearest' or 'bilinear', got {mode!r}")
     if align_corners is not None and mode == "nearest":
         raise ValueError("interpolate: align_corners is for mode='bilinear'")
     if (size is None) == (scale_factor is None):
-        raise ValueError(f"interpolate: give either size or scale_factor, got {size} and {scale_factor}")
+        raise ValueError(f"interpolate: give either size or scale_factor, but not both; got {size} and {scale_factor}")
     how = "nearest" if mode == "nearest" else "corners" if align_corners else "linear"
     if size is not None:
         return ops.interpolate(input, size=each_axis(size, 2, "size", 1), mode=how)
@@ -139,7 +139,7 @@ def pad(input: Any, pad: tuple[int, ...], mode: str = "constant", value: float |
     See: torch.nn.functional.pad, numpy.pad.
     """
     if mode not in BORDERS:
-        raise ValueError(f"pad: mode is one of {', '.join(map(repr, BORDERS))}, got {mode!r}")
+        raise ValueError(f"pad: mode must be one of {', '.join(map(repr, BORDERS))}, got {mode!r}")
     if len(pad) % 2 or len(pad) > 2 * input.ndim:
         raise ValueError(f"pad: expected a pair (before, after) for some last axes of {input.shape}, got {pad}")
     named = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]

@@ -27,7 +27,7 @@ def reduced(name: str, each: Tensor, reduction: str) -> Tensor:
     if reduction == "sum":
         return ops.sum(each)
     if reduction != "none":
-        raise ValueError(f"{name}: reduction is 'none', 'mean' or 'sum', got {reduction!r}")
+        raise ValueError(f"{name}: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
     return each
 
 

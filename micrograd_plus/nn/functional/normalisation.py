@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...core.blocks import no_grad
+from ...core.runtime.blocks import no_grad
 from ...tensor import Tensor
 from ...transforms.checkpoint import is_recomputing
 from .shapes import last_lengths
@@ -193,7 +193,7 @@ def _refuse_other_channels(name: str, input: Any, *running: Any) -> None:
     """Refuse running statistics of another length, which would broadcast."""
     for each in running:
         if each is not None and each.shape != input.shape[1:2]:
-            wanted = f"running statistics have one number for each channel of an input {input.shape}"
+            wanted = f"running statistics must have one number for each channel of an input {input.shape}"
             raise ValueError(f"{name}: {wanted}, got {each.shape}")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import ops
 from ...backends import devices
-from ...core.blocks import no_grad
+from ...core.runtime.blocks import no_grad
 from ...tensor import Tensor
 from .normalisation import length
 from .shapes import plain
