@@ -137,8 +137,8 @@ def relu6(xp, x):
 def hardtanh(xp, x, *, low=-1.0, high=1.0):
     """Hard tanh: x held between two bounds.
 
-    hardtanh(x) = min(max(x, low), high). At the bounds the slope is 0, as in PyTorch; at those of `clip` it is 1. Where
-    low > high, the result is high.
+    hardtanh(x) = min(max(x, low), high). At the bounds the slope is 0, as in PyTorch; at those of `clip` it is 1. If
+    they are in the wrong order, the upper one wins.
     Args:
         low: the least result, a number; default -1.0.
         high: the largest result, a number; default 1.0.
