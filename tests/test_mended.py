@@ -31,7 +31,7 @@ REFUSED = [
     (lambda: F.mse_loss(mg.tensor(COMPLEX), mg.tensor(COMPLEX * 2)), TypeError, "mse_loss: it compares real numbers"),
     (lambda: nn.HuberLoss()(mg.tensor(COMPLEX), mg.tensor(COMPLEX * 2)), TypeError, "huber_loss: it compares real"),
     (lambda: F.cosine_similarity(COMPLEX, COMPLEX, dim=0), TypeError, "cosine_similarity: it compares real numbers"),
-    (lambda: mg.ops.gelu_tanh(COMPLEX), TypeError, "gelu_tanh.*real numbers"),
+    (lambda: mg.ops.gelu_tanh(COMPLEX), TypeError, "gelu_tanh.*must be real"),
     (lambda: mg.split(np.arange(4.0), 1.5), TypeError, "split.*indices_or_sections=1.5"),
     (lambda: mg.split(np.arange(4.0), (1.5,)), TypeError, "split.*indices_or_sections"),
     (lambda: mg.tril(np.ones((3, 3)), 1.5), TypeError, "tril.*k must be a whole number, got 1.5"),

@@ -9,17 +9,17 @@ from .derived import Activation
 from .module import Module
 
 class CELU(Activation):
-    """Continuously differentiable ELU (CELU): an elu without a corner for any alpha."""
+    """Continuously differentiable ELU (CELU), which has no kink for any alpha."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None: ...
 
 class ELU(Activation):
-    """Exponential linear unit (ELU): x above 0, an exponential down to -alpha below."""
+    """Exponential linear unit (ELU): x above 0, an exponential that falls to -alpha below."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None: ...
 
 class GELU(Activation):
-    """Gaussian error linear unit (GELU): x times the share of a bell curve below x."""
+    """Gaussian error linear unit (GELU): x times the normal distribution function at x."""
 
     def __init__(self, approximate: str = "none") -> None: ...
 
@@ -29,7 +29,7 @@ class GLU(Activation):
     def __init__(self, dim: int = -1) -> None: ...
 
 class SELU(Activation):
-    """Scaled exponential linear unit (SELU): an elu under which mean 0 and variance 1 stay so."""
+    """Scaled exponential linear unit (SELU), which preserves mean 0 and variance 1."""
 
     def __init__(self, inplace: bool = False) -> None: ...
 
@@ -39,7 +39,7 @@ class Hardshrink(Activation):
     def __init__(self, lambd: float = 0.5) -> None: ...
 
 class Hardsigmoid(Activation):
-    """Hard sigmoid: the sigmoid in three straight pieces."""
+    """Hard sigmoid, a piecewise linear approximation of the sigmoid."""
 
     def __init__(self, inplace: bool = False) -> None: ...
 
@@ -49,12 +49,12 @@ class Hardswish(Activation):
     def __init__(self, inplace: bool = False) -> None: ...
 
 class Hardtanh(Activation):
-    """Hard tanh: x held between two bounds."""
+    """Hard tanh: x limited to the range from `min_val` to `max_val`."""
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None: ...
 
 class LeakyReLU(Activation):
-    """Leaky ReLU: x where it is positive, else a little of it."""
+    """Leaky ReLU: x if positive, else a small multiple of x."""
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None: ...
 
@@ -64,7 +64,7 @@ class LogSigmoid(Activation):
     def __init__(self) -> None: ...
 
 class LogSoftmax(Activation):
-    """Log-softmax: the logarithm of the softmax, safe for large entries."""
+    """Logarithm of the softmax, accurately for large entries."""
 
     def __init__(self, dim: int = -1) -> None: ...
 
@@ -81,27 +81,27 @@ class PReLU(Module):
     ) -> None: ...
 
 class ReLU(Activation):
-    """Rectified linear unit (ReLU): x where it is positive, else 0."""
+    """Rectified linear unit (ReLU): x if positive, else 0."""
 
     def __init__(self, inplace: bool = False) -> None: ...
 
 class ReLU6(Activation):
-    """ReLU that stops at 6."""
+    """ReLU with an upper bound of 6."""
 
     def __init__(self, inplace: bool = False) -> None: ...
 
 class SiLU(Activation):
-    """Sigmoid linear unit (SiLU, also called swish): x times its sigmoid."""
+    """Sigmoid linear unit (SiLU, or swish): x times its sigmoid."""
 
     def __init__(self, inplace: bool = False) -> None: ...
 
 class Sigmoid(Activation):
-    """Logistic sigmoid: a smooth step from 0 to 1."""
+    """Logistic sigmoid, a smooth step from 0 to 1."""
 
     def __init__(self) -> None: ...
 
 class Softmax(Activation):
-    """Softmax: positive weights that add up to one."""
+    """Softmax: positive weights that sum to one."""
 
     def __init__(self, dim: int = -1) -> None: ...
 
@@ -121,12 +121,12 @@ class Softshrink(Activation):
     def __init__(self, lambd: float = 0.5) -> None: ...
 
 class Softsign(Activation):
-    """Softsign: a smooth step from -1 to 1 with long tails."""
+    """Softsign, a smooth step from -1 to 1 with long tails."""
 
     def __init__(self) -> None: ...
 
 class Tanh(Activation):
-    """Hyperbolic tangent: a smooth step from -1 to 1."""
+    """Hyperbolic tangent, a smooth step from -1 to 1."""
 
     def __init__(self) -> None: ...
 

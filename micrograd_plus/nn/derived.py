@@ -99,7 +99,7 @@ def function_docstring(function: Any, operation: Any, names: dict[str, str]) -> 
     """Return an operation's docstring for a function with other parameter names."""
     name = function.__name__
     first, *sections = _SECTION.split(inspect.getdoc(operation) or "")
-    formula, stop, rest = first.partition(". ")
+    formula, stop, rest = first.partition(". ")  # with the summary before it
     first = f"{_rename(formula, names)}{stop}{rest}"
     parts = {section.partition(":")[0]: section for section in sections}
     parts["Args"] = _rename(re.sub(r"^    x: (.*)\.$", r"    input: \1, x.", parts["Args"], flags=re.MULTILINE), names)
@@ -115,6 +115,7 @@ def function_docstring(function: Any, operation: Any, names: dict[str, str]) -> 
 def module_docstring(function: Any, name: str) -> str:
     """Return a function's docstring for a module with the function's settings."""
     first, *sections = _SECTION.split(inspect.getdoc(function) or "")
+    first = re.sub(r"^Compute (?:the )?(\w)", lambda match: match[1].upper(), first)
     parts = {section.partition(":")[0]: section for section in sections}
     del parts["Returns"]
     parts["Args"] = re.sub(r"^    input: .*\n(?:     .*\n)*", "", parts["Args"], flags=re.MULTILINE)
@@ -129,7 +130,7 @@ def module_docstring(function: Any, name: str) -> str:
 
 def _rename(text: str, names: dict[str, str]) -> str:
     for old, new in names.items():
-        text = re.sub(rf"\b{old}\b(?!-)(?= *[=:·)>]| is not)", new, text)
+        text = re.sub(rf"\b{old}\b(?!-)(?= *[=:·)>`]| is not)", new, text)
     return text
 
 
