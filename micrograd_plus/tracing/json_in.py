@@ -245,8 +245,9 @@ class Reader:
         fields = dict(_check_fields(data, where, ("kind", "text", "node", "input", "lines")))
         for name, kinds in (("kind", str), ("text", str), ("input", TEXT_OR_NONE)):
             _check_type(fields[name], kinds, f"{where}: {name}")
-        node = None if fields["node"] is None else self.node_id(fields["node"], where)
-        return Failure(**fields | {"node": node, "lines": self.lines(fields["lines"], where)})
+        fields["node"] = None if fields["node"] is None else self.node_id(fields["node"], where)
+        fields["lines"] = self.lines(fields["lines"], where)
+        return Failure(**fields)
 
     def formula(self, data: Any, where: str) -> Formula:
         """Return a formula of steps."""
@@ -272,8 +273,8 @@ class Reader:
             _check_type(fields[name], int, f"{where}: {name}")
         if fields["parent"] is not None and not 0 <= fields["parent"] < number:
             raise TraceError(f"{where} has the parent {fields['parent']}, which does not come before it")
-        line = None if fields["line"] is None else self.lines([fields["line"]], where)[0]
-        group = self.groups[number] = Group(**fields | {"line": line})
+        fields["line"] = None if fields["line"] is None else self.lines([fields["line"]], where)[0]
+        group = self.groups[number] = Group(**fields)
         return group
 
     def walk(self, data: Any, where: str) -> Walk:
@@ -298,7 +299,8 @@ class Reader:
             node = self.node_id(entry.pop("node"), here)
             values = {name: self.value(reference, here) for name, reference in entry.items()}
             leaves.append(LeafGradient(node=node, **values))
-        return Walk(**fields | {"leaves": leaves})
+        fields["leaves"] = leaves
+        return Walk(**fields)
 
     def can_lead(self, node: int, name: str, target: int, *directions: str) -> bool:
         """Return whether a step in one of these directions can go from `node` to `target`.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .finite import NotFinite, first_not_finite
 from .parts import Failure, Formula, Group, LazyLeaves, LeafGradient, Rule, Step, TraceNode, Walk
 from .sites import Site
-from .trace import Trace
 from .values import ValueTable
+
+if TYPE_CHECKING:
+    from .trace import Trace
 
 FORMAT, VERSION = "micrograd_plus/trace", 2
 MOST_GROUPS = 200
@@ -87,7 +89,7 @@ class Writer:
         return self._write(steps, numbers, {step.rule for step in steps}, groups, start)
 
     def _write(
-        self, steps: list[Step], numbers: Sequence[int], rules: Any, groups: Sequence[int], start: int | None
+        self, steps: Sequence[Step], numbers: Sequence[int], rules: Any, groups: Sequence[int], start: int | None
     ) -> Data:
         """Return the data of these steps, nodes, rules and groups. `start` is None for the complete trace."""
         trace, listed = self.trace, set(numbers)
@@ -174,7 +176,7 @@ class Writer:
 
     # A part -------------------
 
-    def _nodes_of_part(self, steps: list[Step], start: int, length: int) -> list[int]:
+    def _nodes_of_part(self, steps: Sequence[Step], start: int, length: int) -> list[int]:
         """Return the ids of the nodes that steps touch; without steps, of the first nodes.
 
         One of several outputs comes with its application. So do the nodes where walks begin and end in the part.

@@ -246,11 +246,10 @@ def output_name(part: Part) -> str:
 
 def index_text(index: Any) -> str:
     """Return an index as Python writes it."""
+    cut: Any = index
     if isinstance(index, tuple):
-        parts: tuple[Any, ...] = index
-        return ", ".join(map(index_text, parts))
+        return ", ".join(map(index_text, cut))
     if isinstance(index, slice):
-        cut: Any = index
         ends = ["" if end is None else str(end) for end in (cut.start, cut.stop)]
         return ":".join([*ends, *([] if cut.step is None else [str(cut.step)])])
     return "..." if index is Ellipsis else param_text(index)
