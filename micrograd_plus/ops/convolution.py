@@ -4,6 +4,13 @@ A pair such as `stride` is (along the height, along the width).
 """
 
 from ..core.define import linear, nondifferentiable, op, real_only
+from ..core.messages import explains
+
+IMAGES = (
+    "{error}; x must be (images, channels, height, width), and parameters for height and width must be a number or a "
+    "pair, such as stride=(2, 2)"
+)
+"""The message of operations on images."""
 
 
 @linear(
@@ -11,6 +18,7 @@ from ..core.define import linear, nondifferentiable, op, real_only
         upstream, xp.image_size(x_shape), kernel_size, stride, padding, dilation
     )
 )
+@explains(IMAGES)
 def unfold(xp, x, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)):
     """Extract sliding windows of images as columns (im2col).
 
@@ -36,6 +44,7 @@ def unfold(xp, x, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)
         upstream, kernel_size, stride, padding, dilation
     )
 )
+@explains("{error}; x must be (images, channels * kernel, windows), with as many windows as output_size has room for")
 def fold(xp, x, *, output_size, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)):
     """Add columns of windows up into images (col2im): the transpose of `unfold`.
 
@@ -56,6 +65,7 @@ def fold(xp, x, *, output_size, kernel_size, stride=(1, 1), padding=(0, 0), dila
 
 
 @op
+@explains(f"{IMAGES}; weight must be (out, channels / groups, height, width), and bias (out,)")
 def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
     """Compute a 2-D convolution (cross-correlation) of images.
 
@@ -299,6 +309,7 @@ def as_channels(xp, x):
 
 @op(residuals=("chosen",), constants=("chosen",))
 @real_only
+@explains(IMAGES)
 def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
     """Compute 2-D max pooling: the largest entry of each window.
 
@@ -344,6 +355,7 @@ def _(xp, upstream, chosen, x_shape, kernel_size, stride, padding, dilation):
         padding,
     )
 )
+@explains(IMAGES)
 def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=True):
     """Compute 2-D average pooling: the mean of each window.
 

@@ -2,7 +2,7 @@
 
 from ..backends.shapes import corner, ndim, shape
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
-from ..core.messages import prefixes_errors
+from ..core.messages import explains, prefixes_errors
 from .arithmetic import maximum, where
 from .casts import stop_gradient
 from .comparisons import equal, isfinite, logical_or, not_equal
@@ -12,6 +12,7 @@ from .shape import broadcast_to, getitem, roll
 
 
 @linear(x=lambda xp, upstream, indices, x_shape, axis: xp.put_take(upstream, indices, shape=x_shape, axis=axis))
+@explains("{error}; x has shape {x}, and an axis of length n has indices from -n to n - 1")
 def take(xp, x, indices, *, axis=None):
     """Take entries (or slices) by their indices along an axis.
 
@@ -48,6 +49,7 @@ def put_take(xp, x, indices, *, shape, axis=None):
 @linear(
     x=lambda xp, upstream, indices, x_shape, axis: xp.put_along_axis_add(upstream, indices, shape=x_shape, axis=axis)
 )
+@explains("{error}; indices must have as many axes as x {x}, and must exist along its axis")
 def take_along_axis(xp, x, indices, *, axis=-1):
     """Take, for each position of `indices`, the entry of x at that index along the axis (torch's gather).
 
@@ -90,6 +92,7 @@ def put_along_axis_add(xp, x, indices, *, shape, axis=-1):
         upstream[xp.corner(index_shape, axis)], index, axis=axis
     ),
 )
+@explains("{error}; index and src must have the same shape, and the indices must exist along the axis of x {x}")
 def _scatter_add(xp, x, index, src, *, axis=-1):
     """Add entries of another array at their indices along an axis."""
     return xp.scatter_add(x, index, src, axis=axis)
@@ -279,6 +282,7 @@ def scatter_extreme(xp, x, index, src, *, axis=-1, largest=True, include_self=Tr
 
 
 @op
+@explains("{error}; indices must be whole numbers of rows of weight {weight}")
 def embedding(xp, indices, weight, *, padding_idx=None):
     """Look up rows of a table by index, one vector for each token.
 

@@ -1,6 +1,7 @@
 """What networks are made of: softmax, normalisation, dropout, attention."""
 
 from ..core.define import elementwise, op
+from ..core.messages import explains
 
 
 @op
@@ -55,6 +56,7 @@ def _(xp, upstream, out, axis):
 
 
 @op(residuals=("unit", "scale"))
+@explains("{error}; weight and bias must have the shape of the last {axes} axes of x {x}")
 def layer_norm(xp, x, weight=None, bias=None, *, axes=1, eps=1e-5):
     """Normalise the last axes to mean 0 and variance 1 (layer normalisation).
 
@@ -119,6 +121,10 @@ def dropout(xp, x, mask):
 
 
 @op(residuals=("weights",))
+@explains(
+    "{error}; query must be (..., L, E), key (..., S, E) and value (..., S, V), and bias must broadcast to "
+    "(..., L, S); the shapes are {shapes}"
+)
 def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None):
     """Compute scaled dot-product attention.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..backends.shapes import is_sequence, ndim, shape
 from ..core.define import linear, multilinear, op, variadic, wraps_op
-from ..core.messages import prefixes_errors
+from ..core.messages import explains, prefixes_errors
 from .arithmetic import multiply
 from .shape import expand_dims, reshape, squeeze
 
@@ -14,6 +14,10 @@ from .shape import expand_dims, reshape, squeeze
 @multilinear(
     a=lambda xp, upstream, b, a_shape: xp.matmul_summed(upstream, xp.mT(b), a_shape),
     b=lambda xp, upstream, a, b_shape: xp.matmul_summed(xp.mT(a), upstream, b_shape),
+)
+@explains(
+    "the last axis of a {a} must be as long as the second to last axis of b {b}, and the axes before must broadcast; "
+    "is a transpose missing (b.mT)?"
 )
 def _matmul(xp, a, b):
     """Multiply matrices, over any leading axes."""
@@ -82,6 +86,7 @@ def sum_outer(xp, a, b):
 
 
 @op
+@explains("x {x} and weight {weight} must agree in their last axis, and bias must have one entry per row of weight")
 def linear_layer(xp, x, weight, bias=None):
     """Compute a linear (fully connected, dense) layer: x @ weightᵀ + bias.
 
@@ -222,6 +227,9 @@ def _counted(x, axes):
     parts=lambda xp, upstream, parts, parts_shape, subscripts: _transposes(
         xp, subscripts, upstream, parts, parts_shape
     )
+)
+@explains(
+    "{error}; a letter in {subscripts!r} stands for one length, wherever it occurs; the operands have shapes {shapes}"
 )
 def _einsum(xp, parts, *, subscripts):
     """Sum products of entries by Einstein's convention.

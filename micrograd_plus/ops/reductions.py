@@ -4,7 +4,7 @@
 """
 
 from ..core.define import linear, nondifferentiable, op, real_only
-from ..core.messages import prefixes_errors
+from ..core.messages import explains, prefixes_errors
 
 
 @linear(x=lambda xp, upstream, x_shape, axis, keepdims: xp.unreduce(upstream, x_shape, axis, keepdims))
@@ -72,6 +72,7 @@ def _(xp, upstream, x, x_shape, axis, keepdims):
 
 @op
 @real_only
+@explains(axis="axis must be a whole number; for the maximum of two tensors, write mg.maximum(a, b)")
 def max(xp, x, *, axis=None, keepdims=False):
     """Compute the largest entry, over all or along axes.
 
@@ -91,6 +92,7 @@ amax = max
 
 @op
 @real_only
+@explains(axis="axis must be a whole number; for the minimum of two tensors, write mg.minimum(a, b)")
 def min(xp, x, *, axis=None, keepdims=False):
     """Compute the smallest entry, over all or along axes.
 

@@ -3,7 +3,7 @@
 from ..backends.shapes import ndim, shape
 from ..core.composite import composite
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
-from ..core.messages import prefixes_errors
+from ..core.messages import explains, prefixes_errors
 from .arithmetic import negative
 
 
@@ -32,6 +32,7 @@ def cumsum(xp, x, *, axis=None, exclusive=False, reverse=False):
 
 
 @op
+@explains("decay {decay} and drive {drive} must have shapes that broadcast")
 def recurrence(xp, decay, drive, *, axis=-1, reverse=False):
     """Compute a first-order linear recurrence along an axis.
 

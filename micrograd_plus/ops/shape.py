@@ -1,11 +1,16 @@
 """Operations that move entries about without changing them. Going back, each entry moves back to where it was."""
 
 from ..core.define import linear, op, variadic, wraps_op
+from ..core.messages import explains
 
 # Axes -----------------------
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@explains(
+    "x {x} has {x_size} entries, which do not fill {shape}: the lengths must be whole numbers whose product is "
+    "{x_size}; one of them may be -1"
+)
 def reshape(xp, x, *, shape):
     """Change the shape without changing the entries or their order.
 
@@ -34,6 +39,7 @@ def ravel(xp, x):
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@explains("only axes of length 1 can be removed; x has shape {x}")
 def squeeze(xp, x, *, axis=None):
     """Remove axes of length 1.
 
@@ -63,6 +69,7 @@ def squeeze_axes(xp, x, *, axis=None):
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@explains(new_axes=True)
 def expand_dims(xp, x, *, axis):
     """Insert new axes of length 1 (torch's unsqueeze).
 
@@ -93,6 +100,7 @@ def expand_axes(xp, x, *, shape, axis=None):
 
 
 @linear(x=lambda xp, upstream, axes: xp.transpose(upstream, xp.inverse_order(axes)))
+@explains("axes must name each of the {x_ndim} axes of x {x} exactly once")
 def transpose(xp, x, *, axes=None):
     """Permute the axes; for a matrix, exchange rows and columns.
 
@@ -151,6 +159,7 @@ def swapaxes(xp, x, *, axis1, axis2):
 
 
 @linear(x=lambda xp, upstream, source, destination: xp.moveaxis(upstream, destination, source))
+@explains("source and destination must name the same number of axes of x {x}, each of them once")
 def moveaxis(xp, x, *, source, destination):
     """Move axes to other positions; the others keep their order.
 
@@ -198,6 +207,7 @@ def axes_from_last(xp, x, *, shape, axis=None):
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.sum_to_shape(upstream, x_shape))
+@explains("x {x} cannot be broadcast to {shape}: only axes of length 1 and new axes in front can be repeated")
 def broadcast_to(xp, x, *, shape):
     """Broadcast to a shape: repeat along new leading axes and along axes of length 1.
 
@@ -227,6 +237,7 @@ def sum_to_shape(xp, x, *, shape):
 
 
 @linear(x=lambda xp, upstream, x_shape, repeats, axis: xp.sum_repeats(upstream, x_shape, repeats, axis))
+@explains("repeats must be a whole number that is not negative, or one for each entry along the axis; x has shape {x}")
 def _repeat(xp, x, *, repeats, axis=None):
     """Repeat each entry along an axis."""
     return xp.repeat(x, repeats, axis)
@@ -264,6 +275,7 @@ def sum_repeats(xp, x, *, shape, repeats, axis=None):
 
 
 @linear(x=lambda xp, upstream, x_shape, reps: xp.sum_tiles(upstream, x_shape, reps))
+@explains("reps must be whole numbers that are not negative")
 def tile(xp, x, *, reps):
     """Repeat the whole array along each axis.
 
@@ -295,6 +307,7 @@ def sum_tiles(xp, x, *, shape, reps):
 
 
 @linear(x=lambda xp, upstream, x_shape, index: xp.put_add(upstream, shape=x_shape, index=index), public=False)
+@explains("{error}; x has shape {x}, and an axis of length n has indices from -n to n - 1")
 def getitem(xp, x, *, index):
     """Index or slice: `x[index]`, with NumPy's indices.
 
@@ -325,6 +338,10 @@ def put_add(xp, x, *, shape, index):
 
 
 @variadic(parts=lambda xp, upstream, parts_shape, axis: xp.split(upstream, xp.cuts(parts_shape, axis), axis=axis))
+@explains(
+    "all parts must have the same shape except along `axis`, and there must be at least one, in a list: "
+    "mg.concatenate([a, b], axis=0); mg.stack joins along a new axis"
+)
 def _concatenate(xp, parts, *, axis=0):
     """Concatenate arrays along an existing axis (torch's cat)."""
     return xp.concatenate(parts, axis=axis)
@@ -348,6 +365,10 @@ def concatenate(parts, axis=0):
 
 
 @variadic(parts=lambda xp, upstream, parts_shape, axis: xp.unstack(upstream, axis=axis))
+@explains(
+    "all parts must have the same shape, and there must be at least one; mg.concatenate joins along an existing axis",
+    new_axes=True,
+)
 def stack(xp, parts, *, axis=0):
     """Stack arrays of equal shape along a new axis.
 
@@ -406,6 +427,10 @@ def _(xp, upstream, axis):
 
 
 @op
+@explains(
+    "{error}; pad_width must be a number that is not negative, a pair (before, after), or a pair for each of the "
+    "{x_ndim} axes of x {x}"
+)
 def pad(xp, x, *, pad_width, mode="constant", constant_values=0.0):
     """Pad with constants, edge values, a reflection or the opposite side.
 
@@ -483,6 +508,7 @@ def roll(xp, x, *, shift, axis=None):
 
 
 @linear(x=lambda xp, upstream, k: xp.tril(upstream, k))
+@explains("x must have at least one axis, got shape {x}")
 def tril(xp, x, *, k=0):
     """Return the lower triangle of each matrix, with zeros above its diagonal.
 
@@ -498,6 +524,7 @@ def tril(xp, x, *, k=0):
 
 
 @linear(x=lambda xp, upstream, k: xp.triu(upstream, k))
+@explains("x must have at least one axis, got shape {x}")
 def triu(xp, x, *, k=0):
     """Return the upper triangle of each matrix, with zeros below its diagonal.
 
@@ -513,6 +540,7 @@ def triu(xp, x, *, k=0):
 
 
 @linear(x=lambda xp, upstream, x_shape, offset, axis1, axis2: xp.put_diagonal(upstream, x_shape, offset, axis1, axis2))
+@explains("x {x} must have at least two axes, and axis1 and axis2 must differ")
 def diagonal(xp, x, *, offset=0, axis1=0, axis2=1):
     """Return the diagonal of matrices as the last axis.
 
@@ -545,6 +573,7 @@ def put_diagonal(xp, x, *, shape, offset=0, axis1=0, axis2=1):
 
 
 @linear(x=lambda xp, upstream, x_shape, k: xp.undiag(upstream, x_shape, k))
+@explains("x must have one or two axes, got shape {x}")
 def diag(xp, x, *, k=0):
     """Build a diagonal matrix from a vector, or return the diagonal of a matrix.
 
