@@ -135,8 +135,7 @@ def relu6(xp, x):
 def hardtanh(xp, x, *, low=-1.0, high=1.0):
     """Compute the hard tanh: x limited to the range from `low` to `high`.
 
-    hardtanh(x) = min(max(x, low), high). At the bounds the derivative is 0, as in PyTorch; for `clip` it is 1. If low >
-    high, the result is high.
+    hardtanh(x) = min(max(x, low), high). At the bounds the derivative is 0, as in PyTorch; for `clip` it is 1.
     Args:
         low: the least result, a number; default -1.0.
         high: the largest result, a number; default 1.0.
