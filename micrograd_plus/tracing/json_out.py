@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .finite import NotFinite, first_not_finite
-from .parts import Failure, Formula, Group, LazyLeaves, LeafGradient, Rule, Step, TraceNode, Walk
+from .parts import Failure, Formula, Group, LazyLeaves, LeafGradient, Rule, Step, TraceNode, TraceParts, Walk
 from .sites import Site
 from .values import ValueTable
-
-if TYPE_CHECKING:
-    from .trace import Trace
 
 FORMAT, VERSION = "micrograd_plus/trace", 2
 MOST_GROUPS = 200
@@ -22,7 +19,7 @@ Data = dict[str, Any]
 """Plain data: what JSON can hold."""
 
 
-def trace_to_dict(trace: Trace, start: int = 0, length: int | None = None, insides: bool = True) -> Data:
+def trace_to_dict(trace: TraceParts, start: int = 0, length: int | None = None, insides: bool = True) -> Data:
     """Return a trace as plain data, or with `length` the steps from `start` on with what they touch.
 
     A part has the numbers of the complete trace.
@@ -70,7 +67,7 @@ class Table:
 class Writer:
     """Writer of one trace, with its tables of values, sites and formulas."""
 
-    def __init__(self, trace: Trace, insides: bool):
+    def __init__(self, trace: TraceParts, insides: bool):
         self.trace, self.insides = trace, insides
         self.values, self.sites, self.formulas = ValueTable(), Table(), Table()
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, Protocol, TypeVar, overload
 
 from .sites import Site
-
-if TYPE_CHECKING:
-    from .trace import Trace
 
 
 @dataclass(slots=True, eq=False, repr=False, kw_only=True)
@@ -30,7 +28,8 @@ class TraceNode:
     lines: list[Site] = field(default_factory=list[Site])
     group: int | None = None
     failed: bool = False
-    inside: Callable[[], Trace | None] | Trace | None = None
+    inside: Any = None
+    """The trace inside a composite, or a function that makes it."""
 
     @property
     def site(self) -> Site | None:
@@ -198,3 +197,25 @@ class LazyLeaves(LazyList[LeafGradient]):
     def __init__(self, nodes: list[int], make: Callable[[int], LeafGradient]):
         super().__init__(len(nodes), lambda index: make(nodes[index]))
         self.nodes = nodes
+
+
+class TraceParts(Protocol):
+    """What a trace consists of."""
+
+    walks: Sequence[Walk]
+    error: Failure | None
+    caught: list[Failure]
+    nodes: Sequence[TraceNode]
+    groups: Sequence[Group]
+    steps: Sequence[Step]
+    rules: dict[str, Rule]
+    gradients: dict[int, Any]
+    parents: Sequence[int | None]
+
+    def edge_counts(self) -> Counter[tuple[int | None, int | None]]:
+        """Return how many edges lead from one group to another."""
+        ...
+
+    def inside(self, step: Step | TraceNode | int) -> Any:
+        """Return the trace inside a composite application."""
+        ...
