@@ -54,6 +54,7 @@ class Source:
         self._op = op
 
     def __call__(self, *args: Any, **params: Any) -> Any:  # pragma: no cover - `inspect` needs a callable
+        """Apply the operation."""
         return self._op.apply(*args, **params)
 
     def __repr__(self) -> str:
@@ -134,7 +135,6 @@ def uninstall(op: Op) -> None:
 
 
 Op.on_rules_changed.append(uninstall)
-
 _interpreting: list[bool] = []
 
 
@@ -168,9 +168,8 @@ def caller_text(op: Op) -> str:
     lines = [_hand_on_keywords(op)] if takes_any_keyword(op) else []
     if op.composite:
         lines.append(f"if _unfuse_blocks and _unfused(): return _apply({', '.join(op.arguments)})")
-    lines += _take_parts(op) if op.kind == "variadic" else [
-        line for name in op.inputs for line in _take(op, name, is_tracked=name in tracked)
-    ]
+    each = (line for name in op.inputs for line in _take(op, name, is_tracked=name in tracked))
+    lines += _take_parts(op) if op.kind == "variadic" else each
     lines += [*_compute(op), "_node = None"]
     if tracked:
         needed = " or ".join(f"_{name}_node is not None" for name in tracked)

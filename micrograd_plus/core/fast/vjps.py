@@ -103,16 +103,14 @@ def _products_on_arrays(rules: list[Rule]) -> list[str]:
     names = [rule.inputs[0] for rule in rules]
     lines = [f"_same_shape_{n} = _{n}_node is not None and _{n}_node.shape_dtype == _node.shape_dtype" for n in names]
     for rule, name in zip(rules, names, strict=True):
-        lines.append(f"if _{name}_node is not None and not _same_shape_{name}:")
+        lines += [f"if _{name}_node is not None and not _same_shape_{name}:"]
         lines += indent([_summed_product(rule), *_add(name, False)])
     for place, (rule, name) in enumerate(zip(rules, names, strict=True)):
         local, later = call_of(rule), " or ".join(f"_same_shape_{n}" for n in names[place + 1 :])
         new = "_own_gradient(xp, upstream, upstream)" if local == "1" else f"xp.multiply_as(upstream, {local})"
-        lines.append(f"if _same_shape_{name}:")
-        lines += indent([f"if {later}: _grad_{name} = {new}", f"else: {_in_upstream(rule)}"] if later else [
-            _in_upstream(rule)
-        ])  # fmt: skip
-        lines += indent(_add(name, False))
+        last = _in_upstream(rule)
+        product = [f"if {later}: _grad_{name} = {new}", f"else: {last}"] if later else [last]
+        lines += [f"if _same_shape_{name}:", *indent([*product, *_add(name, False)])]
     return lines
 
 
