@@ -24,9 +24,9 @@ __all__ = [
 @nondifferentiable(public=False)
 @real_only
 def is_unclipped(xp, x, scale, zero_point, *, low, high):
-    """Whether a number is rounded to one between low and high, so that nothing of it is cut off.
+    """Return whether rounding to the range from `low` to `high` leaves an entry unclipped.
 
-    low ≤ round(x / scale + zero_point) ≤ high, entry by entry; halves are rounded to even. There is no gradient.
+    low ≤ round(x / scale + zero_point) ≤ high, elementwise; halves are rounded to even. There is no gradient.
     Shapes: x, scale and zero_point any that broadcast -> the broadcast shape.
     Args:
         scale: the length of a step.
@@ -44,14 +44,14 @@ def is_unclipped(xp, x, scale, zero_point, *, low, high):
     x=lambda xp, x, scale, zero_point, low, high: xp.is_unclipped(x, scale, zero_point, low=low, high=high) / scale,
 )
 def _quantize(xp, x, scale, zero_point, *, low=-128, high=127):
-    """The nearest whole number of steps, from `low` to `high`. The gradient passes as if it were not rounded."""
+    """Round to an integer number of steps, from `low` to `high`. The gradient ignores the rounding."""
     return xp.clip(xp.round(x / scale + zero_point), low, high)
 
 
 @wraps_op(_quantize, namespace=True)
 @prefixes_errors
 def quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None):
-    """Quantisation: the nearest whole number of steps, from low to high, still as floats.
+    """Quantise: round to an integer number of steps, limited to the range from `low` to `high`, stored as floats.
 
         q = clip(round(x / scale + zero_point), low, high)
 
@@ -78,14 +78,14 @@ def quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None):
 
 @elementwise(q=lambda scale: scale, scale=lambda q, zero_point: q - zero_point, zero_point=lambda scale: -scale)
 def _dequantize(xp, q, scale, zero_point):
-    """What whole numbers stand for."""
+    """Convert quantised integers back to real numbers."""
     return (q - zero_point) * scale
 
 
 @wraps_op(_dequantize, namespace=True)
 @prefixes_errors
 def dequantize(q, scale, zero_point=0, *, axis=None):
-    """Dequantisation: what whole numbers stand for, (q - zero_point) * scale.
+    """Convert quantised integers back to real numbers: (q - zero_point) * scale.
 
     Shapes: q any; scale and zero_point broadcast to it, or with `axis` (n,) for the n slices along it -> the shape of
         q.
@@ -103,13 +103,13 @@ def dequantize(q, scale, zero_point=0, *, axis=None):
 
 @elementwise()
 def _fake_quantize(xp, x, scale, zero_point, *, low=-128, high=127, estimator="clipped"):
-    """Rounded as it would be stored, and brought back."""
+    """Quantise and convert back."""
     return (xp.clip(xp.round(x / scale + zero_point), low, high) - zero_point) * scale
 
 
 @_fake_quantize.rule("x")
 def _(xp, x, scale, zero_point, low, high, estimator):
-    """An estimate in the place of the slope: 1 everywhere, 1 where nothing was cut off, or a bell over the range."""
+    """An estimate replaces the derivative: 1 everywhere, 1 where nothing was clipped, or a bell over the range."""
     if estimator == "identity":
         return 1
     if estimator == "clipped":
@@ -121,7 +121,7 @@ def _(xp, x, scale, zero_point, low, high, estimator):
 @wraps_op(_fake_quantize, namespace=True)
 @prefixes_errors
 def fake_quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None, estimator="clipped"):
-    """Fake quantisation: rounded as it would be stored, and brought back.
+    """Quantise and convert back, to train with quantisation errors.
 
         out = (clip(round(x / scale + zero_point), low, high) - zero_point) * scale
 
@@ -155,13 +155,13 @@ def fake_quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None, esti
 
 @elementwise(x=lambda xp, x, step, low, high: xp.is_unclipped(x, step, 0, low=low, high=high))
 def _fake_quantize_lsq(xp, x, step, *, low=-128, high=127, grad_factor=1.0):
-    """Rounded to a learned step."""
+    """Quantise and convert back, with a learned step."""
     return xp.clip(xp.round(x / step), low, high) * step
 
 
 @_fake_quantize_lsq.rule("step")
 def _(xp, x, step, low, high, grad_factor):
-    """A longer step moves the result by what rounding did, or, where x was cut off, moves the end of the range."""
+    """The derivative is the rounding error in steps, or the end of the range where x was clipped."""
     steps = x / step
     within = xp.is_unclipped(x, step, 0, low=low, high=high)
     return (xp.clip(xp.round(steps), low, high) - steps * within) * grad_factor
@@ -170,7 +170,7 @@ def _(xp, x, step, low, high, grad_factor):
 @wraps_op(_fake_quantize_lsq, namespace=True)
 @prefixes_errors
 def fake_quantize_lsq(x, step, *, low=-128, high=127, axis=None, grad_factor=1.0):
-    """Fake quantisation with a step that is learned (LSQ).
+    """Quantise and convert back, with a learned step (LSQ).
 
         out = clip(round(x / step), low, high) * step
 
@@ -201,7 +201,7 @@ def fake_quantize_lsq(x, step, *, low=-128, high=127, axis=None, grad_factor=1.0
 
 @op
 def _quantized_matmul(xp, a, b, a_scale, b_scale, a_zero_point, b_zero_point, *, low=-128, high=127):
-    """The product of two rounded matrices, multiplied as whole numbers."""
+    """Multiply two quantised matrices as integers."""
     left = xp.quantize(a, a_scale, a_zero_point, low=low, high=high) - xp.stop_gradient(a_zero_point)
     right = xp.quantize(b, b_scale, b_zero_point, low=low, high=high) - xp.stop_gradient(b_zero_point)
     return xp.matmul(left, right) * xp.stop_gradient(a_scale) * xp.stop_gradient(b_scale)
@@ -209,14 +209,14 @@ def _quantized_matmul(xp, a, b, a_scale, b_scale, a_zero_point, b_zero_point, *,
 
 @_quantized_matmul.rule("a")
 def _(xp, upstream, a, b, a_scale, b_scale, a_zero_point, b_zero_point, low, high):
-    """As through the product with the rounded other one; what was cut off receives nothing."""
+    """As for the product with the quantised other matrix; clipped entries receive nothing."""
     right = xp.fake_quantize(b, b_scale, b_zero_point, low=low, high=high)
     return xp.matmul(upstream, xp.mT(right)) * xp.is_unclipped(a, a_scale, a_zero_point, low=low, high=high)
 
 
 @_quantized_matmul.rule("b")
 def _(xp, upstream, a, b, a_scale, b_scale, a_zero_point, b_zero_point, low, high):
-    """As through the product with the rounded other one; what was cut off receives nothing."""
+    """As for the product with the quantised other matrix; clipped entries receive nothing."""
     left = xp.fake_quantize(a, a_scale, a_zero_point, low=low, high=high)
     return xp.matmul(xp.mT(left), upstream) * xp.is_unclipped(b, b_scale, b_zero_point, low=low, high=high)
 
@@ -224,7 +224,7 @@ def _(xp, upstream, a, b, a_scale, b_scale, a_zero_point, b_zero_point, low, hig
 @wraps_op(_quantized_matmul, namespace=True)
 @prefixes_errors
 def quantized_matmul(a, b, a_scale, b_scale, a_zero_point=0, b_zero_point=0, *, low=-128, high=127):
-    """Matrix product of two matrices that are rounded first, and multiplied as whole numbers.
+    """Quantise two matrices and multiply them as integers.
 
         out = (quantize(a) - a_zero_point) @ (quantize(b) - b_zero_point) * a_scale * b_scale
 
@@ -249,7 +249,7 @@ def _quantized_conv2d(
     xp, x, weight, x_scale, weight_scale, x_zero_point, bias=None, *,
     stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, low=-128, high=127,
 ):  # fmt: skip
-    """The convolution of a rounded image with rounded weights, over whole numbers."""
+    """Convolve a quantised image with quantised weights as integers."""
     image = xp.quantize(x, x_scale, x_zero_point, low=low, high=high) - xp.stop_gradient(x_zero_point)
     kernel = xp.quantize(weight, xp.expand_dims(xp.as_channels(weight_scale), axis=1), 0, low=low, high=high)
     whole = xp.conv2d(image, kernel, stride=stride, padding=padding, dilation=dilation, groups=groups)
@@ -265,7 +265,7 @@ def _(
     xp, upstream, x, weight, x_scale, weight_scale, x_zero_point, x_shape, stride, padding, dilation, groups, low,
     high,
 ):  # fmt: skip
-    """As through the convolution with the rounded weights; what was cut off receives nothing."""
+    """As for the convolution with the quantised weights; clipped entries receive nothing."""
     scale = xp.expand_dims(xp.as_channels(weight_scale), axis=1)
     kernel = xp.fake_quantize(weight, scale, 0, low=low, high=high)
     received = _to_image(xp, upstream, kernel, x_shape, stride, padding, dilation, groups)
@@ -277,7 +277,7 @@ def _(
     xp, upstream, x, weight, x_scale, weight_scale, x_zero_point, weight_shape, stride, padding, dilation, groups, low,
     high,
 ):  # fmt: skip
-    """As through the convolution of the rounded image; what was cut off receives nothing."""
+    """As for the convolution of the quantised image; clipped entries receive nothing."""
     scale = xp.expand_dims(xp.as_channels(weight_scale), axis=1)
     image = xp.fake_quantize(x, x_scale, x_zero_point, low=low, high=high)
     received = _to_weight(xp, upstream, image, weight_shape, stride, padding, dilation, groups)
@@ -293,7 +293,7 @@ def quantized_conv2d(
     x, weight, x_scale, weight_scale, x_zero_point=0, bias=None, *,
     stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, low=-128, high=127,
 ):  # fmt: skip
-    """2-D convolution of images and filters that are rounded first, over whole numbers.
+    """Quantise images and filters and convolve them as integers.
 
         out = conv2d(quantize(x) - x_zero_point, quantize(weight)) * x_scale * weight_scale + bias
 
@@ -325,7 +325,7 @@ def quantized_conv2d(
 
 @op
 def dequantize_blocks(xp, codes, scale, zero_point=None, *, block=32):
-    """Stored weights as numbers, each block of them with a scale of its own.
+    """Convert stored weights to real numbers; each block of them has its own scale.
 
         out[k, n] = (codes[k, n] - zero_point[⌊k / block⌋, n]) * scale[⌊k / block⌋, n]
 
@@ -361,9 +361,9 @@ def _(xp, upstream, scale, scale_shape, block):
 
 @op
 def dequantize_matmul(xp, x, codes, scale, zero_point=None, *, block=32):
-    """Matrix product with stored weights: x @ dequantize_blocks(codes, scale, zero_point).
+    """Multiply by stored weights: x @ dequantize_blocks(codes, scale, zero_point).
 
-    The weights are made again from their codes on the way back: kept as numbers they would take eight times the memory.
+    The weights are recomputed from their codes in the backward pass; storing them would take eight times the memory.
     Shapes: x (..., M, K), codes (K, N), scale and zero_point (K / block, N) -> (..., M, N).
     Args:
         x: inputs.
@@ -396,7 +396,7 @@ def _(xp, upstream, x, codes, scale, zero_point, scale_shape, block):
 
 @composite
 def dequantize_grouped_matmul(xp, x, codes, scale, experts, zero_point=None, *, block=32):
-    """Grouped matrix product with stored weights: each row times that of its expert.
+    """Multiply each row by the stored weights of its expert.
 
     out[r] = x[r] @ dequantize_blocks(codes, scale, zero_point)[experts[r]]
     Shapes: x (rows, K), codes (experts, K, N), scale and zero_point (experts, K / block, N), experts (rows,) -> (rows,
@@ -417,8 +417,8 @@ def dequantize_grouped_matmul(xp, x, codes, scale, experts, zero_point=None, *, 
 
 
 def _beside(value, x, axis, number=True):
-    """A scale or zero point as it stands beside `x`: of its dtype, and with `axis` one entry for each slice along it. A
-    plain number may stay one."""
+    """Return a scale or zero point with the dtype of `x`, and with `axis` one entry for each slice along it. A Python
+    number may stay a number."""
     if number and isinstance(value, (int, float)):
         return value
     dtype = getattr(x, "dtype", None)

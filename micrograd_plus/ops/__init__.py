@@ -23,6 +23,7 @@ from . import (
     losses,
     neural,
     normalisation,
+    parameters,  # noqa: F401 - it tells error messages which parameters are whole numbers
     parts,
     products,
     reductions,

@@ -13,9 +13,9 @@ from .comparisons import less, logical_and, not_equal
 
 @elementwise(x=lambda: -1)
 def negative(xp, x):
-    """Negation: the number with the other sign.
+    """Negate each entry.
 
-    negative(x) = -x, entry by entry; `-x` of a tensor.
+    negative(x) = -x; `-x` of a tensor.
     Returns: a tensor of the dtype of x.
     Raises: TypeError if x is boolean or not numeric.
     >>> mg.negative([1.0, -2.0]).tolist()
@@ -26,9 +26,9 @@ def negative(xp, x):
 
 @elementwise(x=lambda: 1)
 def positive(xp, x):
-    """Unary plus: the number itself.
+    """Return each entry unchanged.
 
-    positive(x) = +x, a node of its own in the graph; `+x` of a tensor.
+    positive(x) = +x, as a separate node in the graph; `+x` of a tensor.
     Returns: a tensor of the dtype of x.
     Raises: TypeError if x is boolean or not numeric.
     >>> mg.positive([1.0, -2.0]).tolist()
@@ -39,9 +39,9 @@ def positive(xp, x):
 
 @elementwise(a=lambda: 1, b=lambda: 1)
 def add(xp, a, b):
-    """Addition: the sum of two.
+    """Add two inputs elementwise.
 
-    add(a, b) = a + b, entry by entry.
+    add(a, b) = a + b.
     Returns: a tensor of the dtype that a and b promote to.
     >>> mg.add([[1.0], [2.0]], [10.0, 20.0]).tolist()
     [[11.0, 21.0], [12.0, 22.0]]
@@ -51,9 +51,9 @@ def add(xp, a, b):
 
 @elementwise(a=lambda: 1, b=lambda: -1)
 def subtract(xp, a, b):
-    """Subtraction: the first less the second.
+    """Subtract the second input from the first, elementwise.
 
-    subtract(a, b) = a - b, entry by entry.
+    subtract(a, b) = a - b.
     Returns: a tensor of the dtype that a and b promote to.
     Raises: ValueError if the shapes do not broadcast; TypeError if both are boolean, or one is not numeric.
     >>> mg.subtract([5.0, 7.0], 2.0).tolist()
@@ -64,9 +64,9 @@ def subtract(xp, a, b):
 
 @elementwise(a=lambda b: b, b=lambda a: a)
 def multiply(xp, a, b):
-    """Multiplication: the product of two, entry by entry.
+    """Multiply two inputs elementwise.
 
-    multiply(a, b) = a · b. The product of matrices is `matmul`.
+    multiply(a, b) = a · b. For the product of matrices see `matmul`.
     Returns: a tensor of the dtype that a and b promote to.
     >>> mg.multiply([2.0, 3.0], [5.0, 7.0]).tolist()
     [10.0, 21.0]
@@ -77,9 +77,10 @@ def multiply(xp, a, b):
 @elementwise(a=lambda: 0, b=lambda: 0)
 @real_only
 def floor_divide(xp, a, b):
-    """Floor division: how often the divisor fits, as a whole number.
+    """Divide elementwise and round down to an integer.
 
-    floor_divide(a, b) = ⌊a / b⌋, as // in Python. It moves in steps, so its slope is 0 by either.
+    floor_divide(a, b) = ⌊a / b⌋, as // in Python. The result is a step function, so its gradient is 0 with respect to
+    both inputs.
     Args:
         a: dividend, real numbers.
         b: divisor, real numbers.
@@ -92,16 +93,16 @@ def floor_divide(xp, a, b):
 
 @elementwise(a=lambda xp, b: xp.divide(1, b), b=lambda out, b: -out / b)
 def _divide(xp, a, b):
-    """Division: the quotient of two."""
+    """Divide the first input by the second, elementwise."""
     return a / b
 
 
 @wraps_op(_divide)
 @prefixes_errors
 def divide(a, b, *, rounding_mode=None):
-    """Division: the quotient of two.
+    """Divide the first input by the second, elementwise.
 
-    divide(a, b) = a / b, entry by entry, of whole numbers too. Divided by 0 it is inf or nan, with NumPy's warning.
+    divide(a, b) = a / b, also for integers. Division by 0 gives inf or nan, with NumPy's warning.
     Args:
         a: numerator, real or complex numbers.
         b: denominator, real or complex numbers.
@@ -133,12 +134,12 @@ true_divide = divide
     exponent=lambda xp, base, out: out * xp.log(base + ((base == 0) & (abs(out) < inf))),
 )
 def power(xp, base, exponent):
-    """Power: `base` raised to `exponent`.
+    """Raise `base` to the power `exponent`, elementwise.
 
-    power(base, exponent) = base^exponent, entry by entry. To the power 0 everything is 1, with slope 0: lowering the
-    exponent there would say 0 times infinity at base 0. As an exponent of at least 0 moves, a base of 0 stays 0. A
-    negative base has a value only at whole exponents, and no slope between: elsewhere the result is nan, and the
-    gradient of the exponent is nan everywhere. Given as a complex number, such as -2 + 0j, it has both.
+    power(base, exponent) = base^exponent. For an exponent of 0 the result is 1 and the gradient of the base is 0, also
+    at base 0. For a base of 0 and an exponent of at least 0, the gradient of the exponent is 0. For a negative real
+    base, the result is nan unless the exponent is an integer, and the gradient of the exponent is always nan. A complex
+    base, such as -2 + 0j, has both.
     Returns: a tensor of the dtype that base and exponent promote to.
     Raises: ValueError if the shapes do not broadcast, or integers meet a negative whole exponent; TypeError if an input
         is not numeric.
@@ -150,9 +151,9 @@ def power(xp, base, exponent):
 
 @elementwise(x=lambda x: 2 * x)
 def square(xp, x):
-    """Square: a number times itself.
+    """Square each entry.
 
-    square(x) = x · x; of a complex number not the square of its length.
+    square(x) = x · x. For complex numbers this is not the squared magnitude.
     Returns: a tensor of the dtype of x.
     >>> mg.square([-2.0, 3.0]).tolist()
     [4.0, 9.0]
@@ -162,9 +163,9 @@ def square(xp, x):
 
 @elementwise(x=lambda out: -out * out)
 def reciprocal(xp, x):
-    """Reciprocal: one over a number.
+    """Compute the reciprocal of each entry.
 
-    reciprocal(x) = 1 / x, also of whole numbers; inf at 0, with NumPy's warning.
+    reciprocal(x) = 1 / x, also for integers; inf at 0, with NumPy's warning.
     >>> mg.reciprocal([2, 4]).tolist()
     [0.5, 0.25]
     See: numpy.reciprocal (which cuts off the fraction of whole numbers); torch.reciprocal."""
@@ -173,9 +174,9 @@ def reciprocal(xp, x):
 
 @elementwise(x=lambda xp, x: xp.sign(x))
 def absolute(xp, x):
-    """Absolute value: the distance from 0.
+    """Compute the absolute value of each entry.
 
-    absolute(x) = |x|; of a complex number its length √(re² + im²). At 0 itself the slope is 0, as in PyTorch.
+    absolute(x) = |x|; for complex numbers √(re² + im²). At 0 the gradient is 0, as in PyTorch.
     Returns: a tensor of the dtype of x; real for complex numbers.
     >>> mg.abs([-2.0, 3.0]).tolist()
     [2.0, 3.0]
@@ -187,10 +188,10 @@ def absolute(xp, x):
 
 @elementwise(a=lambda xp, a, b: xp.sign(a) * xp.copysign(1.0, b))
 def copysign(xp, a, b):
-    """Copied sign: the size of `a` with the sign of `b`.
+    """Return the magnitude of `a` with the sign of `b`, elementwise.
 
-    copysign(a, b) = |a| with the sign of b, in which -0.0 is negative. Nothing small happens as b moves, so it receives
-    nothing; at a = 0 the slope is 0, as in PyTorch.
+    copysign(a, b) = |a| with the sign of b, where -0.0 counts as negative. The gradient of b is 0. At a = 0 the
+    gradient of a is 0, as in PyTorch.
     Args:
         a: real numbers, of which the size counts.
         b: real numbers, of which the sign counts.
@@ -202,10 +203,10 @@ def copysign(xp, a, b):
 
 @elementwise(a=lambda: 1, b=lambda xp, a, b: -xp.trunc(a / b))
 def fmod(xp, a, b):
-    """Remainder of a division, with the sign of the dividend `a`.
+    """Compute the remainder of a division, with the sign of the dividend `a`.
 
-    fmod(a, b) = a - b · trunc(a / b), as % in C. The slope by b is minus the whole number of times that b fits. Where b
-    is 0 it is nan, of whole numbers 0.
+    fmod(a, b) = a - b · trunc(a / b), as % in C. The derivative with respect to b is -trunc(a / b). For b = 0 the
+    result is nan, or 0 for integers.
     Args:
         a: dividend, real numbers.
         b: divisor, real numbers.
@@ -218,10 +219,10 @@ def fmod(xp, a, b):
 
 @elementwise(a=lambda: 1, b=lambda xp, a, b: -xp.floor(a / b))
 def remainder(xp, a, b):
-    """Modulo: the remainder of a division, with the sign of the divisor `b`.
+    """Compute the remainder of a division, with the sign of the divisor `b`.
 
-    remainder(a, b) = a - b · floor(a / b), as % in Python and of tensors. The slope by b is minus the whole number of
-    times that b fits. Where b is 0 it is nan, of whole numbers 0.
+    remainder(a, b) = a - b · floor(a / b), as % in Python. The derivative with respect to b is -floor(a / b). For b = 0
+    the result is nan, or 0 for integers.
     Args:
         a: dividend, real numbers.
         b: divisor, real numbers.
@@ -237,9 +238,9 @@ mod = remainder
 @composite
 @elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1)
 def affine(xp, x, scale, shift):
-    """Affine map: the straight line scale · x + shift.
+    """Compute scale · x + shift elementwise.
 
-    affine(x, scale, shift) = scale · x + shift, entry by entry, as one node of the graph.
+    affine(x, scale, shift) = scale · x + shift, as a single node in the graph.
     Args:
         scale: the slope of the line.
         shift: its height at x = 0.
@@ -253,9 +254,9 @@ def affine(xp, x, scale, shift):
 @composite
 @elementwise(start=lambda weight: 1 - weight, end=lambda weight: weight, weight=lambda start, end: end - start)
 def lerp(xp, start, end, weight):
-    """Linear interpolation: the point between `start` (weight 0) and `end` (weight 1).
+    """Interpolate linearly from `start` (weight 0) to `end` (weight 1).
 
-    lerp(start, end, weight) = start + weight · (end - start). A weight outside 0 to 1 goes on along the line.
+    lerp(start, end, weight) = start + weight · (end - start). A weight outside 0 to 1 extrapolates.
     Args:
         weight: the share of `end`, numbers.
     Returns: a tensor of the dtype that the three promote to.
@@ -270,9 +271,9 @@ def lerp(xp, start, end, weight):
 @composite
 @elementwise(x=lambda: 1, a=lambda b, value: value * b, b=lambda a, value: value * a)
 def addcmul(xp, x, a, b, *, value=1.0):
-    """Multiply and add: a product, times a fixed factor, added to x.
+    """Add the product of two inputs, times a constant, to x.
 
-    addcmul(x, a, b) = x + value · a · b, entry by entry, as one node of the graph.
+    addcmul(x, a, b) = x + value · a · b, as a single node in the graph.
     Args:
         value: the factor, a number that receives no gradient; default 1.0.
     Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or value is not a number.
@@ -285,10 +286,10 @@ def addcmul(xp, x, a, b, *, value=1.0):
 @elementwise(a=lambda a, b: (a > b) + 0.5 * (a == b), b=lambda a, b: (b > a) + 0.5 * (a == b))
 @real_only
 def maximum(xp, a, b):
-    """Maximum of two, entry by entry.
+    """Compute the larger of two entries, elementwise.
 
-    maximum(a, b) = a where a > b, else b; where either is nan, nan. At a tie both could move the result, and each
-    receives half, as in PyTorch and JAX.
+    maximum(a, b) = a if a > b, else b; nan if either is nan. At a tie each input receives half of the gradient, as in
+    PyTorch and JAX.
     Returns: a tensor of the dtype that a and b promote to.
     >>> mg.maximum([1.0, 5.0], [3.0, 2.0]).tolist()
     [3.0, 5.0]
@@ -301,10 +302,10 @@ def maximum(xp, a, b):
 @elementwise(a=lambda a, b: (a < b) + 0.5 * (a == b), b=lambda a, b: (b < a) + 0.5 * (a == b))
 @real_only
 def minimum(xp, a, b):
-    """Minimum of two, entry by entry.
+    """Compute the smaller of two entries, elementwise.
 
-    minimum(a, b) = a where a < b, else b; where either is nan, nan. At a tie both could move the result, and each
-    receives half, as in PyTorch and JAX.
+    minimum(a, b) = a if a < b, else b; nan if either is nan. At a tie each input receives half of the gradient, as in
+    PyTorch and JAX.
     Returns: a tensor of the dtype that a and b promote to.
     >>> mg.minimum([1.0, 5.0], [3.0, 2.0]).tolist()
     [1.0, 2.0]
@@ -319,10 +320,10 @@ def minimum(xp, a, b):
 )
 @real_only
 def clip(xp, x, min=None, max=None):
-    """Clipping: the nearest number between `min` and `max`.
+    """Limit each entry to the range from `min` to `max`.
 
-    clip(x) = min(max(x, lower), upper), so the result is `max` where the bounds are the wrong way round. At a bound
-    itself the gradient passes to x, as in PyTorch; beyond it, to the bound.
+    clip(x) = min(max(x, lower), upper), so the result is `max` if min > max. At a bound the gradient goes to x, as in
+    PyTorch; beyond it, to the bound.
     Args:
         min: lower bound, real numbers; None, the default, for none.
         max: upper bound, real numbers; None, the default, for none.
@@ -340,10 +341,10 @@ def clip(xp, x, min=None, max=None):
     b=lambda xp, upstream, condition: xp.where(condition, 0.0, upstream),
 )
 def where(xp, condition, a=None, b=None):
-    """Selection by a condition: `a` where it holds, else `b`.
+    """Choose entries from `a` where the condition is true, else from `b`.
 
-    What was not taken receives 0, whatever it holds; the condition receives nothing. That 0 times an infinite slope
-    further back is nan: mg.where(x > 0, mg.log(x), 0.0) has no gradient at 0. Make the argument safe first:
+    Entries that were not chosen receive a gradient of 0, and the condition receives none. Since 0 times an infinite
+    derivative is nan, mg.where(x > 0, mg.log(x), 0.0) has no gradient at 0. Make the argument safe first:
     mg.log(mg.where(x > 0, x, 1.0)).
     Shapes: condition, a, b of shapes that broadcast -> the broadcast shape.
     Args:

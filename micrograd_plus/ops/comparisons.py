@@ -5,9 +5,9 @@ from ..core.define import nondifferentiable, real_only
 
 @nondifferentiable
 def equal(xp, a, b):
-    """Equality: whether the two are equal, entry by entry.
+    """Return whether a == b, elementwise.
 
-    a == b; nan is equal to nothing, not even to itself.
+    nan is not equal to anything, not even to itself.
     >>> mg.equal([1.0, 2.0], [1.0, 3.0]).tolist()
     [True, False]
     See: numpy.equal; torch.eq; `isclose` for equality up to rounding."""
@@ -16,9 +16,9 @@ def equal(xp, a, b):
 
 @nondifferentiable
 def not_equal(xp, a, b):
-    """Inequality: whether the two differ, entry by entry.
+    """Return whether a != b, elementwise.
 
-    a != b; nan differs from everything, even from itself.
+    nan differs from everything, even from itself.
     >>> mg.not_equal([1.0, 2.0], [1.0, 3.0]).tolist()
     [False, True]
     See: numpy.not_equal; torch.ne."""
@@ -28,9 +28,9 @@ def not_equal(xp, a, b):
 @nondifferentiable
 @real_only
 def less(xp, a, b):
-    """Comparison a < b: whether the first is smaller.
+    """Return whether a < b, elementwise.
 
-    Entry by entry; False where either is nan.
+    False if either is nan.
     >>> mg.less([1.0, 2.0, 3.0], 2.0).tolist()
     [True, False, False]
     See: numpy.less; torch.lt."""
@@ -40,9 +40,9 @@ def less(xp, a, b):
 @nondifferentiable
 @real_only
 def less_equal(xp, a, b):
-    """Comparison a <= b: whether the first is smaller or equal.
+    """Return whether a <= b, elementwise.
 
-    Entry by entry; False where either is nan.
+    False if either is nan.
     >>> mg.less_equal([1.0, 2.0, 3.0], 2.0).tolist()
     [True, True, False]
     See: numpy.less_equal; torch.le."""
@@ -52,9 +52,9 @@ def less_equal(xp, a, b):
 @nondifferentiable
 @real_only
 def greater(xp, a, b):
-    """Comparison a > b: whether the first is larger.
+    """Return whether a > b, elementwise.
 
-    Entry by entry; False where either is nan.
+    False if either is nan.
     >>> mg.greater([1.0, 2.0, 3.0], 2.0).tolist()
     [False, False, True]
     See: numpy.greater; torch.gt."""
@@ -64,9 +64,9 @@ def greater(xp, a, b):
 @nondifferentiable
 @real_only
 def greater_equal(xp, a, b):
-    """Comparison a >= b: whether the first is larger or equal.
+    """Return whether a >= b, elementwise.
 
-    Entry by entry; False where either is nan.
+    False if either is nan.
     >>> mg.greater_equal([1.0, 2.0, 3.0], 2.0).tolist()
     [False, True, True]
     See: numpy.greater_equal; torch.ge."""
@@ -75,9 +75,9 @@ def greater_equal(xp, a, b):
 
 @nondifferentiable
 def logical_and(xp, a, b):
-    """Logical and: whether both hold.
+    """Return whether both entries are true, elementwise.
 
-    Entry by entry; of booleans the same as `a & b`.
+    For booleans this is `a & b`. Numbers are true if they are not 0.
     Args:
         a, b: booleans, or numbers of which all but 0 hold.
     >>> mg.logical_and([True, True, False], [True, False, False]).tolist()
@@ -88,9 +88,9 @@ def logical_and(xp, a, b):
 
 @nondifferentiable
 def logical_or(xp, a, b):
-    """Logical or: whether at least one holds.
+    """Return whether at least one of two entries is true, elementwise.
 
-    Entry by entry; of booleans the same as `a | b`.
+    For booleans this is `a | b`. Numbers are true if they are not 0.
     Args:
         a, b: booleans, or numbers of which all but 0 hold.
     >>> mg.logical_or([True, True, False], [True, False, False]).tolist()
@@ -101,9 +101,9 @@ def logical_or(xp, a, b):
 
 @nondifferentiable
 def logical_xor(xp, a, b):
-    """Logical exclusive or: whether exactly one holds.
+    """Return whether exactly one of two entries is true, elementwise.
 
-    Entry by entry; of booleans the same as `not_equal`.
+    For booleans this is `not_equal`. Numbers are true if they are not 0.
     Args:
         a, b: booleans, or numbers of which all but 0 hold.
     >>> mg.logical_xor([True, True, False], [True, False, False]).tolist()
@@ -114,9 +114,9 @@ def logical_xor(xp, a, b):
 
 @nondifferentiable
 def logical_not(xp, x):
-    """Logical not: whether it does not hold.
+    """Return whether each entry is false.
 
-    Entry by entry; of booleans the same as `~x`.
+    For booleans this is `~x`. Numbers are true if they are not 0.
     Args:
         x: booleans, or numbers of which all but 0 hold.
     >>> mg.logical_not([True, False]).tolist()
@@ -130,9 +130,9 @@ def logical_not(xp, x):
 
 @nondifferentiable
 def bitwise_and(xp, a, b):
-    """And of bits: those that are set in both; of booleans, whether both hold.
+    """Compute the bitwise AND; for booleans the logical AND.
 
-    Entry by entry; `a & b` of tensors.
+    `a & b` of tensors: the bits that are set in both.
     Args:
         a, b: integers, or booleans.
     Returns: a tensor of the dtype that a and b promote to, without a graph.
@@ -145,9 +145,9 @@ def bitwise_and(xp, a, b):
 
 @nondifferentiable
 def bitwise_or(xp, a, b):
-    """Or of bits: those that are set in at least one; of booleans, whether at least one holds.
+    """Compute the bitwise OR; for booleans the logical OR.
 
-    Entry by entry; `a | b` of tensors.
+    `a | b` of tensors: the bits that are set in at least one.
     Args:
         a, b: integers, or booleans.
     Returns: a tensor of the dtype that a and b promote to, without a graph.
@@ -160,9 +160,9 @@ def bitwise_or(xp, a, b):
 
 @nondifferentiable
 def bitwise_xor(xp, a, b):
-    """Exclusive or of bits: those that are set in one alone; of booleans, whether exactly one holds.
+    """Compute the bitwise exclusive OR; for booleans the logical one.
 
-    Entry by entry; `a ^ b` of tensors.
+    `a ^ b` of tensors: the bits that are set in exactly one.
     Args:
         a, b: integers, or booleans.
     Returns: a tensor of the dtype that a and b promote to, without a graph.
@@ -175,9 +175,9 @@ def bitwise_xor(xp, a, b):
 
 @nondifferentiable
 def invert(xp, x):
-    """Not of bits: those that are not set; of booleans, whether it does not hold.
+    """Compute the bitwise NOT; for booleans the logical NOT.
 
-    Entry by entry, ~x = -x - 1 of whole numbers; `~x` of a tensor.
+    `~x` of a tensor; for integers ~x = -x - 1.
     Args:
         x: integers, or booleans.
     Returns: a tensor of the dtype of x, without a graph.
@@ -195,9 +195,9 @@ bitwise_not = invert
 
 @nondifferentiable
 def left_shift(xp, a, b):
-    """Shift of bits to the left: times two, so often.
+    """Shift the bits of integers to the left.
 
-    left_shift(a, b) = a · 2ᵇ, entry by entry; `a << b` of tensors.
+    left_shift(a, b) = a · 2ᵇ; `a << b` of tensors.
     Args:
         a, b: integers.
     Returns: a tensor of the dtype that a and b promote to, without a graph.
@@ -210,9 +210,9 @@ def left_shift(xp, a, b):
 
 @nondifferentiable
 def right_shift(xp, a, b):
-    """Shift of bits to the right: halved so often, rounded down.
+    """Shift the bits of integers to the right.
 
-    right_shift(a, b) = ⌊a / 2ᵇ⌋, entry by entry; `a >> b` of tensors.
+    right_shift(a, b) = ⌊a / 2ᵇ⌋; `a >> b` of tensors.
     Args:
         a, b: integers.
     Returns: a tensor of the dtype that a and b promote to, without a graph.
@@ -228,7 +228,7 @@ def right_shift(xp, a, b):
 
 @nondifferentiable
 def isnan(xp, x):
-    """Test for nan: whether it is not a number.
+    """Return whether each entry is nan; for a complex number, whether either part is.
 
     Args:
         x: real or complex numbers; of the latter, either part counts.
@@ -240,7 +240,7 @@ def isnan(xp, x):
 
 @nondifferentiable
 def isinf(xp, x):
-    """Test for infinity, of either sign.
+    """Return whether each entry is infinite, with either sign; for a complex number, whether either part is.
 
     Args:
         x: real or complex numbers; of the latter, either part counts.
@@ -252,7 +252,7 @@ def isinf(xp, x):
 
 @nondifferentiable
 def isfinite(xp, x):
-    """Test for finite numbers: neither infinite nor nan.
+    """Return whether each entry is finite: neither infinite nor nan. For a complex number both parts must be.
 
     Args:
         x: real or complex numbers; of the latter, both parts count.
@@ -264,9 +264,9 @@ def isfinite(xp, x):
 
 @nondifferentiable
 def isclose(xp, a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False):
-    """Equality up to rounding, entry by entry.
+    """Return whether two inputs are equal up to rounding, elementwise.
 
-    |a - b| <= atol + rtol · |b|: b is the one that is measured by. Infinities are close to their like.
+    |a - b| <= atol + rtol · |b|, where the tolerance is relative to b. Infinities of the same sign are close.
     Args:
         rtol: relative tolerance, a number; default 1e-5.
         atol: absolute tolerance, a number; default 1e-8.

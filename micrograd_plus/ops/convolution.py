@@ -4,6 +4,13 @@ A pair such as `stride` is (along the height, along the width).
 """
 
 from ..core.define import linear, nondifferentiable, op, real_only
+from ..core.messages import explains
+
+IMAGES = (
+    "{error}; x must be (images, channels, height, width), and parameters for height and width must be a number or a "
+    "pair, such as stride=(2, 2)"
+)
+"""The message of operations on images."""
 
 
 @linear(
@@ -11,8 +18,9 @@ from ..core.define import linear, nondifferentiable, op, real_only
         upstream, xp.image_size(x_shape), kernel_size, stride, padding, dilation
     )
 )
+@explains(IMAGES)
 def unfold(xp, x, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)):
-    """Sliding windows of images as columns (im2col).
+    """Extract sliding windows of images as columns (im2col).
 
     Column l of image n holds the entries of window l: channel by channel, each row by row. Windows are counted row by
     row, and a border of padding counts as 0. Going back, an entry that several windows saw adds up what they send:
@@ -39,11 +47,12 @@ def unfold(xp, x, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)
         upstream, kernel_size, stride, padding, dilation
     )
 )
+@explains("{error}; x must be (images, channels * kernel, windows), with as many windows as output_size has room for")
 def fold(xp, x, *, output_size, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)):
-    """Columns of windows added up into images (col2im): the transpose of `unfold`.
+    """Add columns of windows up into images (col2im): the transpose of `unfold`.
 
-    Each column is put back where its window was; where windows overlap, entries add up. So fold(unfold(x)) is x times
-    how many windows saw each entry.
+    Each column is put back at the position of its window; overlapping entries add up. So fold(unfold(x)) is x times the
+    number of windows that contain each entry.
     Shapes: x (N, C * kH * kW, L) -> (N, C, H, W), with as many columns L as `unfold` makes of that image.
     Args:
         x: columns, as `unfold` makes them.
@@ -59,8 +68,9 @@ def fold(xp, x, *, output_size, kernel_size, stride=(1, 1), padding=(0, 0), dila
 
 
 @op
+@explains(f"{IMAGES}; weight must be (out, channels / groups, height, width), and bias (out,)")
 def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """2-D convolution (cross-correlation) of images with learned filters.
+    """Compute a 2-D convolution (cross-correlation) of images.
 
     A small image of weights is compared with every window of the padded image; with the stride s and the dilation d
 
@@ -105,7 +115,7 @@ def _(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
 
 @conv2d.rule("bias")
 def _(xp, upstream):
-    """A channel's bias is added at every place of every image."""
+    """A channel's bias is added at every position of every image."""
     return xp.sum(upstream, axis=(0, 2, 3))
 
 
@@ -115,7 +125,7 @@ def _(xp, upstream):
 
 @op(public=False)
 def correlate2d(xp, x, weight, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """The product of every filter with every window: `conv2d` without a bias.
+    """Multiply every filter with every window: `conv2d` without a bias.
 
     Shapes: x (N, C, H, W), weight (O, C / groups, kH, kW) -> (N, O, H', W').
     Args:
@@ -124,13 +134,10 @@ def correlate2d(xp, x, weight, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1)
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
     Returns: a tensor of the common dtype of x and weight.
-    Raises: ValueError where the shapes do not fit one another, or a window is larger than the padded image.
-    Example:
-        >>> mg.ops.correlate2d([[[[5.0, 5.0, 9.0, 9.0]]]], [[[[1.0, -1.0]]]]).tolist()
-        [[[[0.0, -4.0, 0.0]]]]
-
-    See: scipy.signal.correlate2d; `conv2d`.
-    """
+    Raises: ValueError if the shapes do not match, or a window is larger than the padded image.
+    >>> mg.ops.correlate2d([[[[5.0, 5.0, 9.0, 9.0]]]], [[[[1.0, -1.0]]]]).tolist()
+    [[[[0.0, -4.0, 0.0]]]]
+    See: scipy.signal.correlate2d; `conv2d`."""
     columns = xp.unfold(x, xp.image_size(xp.shape(weight)), stride, padding, dilation)
     product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.group_columns(columns, groups=groups))
     size = xp.windows_along(xp.shape(x), xp.shape(weight), stride, padding, dilation)
@@ -151,7 +158,7 @@ def _(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
 
 @op(public=False)
 def conv2d_input(xp, weight, sent, *, size, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """The gradient of a convolution with respect to its images.
+    """Compute the gradient of a convolution with respect to its images.
 
     Shapes: weight (O, C / groups, kH, kW), sent (N, O, H', W') -> (N, C, *size).
     Args:
@@ -161,13 +168,10 @@ def conv2d_input(xp, weight, sent, *, size, stride=(1, 1), padding=(0, 0), dilat
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
     Returns: a tensor of the common dtype of weight and sent.
-    Raises: ValueError where `sent` is not the output's shape of such a convolution.
-    Example:
-        >>> mg.ops.conv2d_input([[[[1.0, -1.0]]]], [[[[1.0, 10.0]]]], size=(1, 3)).tolist()
-        [[[[1.0, 9.0, -10.0]]]]
-
-    See: torch.nn.grad.conv2d_input; `conv2d`.
-    """
+    Raises: ValueError if `sent` does not have the shape of the convolution's output.
+    >>> mg.ops.conv2d_input([[[[1.0, -1.0]]]], [[[[1.0, 10.0]]]], size=(1, 3)).tolist()
+    [[[[1.0, 9.0, -10.0]]]]
+    See: torch.nn.grad.conv2d_input; `conv2d`."""
     columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.group_images(sent, groups=groups))
     columns = xp.ungroup_columns(columns, images=xp.shape(sent)[0])
     return xp.fold(columns, size, xp.image_size(xp.shape(weight)), stride, padding, dilation)
@@ -186,7 +190,7 @@ def _(xp, upstream, weight, stride, padding, dilation, groups):
 
 @op(public=False)
 def conv2d_weight(xp, x, sent, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """The gradient of a convolution with respect to its weight.
+    """Compute the gradient of a convolution with respect to its weight.
 
     Shapes: x (N, C, H, W), sent (N, O, H', W') -> (O, C / groups, *kernel_size).
     Args:
@@ -196,13 +200,10 @@ def conv2d_weight(xp, x, sent, *, kernel_size, stride=(1, 1), padding=(0, 0), di
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
     Returns: a tensor of the common dtype of x and sent.
-    Raises: ValueError where `sent` is not the output's shape of such a convolution.
-    Example:
-        >>> mg.ops.conv2d_weight([[[[1.0, 2.0, 3.0]]]], [[[[1.0, 10.0]]]], kernel_size=(1, 2)).tolist()
-        [[[[21.0, 32.0]]]]
-
-    See: torch.nn.grad.conv2d_weight; `conv2d`.
-    """
+    Raises: ValueError if `sent` does not have the shape of the convolution's output.
+    >>> mg.ops.conv2d_weight([[[[1.0, 2.0, 3.0]]]], [[[[1.0, 10.0]]]], kernel_size=(1, 2)).tolist()
+    [[[[21.0, 32.0]]]]
+    See: torch.nn.grad.conv2d_weight; `conv2d`."""
     columns = xp.group_columns(xp.unfold(x, kernel_size, stride, padding, dilation), groups=groups)
     return xp.reshape(
         xp.matmul(xp.group_images(sent, groups=groups), xp.mT(columns)),
@@ -223,7 +224,7 @@ def _(xp, upstream, x, stride, padding, dilation, groups):
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def kernel_rows(xp, x, *, groups=1):
-    """The weights of a convolution as matrices, one row for each output channel.
+    """Reshape the weights of a convolution to matrices, with one row for each output channel.
 
     Shapes: x (O, C / groups, kH, kW) -> (groups, O / groups, C / groups * kH * kW).
     Args:
@@ -241,7 +242,7 @@ def kernel_rows(xp, x, *, groups=1):
     public=False,
 )
 def group_columns(xp, x, *, groups=1):
-    """The columns of all images side by side, apart for each group of channels.
+    """Arrange the columns of all images side by side, separately for each group of channels.
 
     Shapes: x (N, entries, windows) -> (groups, entries / groups, windows * N); the images alternate fastest.
     Args:
@@ -256,7 +257,7 @@ def group_columns(xp, x, *, groups=1):
 
 @linear(x=lambda xp, upstream, x_shape: xp.group_columns(upstream, groups=x_shape[0]), public=False)
 def ungroup_columns(xp, x, *, images):
-    """The columns of each image again, all groups together: the reverse of `group_columns`.
+    """Separate the columns of the images again, with all groups together: the inverse of `group_columns`.
 
     Shapes: x (groups, entries / groups, windows * N) -> (N, entries, windows).
     Args:
@@ -274,7 +275,7 @@ def ungroup_columns(xp, x, *, images):
     public=False,
 )
 def group_images(xp, x, *, groups=1):
-    """The places of all images in a row, apart for each group of channels.
+    """Arrange the pixels of all images in rows, separately for each group of channels.
 
     Shapes: x (N, C, H, W) -> (groups, C / groups, H * W * N); the images alternate fastest.
     Args:
@@ -289,7 +290,7 @@ def group_images(xp, x, *, groups=1):
 
 @linear(x=lambda xp, upstream, x_shape: xp.group_images(upstream, groups=x_shape[0]), public=False)
 def ungroup_images(xp, x, *, size, images):
-    """Images again from their places in a row: the reverse of `group_images`.
+    """Rebuild images from their rows of pixels: the inverse of `group_images`.
 
     Shapes: x (groups, C / groups, H * W * N) -> (N, C, H, W).
     Args:
@@ -305,7 +306,7 @@ def ungroup_images(xp, x, *, size, images):
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def as_channels(xp, x):
-    """One number for each channel, shaped to be added to images.
+    """Reshape one number per channel so that it broadcasts with images.
 
     Shapes: x (C,) -> (C, 1, 1).
     Args:
@@ -318,8 +319,9 @@ def as_channels(xp, x):
 
 @op(residuals=("chosen",), constants=("chosen",))
 @real_only
+@explains(IMAGES)
 def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
-    """2-D max pooling: the largest entry of each window.
+    """Compute 2-D max pooling: the largest entry of each window.
 
     A border of padding never wins. Among several largest entries of a window the first (row by row) is the one chosen,
     and receives its whole gradient, as in PyTorch; an entry that several windows chose receives from each.
@@ -347,7 +349,7 @@ def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
 
 @max_pool2d.rule("x")
 def _(xp, upstream, chosen, x_shape, kernel_size, stride, padding, dilation):
-    """The gradient goes to the entry that was chosen; one that several windows chose receives from each."""
+    """The gradient goes to the entry that was chosen. An entry chosen by several windows receives from each."""
     columns = xp.group_images(upstream, groups=x_shape[1]) * chosen
     columns = xp.ungroup_columns(columns, images=x_shape[0])
     return xp.fold(columns, xp.image_size(x_shape), kernel_size, stride, padding, dilation)
@@ -364,8 +366,9 @@ def _(xp, upstream, chosen, x_shape, kernel_size, stride, padding, dilation):
         padding,
     )
 )
+@explains(IMAGES)
 def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=True):
-    """2-D average pooling: the mean of each window.
+    """Compute 2-D average pooling: the mean of each window.
 
     Each mean is the sum of a window over kH * kW, or, without `count_include_pad`, over as many of its entries as lie
     in the image. The gradient of a mean is shared out equally among those entries.
@@ -391,7 +394,7 @@ def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=
 
 @linear(x=lambda xp, upstream, kernel_size: xp.window_columns(upstream, kernel_size), public=False)
 def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
-    """The sum of each window, as images: columns of `unfold` added up.
+    """Sum each window: add up the columns of `unfold`, as images.
 
     Shapes: x (N, C * kH * kW, H' * W') -> (N, C, H', W').
     Args:
@@ -414,7 +417,7 @@ def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
     public=False,
 )
 def window_columns(xp, x, *, kernel_size):
-    """Each entry repeated as a column for its whole window: the transpose of `window_sums`.
+    """Repeat each entry as a column for its whole window: the transpose of `window_sums`.
 
     Shapes: x (N, C, H', W') -> (N, C * kH * kW, H' * W').
     Args:
@@ -429,7 +432,7 @@ def window_columns(xp, x, *, kernel_size):
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def split_columns(xp, x, *, kernel_size):
-    """Columns of windows, the entries of each channel on an axis of their own.
+    """Give the entries of each channel a separate axis in columns of windows.
 
     Shapes: x (N, C * kH * kW, windows) -> (N, C, kH * kW, windows).
     Args:
@@ -444,8 +447,9 @@ def split_columns(xp, x, *, kernel_size):
 
 @nondifferentiable(public=False)
 def window_counts(xp, x, *, shape, kernel_size, stride, padding, count_include_pad):
-    """How many entries each window of an image takes together; without a gradient.
+    """Count the entries that each window of an image averages.
 
+    There is no gradient.
     Shapes: x any -> (H', W'), or () where all windows count the same.
     Args:
         x: any tensor; the result lives where it is.

@@ -20,7 +20,7 @@ from .shape import concatenate, getitem, mH, tril, triu
 
 @linear(x=lambda xp, upstream: xp.hermitian_part(upstream), public=False)
 def hermitian_part(xp, x):
-    """Hermitian part of a matrix: of a real one, its symmetric part.
+    """Compute the Hermitian part of a matrix; for a real one the symmetric part.
 
     (x + xᴴ) / 2.
     Shapes: (..., n, n) -> the same.
@@ -36,10 +36,10 @@ def hermitian_part(xp, x):
 
 @op(public=False)
 def pivots(xp, x):
-    """One over the pivot of each column, where that stands, and 0 elsewhere.
+    """Return the reciprocal of each column's pivot at the pivot's position, and 0 elsewhere.
 
-    A column's pivot is its first entry that is at least half as large as the largest: a choice that rounding does not
-    change. By it `eigh` and `svd` fix the angle of complex vectors.
+    The pivot of a column is its first entry that is at least half as large as the largest, a choice that rounding does
+    not change. `eigh` and `svd` use it to fix the phase of complex vectors.
     Shapes: (..., m, n) -> the same.
     Args:
         x: matrices, real or complex. A column of zeros has infinity in its first place.
@@ -66,10 +66,9 @@ def _with_pivots_held(xp, received, vectors, beside=0.0):
 
 @nondifferentiable(public=False)
 def resolution(xp, x, *, shape=None, rtol=None):
-    """The size below which an entry counts as 0 beside the largest along the last axis.
+    """Return the magnitude below which an entry counts as 0 compared to the largest along the last axis.
 
-    It is rtol * max |x|, where rtol, if not given, is what floating point numbers can tell apart in a matrix: its
-    longer side times the machine epsilon.
+    It is rtol * max |x|. The default rtol is the longer side of the matrix times the machine epsilon.
     Shapes: (..., n) -> (..., 1).
     Args:
         x: numbers, such as singular values.
@@ -85,9 +84,9 @@ def resolution(xp, x, *, shape=None, rtol=None):
 
 @elementwise(x=lambda out: -out * out, public=False)
 def reciprocal_beyond(xp, x, floor):
-    """One over a number whose size is larger than a floor; 0 for the smaller ones.
+    """Compute the reciprocal of entries larger than a floor, and 0 for smaller ones.
 
-    1 / x if |x| > floor, else 0. The pseudoinverse inverts singular values so.
+    1 / x if |x| > floor, else 0. The pseudoinverse inverts singular values this way.
     Shapes: x and floor broadcast.
     Args:
         floor: the size that is not enough; it receives no gradient.
@@ -105,10 +104,10 @@ def reciprocal_beyond(xp, x, floor):
     public=False,
 )
 def known_ratio(xp, x, y, floor):
-    """The ratio x / y: 0 where x is 0, and nan where rounding hides y.
+    """Compute x / y, with 0 if x is 0 and nan if y is lost in rounding.
 
-    x / y if |y| > floor; else nan, but 0 where x = 0. So what does not use the eigenvectors of equal values has its
-    gradient, and what does receives nan.
+    x / y if |y| > floor; else nan, but 0 if x = 0. So a function that does not use the eigenvectors of equal values has
+    its gradient, and one that does receives nan.
     Shapes: x, y and floor broadcast.
     Args:
         floor: up to this size, y is taken to be unknown; it receives no gradient.
@@ -134,7 +133,7 @@ def _from_triangle(a, lower):
 
 @op
 def _cholesky(xp, a):
-    """Cholesky factorisation: the lower triangle L with L @ Lᵀ = a."""
+    """Compute the Cholesky factorisation: the lower triangle L with L @ Lᵀ = a."""
     return xp.cholesky(a)
 
 
@@ -154,9 +153,9 @@ def _(xp, upstream, out):
 @wraps_op(_cholesky)
 @prefixes_errors
 def cholesky(a, *, upper=False):
-    """Cholesky factorisation: the lower triangle L with L @ Lᵀ = a.
+    """Compute the Cholesky factorisation: the lower triangle L with L @ Lᵀ = a.
 
-    What counts of a is its symmetric part (a + aᵀ) / 2, so that its gradient is symmetric.
+    Only the symmetric part (a + aᵀ) / 2 of a is used, so its gradient is symmetric.
     Shapes: (..., n, n) -> the same.
     Args:
         a: positive definite matrices: symmetric (complex: Hermitian), with all eigenvalues above 0.
@@ -171,7 +170,7 @@ def cholesky(a, *, upper=False):
 
 @op(outputs=("values", "vectors"))
 def _eigh(xp, a):
-    """Eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns."""
+    """Compute the eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns."""
     return xp.eigh(a)
 
 
@@ -190,12 +189,12 @@ def _(xp, upstream, values, vectors, a_shape):
 @wraps_op(_eigh)
 @prefixes_errors
 def eigh(a, UPLO=None):
-    """Eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns.
+    """Compute the eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns.
 
-    a @ vectors = vectors * values. What counts of a is its symmetric part (a + aᵀ) / 2, so that its gradient is
-    symmetric. Vectors of equal values may be any that span the same space, and have no gradient: what uses them
-    receives nan. What uses the values alone has its gradient there too. Vectors of a complex matrix may be turned by
-    any angle: here the pivot of each is real and positive.
+    a @ vectors = vectors * values. Only the symmetric part (a + aᵀ) / 2 of a is used, so its gradient is symmetric. The
+    eigenvectors of equal values are not unique and have no gradient: a function that uses them receives nan, but one
+    that uses only the values has its gradient. For complex matrices the phase of each vector is chosen so that its
+    pivot is real and positive.
     Shapes: a (..., n, n) -> values (..., n), vectors (..., n, n).
     Args:
         a: symmetric matrices (complex: Hermitian).
@@ -216,9 +215,9 @@ def eigh(a, UPLO=None):
 
 @prefixes_errors
 def eigvalsh(a, UPLO=None):
-    """Eigenvalues of a symmetric matrix in ascending order.
+    """Compute the eigenvalues of a symmetric matrix in ascending order.
 
-    What counts of a is its symmetric part (a + aᵀ) / 2. Equal values have their gradient too.
+    Only the symmetric part (a + aᵀ) / 2 of a is used. Equal values have a gradient, too.
     Shapes: (..., n, n) -> (..., n).
     Args:
         a: symmetric matrices (complex: Hermitian).
@@ -236,7 +235,7 @@ def eigvalsh(a, UPLO=None):
 
 @linear(x=lambda upstream: upstream, public=False)
 def check_independent(xp, x, *, what="the columns depend on each other"):
-    """A square matrix as it is, where its columns do not depend on each other.
+    """Return a square matrix unchanged, if its columns are linearly independent.
 
     Where they do, a singular value is 0 but for rounding, and a division by the matrix is without meaning.
     Shapes: (..., n, n) -> the same.
@@ -254,7 +253,7 @@ def check_independent(xp, x, *, what="the columns depend on each other"):
 
 @op(outputs=("values", "vectors"))
 def _eig(xp, a):
-    """Eigenvalues of a square matrix, and eigenvectors as columns."""
+    """Compute the eigenvalues of a square matrix, and eigenvectors as columns."""
     return xp.eig(a)
 
 
@@ -279,11 +278,12 @@ def _(xp, upstream, values, vectors, a_shape):
 @wraps_op(_eig)
 @prefixes_errors
 def eig(a):
-    """Eigenvalues of a square matrix, and eigenvectors as columns.
+    """Compute the eigenvalues of a square matrix, and eigenvectors as columns.
 
-    a @ vectors = vectors * values. They are complex, also where all of them are real, so that the dtype does not depend
-    on the numbers. Each vector has length 1, and is turned until its pivot is real and positive: its first entry that
-    is at least half as large as the largest. Vectors of equal values have no gradient: what uses them receives nan.
+    a @ vectors = vectors * values. The results are complex even if all eigenvalues are real, so that the dtype does not
+    depend on the values. Each vector has length 1 and a phase such that its pivot is real and positive: the first entry
+    that is at least half as large as the largest. The eigenvectors of equal values have no gradient: a function that
+    uses them receives nan.
     Shapes: a (..., n, n) -> values (..., n), vectors (..., n, n).
     Args:
         a: square matrices.
@@ -299,7 +299,7 @@ def eig(a):
 
 @prefixes_errors
 def eigvals(a):
-    """Eigenvalues of a square matrix.
+    """Compute the eigenvalues of a square matrix.
 
     Shapes: (..., n, n) -> (..., n).
     Args:
@@ -317,10 +317,9 @@ def eigvals(a):
 
 @op(outputs=("q", "r"))
 def _qr(xp, a):
-    """QR factorisation: orthonormal columns q and an upper triangle r with q @ r = a.
+    """Compute the QR factorisation: orthonormal columns q and an upper triangle r with q @ r = a.
 
-    a has no more columns than rows.
-    """
+    a must not have more columns than rows."""
     return xp.qr(a)
 
 
@@ -340,11 +339,11 @@ def _(xp, upstream, q, r):
 @wraps_op(_qr)
 @prefixes_errors
 def qr(a, mode="reduced"):
-    """QR factorisation: orthonormal columns q and an upper triangle r with q @ r = a.
+    """Compute the QR factorisation: orthonormal columns q and an upper triangle r with q @ r = a.
 
-    r has real numbers on its diagonal, of either sign (as in LAPACK). The columns of a (of a wide one, the first that
-    make a square) must be independent for a gradient to exist. The further columns of NumPy's "complete" are any basis
-    of what is left, and have none.
+    The diagonal of r is real, of either sign (as in LAPACK). The gradient exists only if the columns of a are linearly
+    independent; for a wide matrix, those of its first square block. NumPy's mode "complete" is missing: its additional
+    columns are not unique, so they have no gradient.
     Shapes: a (..., m, n) -> q (..., m, k), r (..., k, n), with k = min(m, n).
     Args:
         a: matrices.
@@ -371,7 +370,7 @@ def qr(a, mode="reduced"):
 
 @op(outputs=("u", "s", "vh"))
 def _svd(xp, a):
-    """Singular value decomposition: u, s, vh with u * s @ vh = a."""
+    """Compute the singular value decomposition: u, s, vh with u * s @ vh = a."""
     return xp.svd(a)
 
 
@@ -404,12 +403,12 @@ def _turned_together(xp, turn_u, turn_v, s, n):
 @wraps_op(_svd)
 @prefixes_errors
 def svd(a, full_matrices=False, compute_uv=True):
-    """Singular value decomposition: u, s, vh with u * s @ vh = a.
+    """Compute the singular value decomposition: u, s, vh with u * s @ vh = a.
 
-    The columns of u and the rows of vh are orthonormal, and the singular values s ≥ 0 in descending order. Vectors of
-    equal values may be any that span the same space, and have no gradient: what uses them receives nan. What uses the
-    values alone has its gradient there too. Both vectors of a value of a complex matrix may be turned by the same
-    angle: here the pivot of the left one is real and positive.
+    The columns of u and the rows of vh are orthonormal, and the singular values s ≥ 0 are in descending order. The
+    vectors of equal values are not unique and have no gradient: a function that uses them receives nan, but one that
+    uses only the values has its gradient. For complex matrices the phase of each pair of vectors is chosen so that the
+    pivot of the left one is real and positive.
     Shapes: a (..., m, n) -> u (..., m, k), s (..., k), vh (..., k, n), with k = min(m, n).
     Args:
         a: matrices.
@@ -431,9 +430,9 @@ def svd(a, full_matrices=False, compute_uv=True):
 
 @prefixes_errors
 def svdvals(a):
-    """Singular values of a matrix, in descending order.
+    """Compute the singular values of a matrix, in descending order.
 
-    The roots of the eigenvalues of aᴴ @ a. Equal values have their gradient too.
+    They are the square roots of the eigenvalues of aᴴ @ a. Equal values have a gradient, too.
     Shapes: (..., m, n) -> (..., min(m, n)).
     Args:
         a: matrices.
@@ -447,11 +446,11 @@ def svdvals(a):
 
 @op
 def pinv(xp, a, *, rtol=None):
-    """Pseudoinverse of a matrix (Moore-Penrose): least squares solutions.
+    """Compute the pseudoinverse of a matrix (Moore-Penrose), for least squares problems.
 
-    Of all x for which a @ x is nearest to b, pinv(a) @ b is the shortest. With the singular value decomposition of a it
-    is v diag(1 / s) uᴴ, where singular values up to `rtol` times the largest count as 0; how many do is taken not to
-    change.
+    Of all x that minimise ‖a @ x - b‖, pinv(a) @ b is the shortest. With the singular value decomposition of a it is v
+    diag(1 / s) uᴴ, where singular values up to `rtol` times the largest count as 0. The gradient assumes that their
+    number does not change.
     Shapes: (..., m, n) -> (..., n, m).
     Args:
         a: matrices, of any rank.

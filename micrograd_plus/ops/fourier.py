@@ -18,7 +18,7 @@ from .shape import roll
 
 @linear(x=lambda xp, upstream, x_shape, axis: xp.cut_or_pad(upstream, length=x_shape[axis], axis=axis), public=False)
 def cut_or_pad(xp, x, *, length, axis=-1):
-    """Cut or padded to a length: the first entries along an axis, zeros where there are no more.
+    """Truncate an axis to a length, or pad it with zeros.
 
     Shapes: x (..., n), length=m -> (..., m).
     Args:
@@ -34,9 +34,9 @@ def cut_or_pad(xp, x, *, length, axis=-1):
 
 @linear(x=lambda xp, upstream, n, axis: xp.count_mirrored(upstream, n=n, axis=axis), public=False)
 def count_mirrored(xp, x, *, n, axis=-1):
-    """Each frequency counted as often as the spectrum of n real numbers has it.
+    """Multiply each frequency by the number of times it occurs in the spectrum of n real numbers.
 
-    Frequencies 0 and, for even n, n / 2 are their own mirror images and count once; all others count twice.
+    Frequencies 0 and, for even n, n / 2 are their own mirror images and occur once; all others occur twice.
     Shapes: (..., n // 2 + 1) -> the same.
     Args:
         x: half a spectrum, as of `rfft`.
@@ -50,7 +50,7 @@ def count_mirrored(xp, x, *, n, axis=-1):
 
 
 def _of_length(x, n, axis):
-    """The signal cut or padded to `n` entries, where a length is asked for."""
+    """Return the signal truncated or padded to `n` entries, if n is given."""
     return x if n is None or n == shape(x)[axis] else cut_or_pad(x, length=n, axis=axis)
 
 
@@ -59,14 +59,14 @@ def _of_length(x, n, axis):
 
 @linear(x=lambda xp, upstream, axis, norm: xp.fft(upstream, axis=axis, norm=norm))
 def _fft(xp, x, *, axis=-1, norm="backward"):
-    """Discrete Fourier transform: how much of each wave there is along an axis."""
+    """Compute the discrete Fourier transform along an axis."""
     return xp.fft(x, axis=axis, norm=norm)
 
 
 @wraps_op(_fft)
 @prefixes_errors
 def fft(x, n=None, axis=-1, norm=None):
-    """Discrete Fourier transform: how much of each wave there is along an axis.
+    """Compute the discrete Fourier transform along an axis.
 
     X[k] = Σ_t x[t] exp(-2πi k t / n), for the frequencies k = 0, 1, …, n - 1.
     Shapes: x (..., n) -> the same.
@@ -84,16 +84,16 @@ def fft(x, n=None, axis=-1, norm=None):
 
 @linear(x=lambda xp, upstream, axis, norm: xp.ifft(upstream, axis=axis, norm=norm))
 def _ifft(xp, x, *, axis=-1, norm="backward"):
-    """Inverse discrete Fourier transform: the signal of which `fft` makes x."""
+    """Compute the inverse discrete Fourier transform along an axis."""
     return xp.ifft(x, axis=axis, norm=norm)
 
 
 @wraps_op(_ifft)
 @prefixes_errors
 def ifft(x, n=None, axis=-1, norm=None):
-    """Inverse discrete Fourier transform: the signal of which `fft` makes x.
+    """Compute the inverse discrete Fourier transform along an axis.
 
-    x[t] = 1/n Σ_k X[k] exp(2πi k t / n): every wave as strong as X says, added up.
+    x[t] = 1/n Σ_k X[k] exp(2πi k t / n).
     Shapes: x (..., n) -> the same.
     Args:
         x: the spectrum X, real or complex numbers.
@@ -110,14 +110,14 @@ def ifft(x, n=None, axis=-1, norm=None):
 
 @linear(x=lambda xp, upstream, axes, norm: xp.fft2(upstream, axes=axes, norm=norm))
 def _fft2(xp, x, *, axes=(-2, -1), norm="backward"):
-    """2-D discrete Fourier transform: how much of each plane wave there is in an image."""
+    """Compute the 2-D discrete Fourier transform."""
     return xp.fft2(x, axes=axes, norm=norm)
 
 
 @wraps_op(_fft2)
 @prefixes_errors
 def fft2(x, s=None, axes=(-2, -1), norm=None):
-    """2-D discrete Fourier transform: how much of each plane wave there is in an image.
+    """Compute the 2-D discrete Fourier transform.
 
     X[k, l] = Σ_{s,t} x[s, t] exp(-2πi (k s / h + l t / w)).
     Shapes: x (..., h, w) -> the same.
@@ -136,14 +136,14 @@ def fft2(x, s=None, axes=(-2, -1), norm=None):
 
 @linear(x=lambda xp, upstream, axes, norm: xp.ifft2(upstream, axes=axes, norm=norm))
 def _ifft2(xp, x, *, axes=(-2, -1), norm="backward"):
-    """Inverse 2-D discrete Fourier transform: the image of which `fft2` makes x."""
+    """Compute the inverse 2-D discrete Fourier transform."""
     return xp.ifft2(x, axes=axes, norm=norm)
 
 
 @wraps_op(_ifft2)
 @prefixes_errors
 def ifft2(x, s=None, axes=(-2, -1), norm=None):
-    """Inverse 2-D discrete Fourier transform: the image of which `fft2` makes x.
+    """Compute the inverse 2-D discrete Fourier transform.
 
     x[s, t] = 1/(h w) Σ_{k,l} X[k, l] exp(2πi (k s / h + l t / w)).
     Shapes: x (..., h, w) -> the same.
@@ -163,7 +163,7 @@ def ifft2(x, s=None, axes=(-2, -1), norm=None):
 
 
 def _of_lengths(x, s, axes):
-    """The image cut or padded along both axes, where lengths are asked for."""
+    """Return the image truncated or padded along both axes, if lengths are given."""
     for n, axis in zip(s or (None, None), axes, strict=True):
         x = _of_length(x, n, axis)
     return x
@@ -178,14 +178,14 @@ def _of_lengths(x, s, axes):
     )
 )
 def _rfft(xp, x, *, axis=-1, norm="backward"):
-    """Discrete Fourier transform of real numbers: the first half of the spectrum."""
+    """Compute the first half of the discrete Fourier transform of real numbers."""
     return xp.rfft(x, axis=axis, norm=norm)
 
 
 @wraps_op(_rfft)
 @prefixes_errors
 def rfft(x, n=None, axis=-1, norm=None):
-    """Discrete Fourier transform of real numbers: the first half of the spectrum.
+    """Compute the first half of the discrete Fourier transform of real numbers.
 
     X[k] = Σ_t x[t] exp(-2πi k t / n), for k = 0, …, n // 2. The second half is its mirror image: X[n - k] = conj(X[k]).
     Shapes: x (..., n) -> (..., n // 2 + 1).
@@ -208,17 +208,17 @@ def rfft(x, n=None, axis=-1, norm=None):
     )
 )
 def _irfft(xp, x, *, n, axis=-1, norm="backward"):
-    """Inverse of `rfft`: the n real numbers that have this half spectrum."""
+    """Compute the inverse of `rfft`: n real numbers from half a spectrum."""
     return xp.irfft(x, n, axis=axis, norm=norm)
 
 
 @wraps_op(_irfft)
 @prefixes_errors
 def irfft(x, n=None, axis=-1, norm=None):
-    """Inverse of `rfft`: the n real numbers that have this half spectrum.
+    """Compute the inverse of `rfft`: n real numbers from half a spectrum.
 
-    A frequency that has a mirror image counts twice. The imaginary part of frequency 0, and for even n of the last, can
-    be nothing but 0: it is not read.
+    A frequency that has a mirror image counts twice. The imaginary part of frequency 0, and for even n of the last one,
+    must be 0 and is not read.
     Shapes: x (..., n // 2 + 1) -> (..., n).
     Args:
         x: half a spectrum, real or complex numbers.
@@ -240,14 +240,14 @@ def irfft(x, n=None, axis=-1, norm=None):
 
 @linear(x=lambda xp, upstream, axes, norm: xp.fftn(upstream, axes=axes, norm=norm))
 def _fftn(xp, x, *, axes, norm="backward"):
-    """Discrete Fourier transform along several axes."""
+    """Compute the discrete Fourier transform along several axes."""
     return xp.fftn(x, axes=axes, norm=norm)
 
 
 @wraps_op(_fftn, namespace=True)
 @prefixes_errors
 def fftn(x, s=None, axes=None, norm=None):
-    """Discrete Fourier transform along several axes, one after the other.
+    """Compute the discrete Fourier transform along several axes.
 
     Shapes: x any -> the same.
     Args:
@@ -267,14 +267,14 @@ def fftn(x, s=None, axes=None, norm=None):
 
 @linear(x=lambda xp, upstream, axes, norm: xp.ifftn(upstream, axes=axes, norm=norm))
 def _ifftn(xp, x, *, axes, norm="backward"):
-    """Inverse discrete Fourier transform along several axes."""
+    """Compute the inverse discrete Fourier transform along several axes."""
     return xp.ifftn(x, axes=axes, norm=norm)
 
 
 @wraps_op(_ifftn, namespace=True)
 @prefixes_errors
 def ifftn(x, s=None, axes=None, norm=None):
-    """Inverse discrete Fourier transform along several axes: the array of which `fftn` makes x.
+    """Compute the inverse discrete Fourier transform along several axes.
 
     Shapes: x any -> the same.
     Args:
@@ -295,8 +295,9 @@ def ifftn(x, s=None, axes=None, norm=None):
 
 @prefixes_errors
 def rfftn(x, s=None, axes=None, norm=None):
-    """Discrete Fourier transform of real numbers along several axes: half of the spectrum along the last of them.
+    """Compute the discrete Fourier transform of real numbers along several axes.
 
+    Along the last of these axes only the first half of the spectrum is computed.
     Shapes: x (..., m, n), axes=(-2, -1) -> (..., m, n // 2 + 1).
     Args:
         x: real numbers.
@@ -318,7 +319,7 @@ def rfftn(x, s=None, axes=None, norm=None):
 
 @prefixes_errors
 def irfftn(x, s=None, axes=None, norm=None):
-    """Inverse of `rfftn`: the real numbers that have this half of a spectrum.
+    """Compute the inverse of `rfftn`: real numbers from half a spectrum.
 
     Shapes: x (..., m, n // 2 + 1), axes=(-2, -1) -> (..., m, n).
     Args:
@@ -341,8 +342,9 @@ def irfftn(x, s=None, axes=None, norm=None):
 
 @prefixes_errors
 def rfft2(x, s=None, axes=(-2, -1), norm=None):
-    """2-D discrete Fourier transform of real numbers: half of the spectrum along the last axis.
+    """Compute the 2-D discrete Fourier transform of real numbers.
 
+    Along the last axis only the first half of the spectrum is computed.
     Shapes: x (..., h, w) -> (..., h, w // 2 + 1).
     Args:
         x: real numbers.
@@ -361,7 +363,7 @@ def rfft2(x, s=None, axes=(-2, -1), norm=None):
 
 @prefixes_errors
 def irfft2(x, s=None, axes=(-2, -1), norm=None):
-    """Inverse of `rfft2`: the real image that has this half of a spectrum.
+    """Compute the inverse of `rfft2`: a real image from half a spectrum.
 
     Shapes: x (..., h, w // 2 + 1) -> (..., h, w).
     Args:
@@ -380,7 +382,7 @@ def irfft2(x, s=None, axes=(-2, -1), norm=None):
 
 
 def _axes(x, s, axes):
-    """The axes of a transform, each once, counted from the front."""
+    """Return the axes of a transform without repetition, counted from the front."""
     count = ndim(x)
     if axes is None:
         axes = range(count) if s is None else range(count - len(s), count)
@@ -399,7 +401,7 @@ def _axes(x, s, axes):
 
 @prefixes_errors
 def fftshift(x, axes=None):
-    """Frequency 0 moved to the middle: a spectrum in order from the lowest to the highest.
+    """Shift frequency 0 to the middle, so that frequencies are in ascending order.
 
     Shapes: any -> the same.
     Args:
@@ -416,7 +418,7 @@ def fftshift(x, axes=None):
 
 @prefixes_errors
 def ifftshift(x, axes=None):
-    """Frequency 0 moved back to the front: the inverse of `fftshift`.
+    """Shift frequency 0 back to the front: the inverse of `fftshift`.
 
     Shapes: any -> the same.
     Args:
@@ -433,7 +435,7 @@ def ifftshift(x, axes=None):
 
 @prefixes_errors
 def fftfreq(n, d=1.0):
-    """The frequencies of `fft`, in waves per unit of time, in its order: from 0 up, then the negative ones.
+    """Return the frequencies of `fft` in cycles per unit of time: from 0 up, then the negative ones.
 
     Args:
         n: the number of entries in time, at least 1.
@@ -449,7 +451,7 @@ def fftfreq(n, d=1.0):
 
 @prefixes_errors
 def rfftfreq(n, d=1.0):
-    """The frequencies of `rfft`, in waves per unit of time: from 0 up to half as many as there are entries.
+    """Return the frequencies of `rfft` in cycles per unit of time: from 0 up to half the sampling rate.
 
     Args:
         n: the number of entries in time, at least 1.

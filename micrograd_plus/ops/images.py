@@ -12,7 +12,7 @@ from ..core.define import linear, op
 
 @composite
 def conv1d(xp, x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
-    """1-D convolution (cross-correlation) of lines with learned filters.
+    """Compute a 1-D convolution (cross-correlation) of sequences.
 
     A short line of weights is compared with every window of the padded line, as in `conv2d`; with the stride s and the
     dilation d
@@ -43,7 +43,7 @@ def conv1d(xp, x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=
 
 @composite
 def conv3d(xp, x, weight, bias=None, *, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
-    """3-D convolution (cross-correlation) of volumes with learned filters.
+    """Compute a 3-D convolution (cross-correlation) of volumes.
 
     A small volume of weights is compared with every window of the padded volume, as in `conv2d`:
 
@@ -86,7 +86,7 @@ def conv3d(xp, x, weight, bias=None, *, stride=(1, 1, 1), padding=(0, 0, 0), dil
 def conv_transpose2d(
     xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), output_padding=(0, 0), groups=1, dilation=(1, 1)
 ):
-    """2-D transposed convolution: what `conv2d` does to a gradient, as a layer.
+    """Compute a 2-D transposed convolution: the gradient of `conv2d`, as a layer.
 
     Each entry of an image writes the filter, times itself, into a larger one. Overlaps add up:
 
@@ -121,13 +121,13 @@ def conv_transpose2d(
 
 @conv_transpose2d.rule("x")
 def _(xp, upstream, weight, stride, padding, groups, dilation):
-    """The transpose of a transpose: an entry collects what its window received, by the kernel's weights."""
+    """The transpose of a transpose: each entry receives the gradients in its window, times the kernel's weights."""
     return xp.conv2d(upstream, weight, stride=stride, padding=padding, dilation=dilation, groups=groups)
 
 
 @conv_transpose2d.rule("weight")
 def _(xp, upstream, x, weight_shape, stride, padding, groups, dilation):
-    """Each weight collects what was asked of the places it wrote to, as strongly as the entry that wrote."""
+    """Each weight receives the upstream at the positions it wrote to, times the entries it was multiplied by."""
     unfolded = xp.unfold(upstream, xp.image_size(weight_shape), stride, padding, dilation)
     columns = xp.group_columns(unfolded, groups=groups)
     return xp.reshape(xp.matmul(xp.group_images(x, groups=groups), xp.mT(columns)), weight_shape)
@@ -135,13 +135,13 @@ def _(xp, upstream, x, weight_shape, stride, padding, groups, dilation):
 
 @conv_transpose2d.rule("bias")
 def _(xp, upstream):
-    """A channel's bias is added at every place of every image."""
+    """A channel's bias is added at every position of every image."""
     return xp.sum(upstream, axis=(0, 2, 3))
 
 
 @composite
 def conv_transpose1d(xp, x, weight, bias=None, *, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
-    """1-D transposed convolution: what `conv1d` does to a gradient, as a layer.
+    """Compute a 1-D transposed convolution: the gradient of `conv1d`, as a layer.
 
     Each entry of a line writes the filter, times itself, into a longer one. Overlaps add up:
 
@@ -173,7 +173,7 @@ def conv_transpose1d(xp, x, weight, bias=None, *, stride=1, padding=0, output_pa
 
 @composite
 def max_pool1d(xp, x, *, kernel_size, stride, padding=0, dilation=1):
-    """1-D max pooling: the largest entry of each window of a line.
+    """Compute 1-D max pooling: the largest entry of each window.
 
     A border of padding never wins. Of several largest entries the first is chosen, and receives the whole gradient.
 
@@ -200,7 +200,7 @@ def max_pool1d(xp, x, *, kernel_size, stride, padding=0, dilation=1):
 
 @composite
 def avg_pool1d(xp, x, *, kernel_size, stride, padding=0, count_include_pad=True):
-    """1-D average pooling: the mean of each window of a line.
+    """Compute 1-D average pooling: the mean of each window.
 
         L' = ⌊(L + 2 * padding - kernel_size) / stride⌋ + 1
     Shapes: x (N, C, L) -> (N, C, L').
@@ -226,10 +226,10 @@ def avg_pool1d(xp, x, *, kernel_size, stride, padding=0, count_include_pad=True)
 
 @composite
 def adaptive_avg_pool2d(xp, x, *, output_size):
-    """2-D adaptive average pooling: the means of so many rows and columns of windows.
+    """Compute 2-D adaptive average pooling: means over windows that give the requested output size.
 
-    Row i of h is the mean of the old rows from ⌊i * H / h⌋ up to, but without, ⌈(i + 1) * H / h⌉, and columns likewise:
-    where the lengths do not divide, neighbouring windows share an entry.
+    Row i of h is the mean of the input rows from ⌊i * H / h⌋ up to, but excluding, ⌈(i + 1) * H / h⌉, and columns
+    likewise. If the lengths do not divide evenly, neighbouring windows share an entry.
     Shapes: x (..., H, W) -> (..., h, w).
     Args:
         x: images.
@@ -247,9 +247,9 @@ def adaptive_avg_pool2d(xp, x, *, output_size):
 
 @composite
 def interpolate(xp, x, *, size, mode="nearest", steps=(None, None)):
-    """Interpolation of images to another size, first along the height and then along the width.
+    """Resize images by interpolation, first along the height and then along the width.
 
-    Each axis is resampled by `resample`; "linear" along both is what others call bilinear.
+    Each axis is resampled by `resample`; "linear" along both is also called bilinear.
     Shapes: x (..., H, W) -> (..., h, w).
     Args:
         x: images.
@@ -273,7 +273,7 @@ def interpolate(xp, x, *, size, mode="nearest", steps=(None, None)):
     public=False,
 )
 def resample(xp, x, *, length, axis=-1, mode="nearest", step=None):
-    """Resampling of an axis to another length: each new entry is a weighted sum of old ones.
+    """Resample an axis to another length: each new entry is a weighted sum of old ones.
 
     With the old length n, the new length m and the step s = n / m, new entry i reads
         "nearest"   old entry ⌊i * s⌋
@@ -303,7 +303,7 @@ def resample(xp, x, *, length, axis=-1, mode="nearest", step=None):
     public=False,
 )
 def unresample(xp, x, *, shape, axis=-1, mode="nearest", step=None):
-    """Resampling backwards, by the same weights: the transpose of `resample`.
+    """Compute the transpose of `resample`, with the same weights.
 
     Shapes: x (..., m, ...) -> (..., n, ...).
     Args:
@@ -320,7 +320,7 @@ def unresample(xp, x, *, shape, axis=-1, mode="nearest", step=None):
 
 @linear(x=lambda xp, upstream, upscale_factor: xp.pixel_unshuffle(upstream, downscale_factor=upscale_factor))
 def pixel_shuffle(xp, x, *, upscale_factor):
-    """Pixel shuffle: channels laid out as places, which makes an image larger.
+    """Rearrange channels into space, which enlarges an image.
 
         out[n, c, h * r + i, w * r + j] = x[n, (c * r + i) * r + j, h, w]
     Shapes: x (N, C * r * r, H, W) -> (N, C, H * r, W * r).
@@ -340,7 +340,7 @@ def pixel_shuffle(xp, x, *, upscale_factor):
 
 @linear(x=lambda xp, upstream, downscale_factor: xp.pixel_shuffle(upstream, upscale_factor=downscale_factor))
 def pixel_unshuffle(xp, x, *, downscale_factor):
-    """Pixel unshuffle: places laid out as channels, the reverse of `pixel_shuffle`.
+    """Rearrange space into channels: the inverse of `pixel_shuffle`.
 
         out[n, (c * r + i) * r + j, h, w] = x[n, c, h * r + i, w * r + j]
     Shapes: x (N, C, H * r, W * r) -> (N, C * r * r, H, W).

@@ -2,7 +2,7 @@
 
 from ..backends.shapes import corner, ndim, shape
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
-from ..core.messages import prefixes_errors
+from ..core.messages import explains, prefixes_errors
 from .arithmetic import maximum, where
 from .casts import stop_gradient
 from .comparisons import equal, isfinite, logical_or, not_equal
@@ -12,10 +12,11 @@ from .shape import broadcast_to, getitem, roll
 
 
 @linear(x=lambda xp, upstream, indices, x_shape, axis: xp.put_take(upstream, indices, shape=x_shape, axis=axis))
+@explains("{error}; x has shape {x}, and an axis of length n has indices from -n to n - 1")
 def take(xp, x, indices, *, axis=None):
-    """Entries (or slices) looked up by their indices along one axis.
+    """Take entries (or slices) by their indices along an axis.
 
-    An entry that is looked up twice receives both gradients.
+    An entry that is taken twice receives both gradients.
     Shapes: x (2, 3, 4), indices (k), axis=1 -> (2, k, 4); indices (j, k) -> (2, j, k, 4).
     Args:
         indices: integers from -n to n - 1, n being the length of the axis.
@@ -29,7 +30,7 @@ def take(xp, x, indices, *, axis=None):
 
 @linear(x=lambda xp, upstream, indices, axis: xp.take(upstream, indices, axis=axis), public=False)
 def put_take(xp, x, indices, *, shape, axis=None):
-    """Zeros with slices of x added at their indices along an axis: the transpose of `take`.
+    """Add slices of x into zeros at their indices along an axis: the transpose of `take`.
 
     Shapes: x has that of what `take` picks of an array of `shape`.
     Args:
@@ -48,10 +49,11 @@ def put_take(xp, x, indices, *, shape, axis=None):
 @linear(
     x=lambda xp, upstream, indices, x_shape, axis: xp.put_along_axis_add(upstream, indices, shape=x_shape, axis=axis)
 )
+@explains("{error}; indices must have as many axes as x {x}, and must exist along its axis")
 def take_along_axis(xp, x, indices, *, axis=-1):
-    """For each place of `indices`, the entry of x at that index along the axis (torch's gather).
+    """Take, for each position of `indices`, the entry of x at that index along the axis (torch's gather).
 
-    For two axes and axis=1: out[i, j] = x[i, indices[i, j]]. An entry that is looked up twice receives both gradients.
+    For two axes and axis=1: out[i, j] = x[i, indices[i, j]]. An entry that is taken twice receives both gradients.
     Shapes: x (m, n), indices (m, k), axis=1 -> (m, k).
     Args:
         indices: integers, with as many axes as x; its other lengths are those of x, or 1.
@@ -67,7 +69,7 @@ def take_along_axis(xp, x, indices, *, axis=-1):
 
 @linear(x=lambda xp, upstream, indices, axis: xp.take_along_axis(upstream, indices, axis=axis), public=False)
 def put_along_axis_add(xp, x, indices, *, shape, axis=-1):
-    """Zeros with entries of x added at their indices: the transpose of `take_along_axis`.
+    """Add entries of x into zeros at their indices: the transpose of `take_along_axis`.
 
     For two axes and axis=1: out[i, indices[i, j]] += x[i, j].
     Shapes: x has that of what `take_along_axis` picks of an array of `shape`.
@@ -90,14 +92,15 @@ def put_along_axis_add(xp, x, indices, *, shape, axis=-1):
         upstream[xp.corner(index_shape, axis)], index, axis=axis
     ),
 )
+@explains("{error}; index and src must have the same shape, and the indices must exist along the axis of x {x}")
 def _scatter_add(xp, x, index, src, *, axis=-1):
-    """An array with entries of another added at their indices along an axis."""
+    """Add entries of another array at their indices along an axis."""
     return xp.scatter_add(x, index, src, axis=axis)
 
 
 @wraps_op(_scatter_add)
 def scatter_add(x, axis, index, src):
-    """An array with entries of another added at their indices along an axis.
+    """Add entries of another array at their indices along an axis.
 
     For two axes and axis=1: out = x, then out[i, index[i, j]] += src[i, j]. Indices may repeat.
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n).
@@ -121,10 +124,10 @@ def scatter_add(x, axis, index, src):
     public=False,
 )
 def setitem(xp, x, values, *, index):
-    """Writing at an index, into a copy: `x[index] = values`, as a function.
+    """Return a copy with new values at an index: `x[index] = values` as a function.
 
-    out = x, then out[index] = values. What is overwritten receives no gradient. `x[index] = values` itself calls this
-    where a gradient is wanted.
+    out = x, then out[index] = values. Overwritten entries receive no gradient. `x[index] = values` calls this when a
+    gradient is needed.
     Shapes: values broadcast to what `index` picks of x: x (3, 4), index (0, slice(2)), values (2) or () -> (3, 4).
     Args:
         x: numbers; they are not changed.
@@ -146,17 +149,17 @@ def setitem(xp, x, values, *, index):
     ),
 )
 def _scatter(xp, x, index, src, *, axis=-1):
-    """An array with entries of another written at their indices along an axis."""
+    """Write entries of another array at their indices along an axis."""
     return xp.scatter(x, index, src, axis=axis)
 
 
 @wraps_op(_scatter)
 @prefixes_errors
 def scatter(x, axis, index, src):
-    """An array with entries of another written at their indices along an axis.
+    """Write entries of another array at their indices along an axis.
 
-    For two axes and axis=1: out = x, then out[i, index[i, j]] = src[i, j]. What was written over receives nothing. An
-    index that meets a place twice is refused: which of the two stays there is not determined.
+    For two axes and axis=1: out = x, then out[i, index[i, j]] = src[i, j]. Overwritten entries receive no gradient. An
+    index must not repeat a position, since the result would not be determined.
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n); src may be a single number.
     Args:
         x: numbers to write over; they are not changed.
@@ -174,7 +177,7 @@ def scatter(x, axis, index, src):
 
 @linear(x=lambda xp, upstream, index, axis: xp.zero_at(upstream, index, axis=axis), public=False)
 def zero_at(xp, x, index, *, axis=-1):
-    """An array with zeros at indices along an axis: what is left of it once others have been written there.
+    """Set the entries at indices along an axis to 0.
 
     Shapes: x (m, n), index (m, k), axis=1 -> (m, n).
     Args:
@@ -189,9 +192,9 @@ def zero_at(xp, x, index, *, axis=-1):
 
 @prefixes_errors
 def scatter_reduce(x, axis, index, src, reduce, include_self=True):
-    """Entries of another array gathered at their indices along an axis: summed, multiplied, averaged, or the extreme.
+    """Reduce entries of another array at their indices along an axis: by sum, product, mean, maximum or minimum.
 
-    Where several are the extreme, they share the gradient equally.
+    Entries that tie for an extreme share the gradient equally.
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n).
     Args:
         x: numbers that count in themselves; they are not changed.
@@ -221,8 +224,8 @@ def scatter_reduce(x, axis, index, src, reduce, include_self=True):
 
 
 def _extremes(x, axis, index, src, reduce, include_self, counts):
-    """The largest, or the smallest, of what is gathered at each place: the value by comparison, the gradient by equal
-    shares among those that equal it."""
+    """Return the largest, or smallest, of the entries gathered at each position. The value comes from comparisons;
+    entries that tie share the gradient equally."""
     extreme = scatter_extreme(x, index, src, axis=axis, largest=reduce == "amax", include_self=include_self)
     own = equal(x, extreme) if include_self else equal(counts, 0)
     met = equal(src, take_along_axis(_corner(extreme, index, axis), index, axis))
@@ -233,8 +236,8 @@ def _extremes(x, axis, index, src, reduce, include_self, counts):
 
 
 def _products(x, axis, index, src):
-    """Each entry times what is gathered at its place: in rounds, of which each brings at most one to a place, so that
-    no product is undone by a division, which a zero would spoil."""
+    """Multiply each entry by those gathered at its position. It works in rounds, each with at most one factor per
+    position: dividing a product again would fail for zeros."""
     rounds = _earlier(index, axis)
     nothing = 0 * stop_gradient(x)
     for number in range(int(finite_max(rounds, axis=None).item()) + 1):
@@ -245,7 +248,7 @@ def _products(x, axis, index, src):
 
 
 def _earlier(index, axis):
-    """How many equal indices stand before each one, along an axis: from where runs begin in their order."""
+    """Return, for each index along an axis, how many equal indices come before it."""
     order = argsort(index, axis=axis)
     following = take_along_axis(index, order, axis)
     places = cumsum(0 * following + 1, axis=axis) - 1
@@ -254,15 +257,16 @@ def _earlier(index, axis):
 
 
 def _corner(x, index, axis):
-    """The part of an array that an index of fewer rows can meet."""
+    """Return the part of an array that an index with fewer rows can reach."""
     return getitem(x, index=corner(shape(index), axis))
 
 
 @nondifferentiable(public=False)
 @real_only
 def scatter_extreme(xp, x, index, src, *, axis=-1, largest=True, include_self=True):
-    """The largest or the smallest of the entries that are gathered at each place; its gradient is in `scatter_reduce`.
+    """Return the largest or smallest of the entries gathered at each position.
 
+    Its gradient is in `scatter_reduce`.
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n).
     Args:
         index: integers, one for each entry of `src`.
@@ -279,10 +283,11 @@ def scatter_extreme(xp, x, index, src, *, axis=-1, largest=True, include_self=Tr
 
 
 @op
+@explains("{error}; indices must be whole numbers of rows of weight {weight}")
 def embedding(xp, indices, weight, *, padding_idx=None):
-    """Embedding: rows of a table looked up by index, one vector for each word.
+    """Look up rows of a table by index, one vector for each token.
 
-    out[...] = weight[indices[...]]. A row that is used often receives the sum of what its uses receive.
+    out[...] = weight[indices[...]]. A row that is used several times receives the sum of the gradients.
     Shapes: indices (...), weight (V, D) -> (..., D).
     Args:
         indices: integers from 0 to V - 1; negative ones count from the end.
@@ -300,7 +305,7 @@ def embedding(xp, indices, weight, *, padding_idx=None):
 
 @embedding.rule("weight")
 def _(xp, upstream, indices, weight_shape, padding_idx):
-    """Each row receives the sum of what its uses received."""
+    """Each row receives the sum of the gradients from all its uses."""
     if padding_idx is not None:
         used = xp.expand_dims(xp.not_equal(indices, padding_idx), -1)
         upstream = xp.where(used, upstream, 0.0)
@@ -309,7 +314,7 @@ def _(xp, upstream, indices, weight_shape, padding_idx):
 
 @nondifferentiable
 def one_hot(xp, indices, *, num_classes):
-    """One-hot encoding: for each number a row of zeros with a single 1.
+    """Encode integers as one-hot vectors: a row of zeros with a single 1.
 
     Shapes: indices (...), num_classes=C -> (..., C).
     Args:
@@ -326,9 +331,9 @@ def one_hot(xp, indices, *, num_classes):
 @nondifferentiable
 @real_only
 def searchsorted(xp, a, v, *, side="left"):
-    """Binary search: the index at which each value would be inserted into an ordered row.
+    """Return the index at which each value would be inserted into a sorted vector.
 
-    side="left": the first i with v ≤ a_i; side="right": the first i with v < a_i; n where there is none.
+    side="left": the first i with v ≤ a_i; side="right": the first i with v < a_i; n if there is none.
     Shapes: a (n), v any -> that of v.
     Args:
         a: real numbers in ascending order.

@@ -21,13 +21,13 @@ from .shape import diag, expand_axes, expand_dims, getitem, mH, moveaxis, mT, re
 
 @op
 def _solve(xp, a, b):
-    """Linear equations: the x that fulfils a @ x = b."""
+    """Solve the linear equations a @ x = b."""
     return xp.solve(a, b)
 
 
 @_solve.rule("a", "b")
 def _(xp, upstream, a, out):
-    """Solve with the transpose. Where a changes, a @ x stays b, so x makes up for it."""
+    """Solve with the transpose. When a changes, a @ x must stay b, so x changes by -inv(a) @ da @ x."""
     to_b = xp.solve(xp.mT(a), upstream)
     return -xp.matmul(to_b, xp.mT(out)), to_b
 
@@ -35,9 +35,9 @@ def _(xp, upstream, a, out):
 @wraps_op(_solve, namespace=True)
 @prefixes_errors
 def solve(a, b):
-    """Linear equations: the x that fulfils a @ x = b.
+    """Solve the linear equations a @ x = b.
 
-    Going back, b receives the solution of aᵀ y = upstream, and a receives -y xᵀ.
+    The gradient of b is the solution y of aᵀ y = upstream, and that of a is -y xᵀ.
     Shapes: a (..., n, n), b (n) -> (..., n); b (..., n, k) -> (..., n, k), a solution for each column.
     Args:
         a: square matrices.
@@ -52,9 +52,9 @@ def solve(a, b):
 
 @prefixes_errors
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
-    """Linear equations with a triangle: the x that fulfils a @ x = b, where only one triangle of a counts.
+    """Solve the linear equations a @ x = b with a triangular matrix.
 
-    The other triangle is not read, and receives 0.
+    The other triangle is not read and receives a gradient of 0.
     Shapes: a (n, n), b (n) -> (n); b (n, k) -> (n, k), a solution for each column.
     Args:
         a: square matrices.
@@ -83,10 +83,10 @@ def _identity(n):
 
 @prefixes_errors
 def solve_banded(l_and_u, ab, b):
-    """Linear equations with a band: the x that fulfils a @ x = b, where a is 0 but on a few diagonals.
+    """Solve the linear equations a @ x = b with a banded matrix.
 
-    ab[u + i - j, j] = a[i, j]: each row of ab is a diagonal of a, the upper ones first; corners that lie outside a are
-    not read. The matrix is written out whole, so that this is a way of giving it and no saving.
+    ab[u + i - j, j] = a[i, j]: each row of ab is a diagonal of a, the upper ones first; corners outside a are not read.
+    The matrix is expanded, so this form saves no memory or time.
     Shapes: ab (l + u + 1, n), b (n) -> (n); b (n, k) -> (n, k), a solution for each column.
     Args:
         l_and_u: the number of diagonals there are below and above the main one.
@@ -110,10 +110,10 @@ def solve_banded(l_and_u, ab, b):
 
 @op
 def solve_sylvester(xp, a, b, q):
-    """Sylvester's equation: the x that fulfils a @ x + x @ b = q.
+    """Solve Sylvester's equation a @ x + x @ b = q.
 
-    It is solved as linear equations for all entries of x at once, which is for matrices of moderate size. Going back, q
-    receives the solution y of aᵀ y + y bᵀ = upstream, a receives -y xᵀ and b receives -xᵀ y.
+    All entries of x are solved for at once as linear equations, which suits matrices of moderate size. The gradient of
+    q is the solution y of aᵀ y + y bᵀ = upstream; that of a is -y xᵀ, and that of b is -xᵀ y.
     Shapes: a (..., m, m), b (..., n, n), q (..., m, n) -> (..., m, n).
     Args:
         a, b: square matrices; no eigenvalue of a is minus one of b.
@@ -128,16 +128,16 @@ def solve_sylvester(xp, a, b, q):
 
 @solve_sylvester.rule("a", "b", "q")
 def _(xp, upstream, a, b, out):
-    """Solve with the transposes. Where a or b changes, the sum stays q, so x makes up for it."""
+    """Solve with the transposes. When a or b changes, a @ x + x @ b must stay q."""
     to_q = xp.solve_sylvester(xp.mT(a), xp.mT(b), upstream)
     return -xp.matmul(to_q, xp.mT(out)), -xp.matmul(xp.mT(out), to_q), to_q
 
 
 @op
 def sqrtm(xp, a):
-    """Square root of a matrix: the x with x @ x = a whose eigenvalues have positive real parts.
+    """Compute the square root of a matrix: x with x @ x = a, and eigenvalues with positive real part.
 
-    Going back, a receives the y with xᵀ y + y xᵀ = upstream.
+    The gradient of a is the solution y of xᵀ y + y xᵀ = upstream.
     Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices without eigenvalues on the real line up to 0. A real one has a real root.
@@ -150,16 +150,16 @@ def sqrtm(xp, a):
 
 @sqrtm.rule("a")
 def _(xp, upstream, out):
-    """x @ x = a, so x @ dx + dx @ x = da: an equation of Sylvester's, solved with the transposes."""
+    """From x @ x = a follows x @ dx + dx @ x = da: a Sylvester equation, solved with the transposes."""
     return xp.solve_sylvester(xp.mT(out), xp.mT(out), upstream)
 
 
 @op
 def inv(xp, a):
-    """Inverse of a matrix.
+    """Compute the inverse of a matrix.
 
-    a @ inv(a) = inv(a) @ a = 1. To solve equations, `solve` is faster and more exact. Going back, a receives
-    -inv(a)ᵀ @ upstream @ inv(a)ᵀ.
+    a @ inv(a) = inv(a) @ a = 1. To solve equations, `solve` is faster and more accurate. The gradient of a is -inv(a)ᵀ
+    @ upstream @ inv(a)ᵀ.
     Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices.
@@ -172,15 +172,15 @@ def inv(xp, a):
 
 @inv.rule("a")
 def _(xp, upstream, out):
-    """Where a changes, a @ inv(a) stays 1."""
+    """When a changes, a @ inv(a) must stay 1."""
     return -xp.matmul(xp.matmul(xp.mT(out), upstream), xp.mT(out))
 
 
 @op
 def det(xp, a):
-    """Determinant of a matrix: the volume that its rows span, with a sign.
+    """Compute the determinant of a matrix.
 
-    ∂ det(a) / ∂a = cofactors(a) = det(a) inv(a)ᵀ, the first of which holds where a is singular too.
+    ∂ det(a) / ∂a = cofactors(a) = det(a) inv(a)ᵀ; the first form also holds for singular matrices.
     Shapes: (..., n, n) -> (...).
     Args:
         a: square matrices.
@@ -193,16 +193,16 @@ def det(xp, a):
 
 @det.rule("a")
 def _(xp, upstream, a):
-    """The determinant grows with an entry by the determinant of what is left without its row and column."""
+    """The derivative with respect to an entry is the determinant of a without its row and column, with a sign."""
     return xp.expand_dims(upstream, axis=(-2, -1)) * xp.cofactors(a)
 
 
 @op(public=False)
 def cofactors(xp, a):
-    """Cofactor matrix: the gradient of the determinant.
+    """Compute the cofactor matrix: the gradient of the determinant.
 
-    out[i, j] = (-1)^(i+j) times the determinant of what is left of a without row i and column j. This is det(a)
-    inv(a)ᵀ, and exists where a is singular too; its own gradient is for matrices that have an inverse.
+    out[i, j] = (-1)^(i+j) times the determinant of a without row i and column j. This is det(a) inv(a)ᵀ, but also
+    exists for singular matrices; its own gradient needs an invertible matrix.
     Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices.
@@ -216,7 +216,7 @@ def cofactors(xp, a):
 
 @cofactors.rule("a")
 def _(xp, upstream, a, out):
-    """A product's: the determinant moves, and the inverse moves."""
+    """The product rule: the determinant changes, and the inverse changes."""
     inverse = xp.mT(xp.inv(a))
     volume = xp.sum(upstream * out, axis=(-2, -1), keepdims=True)
     return volume * inverse - xp.matmul(xp.matmul(out, xp.mT(upstream)), inverse)
@@ -224,10 +224,10 @@ def _(xp, upstream, a, out):
 
 @op(outputs=("sign", "logabsdet"))
 def slogdet(xp, a):
-    """Sign and logarithm of the size of a determinant, which overflows nowhere.
+    """Compute the sign and the logarithm of the absolute value of the determinant.
 
-    det(a) = sign * exp(logabsdet). The sign of a complex determinant is a complex number of size 1. A singular matrix
-    has sign 0 and logarithm minus infinity, and no gradient.
+    det(a) = sign * exp(logabsdet), without overflow. The sign of a complex determinant is a complex number of magnitude
+    1. A singular matrix has sign 0 and logarithm -inf, and no gradient.
     Shapes: (..., n, n) -> (...) twice.
     Args:
         a: square matrices.
@@ -241,8 +241,8 @@ def slogdet(xp, a):
 
 @slogdet.rule("a")
 def _(xp, upstream, a, sign):
-    """The slope of the logarithm is the inverse, transposed. A real sign does not move; a complex one turns, which is
-    how the logarithm's imaginary part moves."""
+    """The derivative of the logarithm is the transposed inverse. A real sign is constant; a complex one turns with the
+    imaginary part of the logarithm."""
     turned = upstream[0] * xp.conj(sign)
     arrived = upstream[1] + (turned - xp.conj(turned)) / 2
     return xp.expand_dims(arrived, axis=(-2, -1)) * xp.mH(xp.inv(a))
@@ -254,7 +254,7 @@ def _(xp, upstream, a, sign):
     )
 )
 def _trace(xp, x, *, offset=0):
-    """Trace of a matrix: the sum along its diagonal.
+    """Compute the trace of a matrix: the sum along its diagonal.
 
     Σ_i x[..., i, i + offset].
     Shapes: (..., m, n) -> (...): the matrices stand on the last two axes, in numpy.trace on the first two.
@@ -281,10 +281,10 @@ trace = _trace
     public=False,
 )
 def block_triangle(xp, a, b):
-    """The larger matrix [[a, b], [0, a]], by which functions of matrices are differentiated.
+    """Build the block matrix [[a, b], [0, a]], which differentiates functions of matrices.
 
-    In any function f of it, how f(a) moves as a moves along b stands where b stood:
-    f([[a, b], [0, a]]) = [[f(a), Df(a)[b]], [0, f(a)]].
+    For a function f of matrices, f([[a, b], [0, a]]) = [[f(a), Df(a)[b]], [0, f(a)]]: the upper right block is the
+    derivative of f at a in the direction b.
     Shapes: a (..., n, n), b (..., n, n) -> (..., 2 n, 2 n).
     Args:
         a: square matrices.
@@ -298,7 +298,7 @@ def block_triangle(xp, a, b):
 
 @op
 def matrix_power(xp, a, *, n):
-    """Matrix power: a matrix multiplied with itself n times.
+    """Raise a square matrix to an integer power.
 
     a⁰ is the identity, and a⁻ⁿ = inv(a)ⁿ.
     Shapes: (..., n, n) -> the same.
@@ -315,17 +315,17 @@ def matrix_power(xp, a, *, n):
 
 @matrix_power.rule("a")
 def _(xp, upstream, a, a_shape, n):
-    """The same power, of a larger matrix: its upper right block is what moves."""
+    """The same power of the block matrix [[a, b], [0, a]]: its upper right block is the derivative."""
     larger = xp.matrix_power(xp.block_triangle(xp.mT(a), upstream), n=n)
     return larger[..., : a_shape[-1], a_shape[-1] :]
 
 
 @op
 def expm(xp, a):
-    """Matrix exponential.
+    """Compute the matrix exponential.
 
-    expm(a) = 1 + a + a² / 2! + a³ / 3! + … What moves at the speed a @ x goes from x to expm(a) @ x in a time of 1. It
-    is not the exponential entry by entry.
+    expm(a) = 1 + a + a² / 2! + a³ / 3! + … The solution of x' = a @ x at time 1 is expm(a) @ x(0). It is not the
+    exponential of each entry.
     Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices.
@@ -339,7 +339,7 @@ def expm(xp, a):
 
 @expm.rule("a")
 def _(xp, upstream, a, a_shape):
-    """The exponential, too, of a larger matrix: its upper right block is what moves."""
+    """The exponential of the block matrix [[a, b], [0, a]]: its upper right block is the derivative."""
     larger = xp.expm(xp.block_triangle(xp.mT(a), upstream))
     return larger[..., : a_shape[-1], a_shape[-1] :]
 
@@ -349,9 +349,9 @@ def _(xp, upstream, a, a_shape):
 
 @op(public=False)
 def p_norm(xp, x, *, ord, axis=None, keepdims=False):
-    """p-norm of a vector, for any exponent but 0 and infinity.
+    """Compute the p-norm of a vector, for any exponent except 0 and infinity.
 
-    ‖x‖_p = (Σ_i |x_i|^p)^(1/p). At the origin, and for an entry of 0, the gradient is taken to be 0.
+    ‖x‖_p = (Σ_i |x_i|^p)^(1/p). At the origin, and for an entry of 0, the gradient is defined as 0.
     Args:
         ord: the exponent p.
     Returns: a real tensor of x's precision; float64 for integers.
@@ -365,7 +365,7 @@ def p_norm(xp, x, *, ord, axis=None, keepdims=False):
 
 @p_norm.rule("x")
 def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
-    """An entry receives along its own direction, by its share of the whole."""
+    """Each entry receives a gradient along its own direction, in proportion to its share of the norm."""
     whole = xp.unreduce(xp.where(out == 0, 1.0, out), x_shape, axis, keepdims)
     share = xp.power(xp.where(x == 0, 1.0, xp.absolute(x) / whole), ord - 1)
     return xp.unreduce(upstream, x_shape, axis, keepdims) * share * xp.sign(x)
@@ -373,7 +373,7 @@ def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
 
 @prefixes_errors
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
-    """Norm of a vector: its size, in one of several senses.
+    """Compute the norm of a vector.
 
     By `ord` it is
         2:     √(Σ_i |x_i|²), the length
@@ -403,7 +403,7 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
 
 @prefixes_errors
 def matrix_norm(x, *, keepdims=False, ord="fro"):
-    """Norm of a matrix: its size, in one of several senses.
+    """Compute the norm of a matrix.
 
     With the singular values s of x it is, by `ord`,
         "fro":      √(Σ_ij |x_ij|²), Frobenius
@@ -433,10 +433,10 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
 
 @prefixes_errors
 def norm(x, ord=None, axis=None, keepdims=False):
-    """Norm of a vector or a matrix: NumPy's norm.
+    """Compute the norm of a vector or a matrix, as NumPy's norm.
 
     It is `vector_norm` along one axis and `matrix_norm` over two; without `ord` the root of the sum of squares over all
-    the axes named.
+    given axes.
     Shapes: x (2, 3) -> (); axis=1 -> (2); with keepdims -> (2, 1).
     Args:
         x: numbers, real or complex.

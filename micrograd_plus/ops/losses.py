@@ -5,7 +5,7 @@ from ..core.define import op
 
 @op
 def mse(xp, prediction, target):
-    """Mean squared error: the mean of squared differences.
+    """Compute the mean squared error.
 
     (1 / n) * Σ_i (prediction_i - target_i)², over all n entries.
     Shapes: prediction and target any that broadcast -> ().
@@ -20,23 +20,23 @@ def mse(xp, prediction, target):
 
 @mse.rule("prediction")
 def _(xp, upstream, prediction, target):
-    """Twice the difference, shared out among all entries."""
+    """Twice the difference, divided by the number of entries."""
     difference = prediction - target
     return upstream * 2 / xp.size(difference) * difference
 
 
 @mse.rule("target")
 def _(xp, upstream, prediction, target):
-    """The same, seen from the other end of the difference."""
+    """The gradient of the prediction, with the opposite sign."""
     difference = target - prediction
     return upstream * 2 / xp.size(difference) * difference
 
 
 @op(residuals=("log_weights",))
 def softmax_cross_entropy(xp, logits, target):
-    """Cross-entropy of softmax and target probabilities, row by row, in nats.
+    """Compute the cross-entropy of softmax and target probabilities for each row, in nats.
 
-    -Σ_i target_i * log softmax(logits)_i along the last axis: minus the expected logarithm of the softmax.
+    -Σ_i target_i * log softmax(logits)_i along the last axis.
     Shapes: logits (..., classes), target (..., classes) -> (...).
     Args:
         logits: scores, real numbers.
@@ -52,23 +52,23 @@ def softmax_cross_entropy(xp, logits, target):
 
 @softmax_cross_entropy.rule("logits")
 def _(xp, upstream, target, log_weights):
-    """Where the softmax puts more weight than the target, the score should go down: by the difference."""
+    """Softmax minus target: a score should decrease where the softmax exceeds the target."""
     whole = xp.sum(target, axis=-1, keepdims=True)
     return xp.expand_dims(upstream, -1) * (xp.exp(log_weights) * whole - target)
 
 
 @softmax_cross_entropy.rule("target")
 def _(xp, upstream, log_weights):
-    """A target that moves towards a class changes the loss by how unlikely that class seemed."""
+    """The loss is linear in the target; its coefficient is minus the log-softmax."""
     return -xp.expand_dims(upstream, -1) * log_weights
 
 
 @op(residuals=("weights",), public=False)
 def mean_class_cross_entropy(xp, logits, classes):
-    """Cross-entropy of softmax and target classes, averaged over the rows, in nats.
+    """Compute the cross-entropy of softmax and target classes, averaged over the rows, in nats.
 
-    -(1 / n) * Σ_r log softmax(logits_r)_{class_r}, over n rows. The gradient of a row is its softmax, less 1 at the
-    class, over n.
+    -(1 / n) * Σ_r log softmax(logits_r)_{class_r}, over n rows. The gradient of a row is (softmax - one_hot(class)) /
+    n.
     Shapes: logits (rows, classes), classes (rows,) -> ().
     Args:
         logits: scores, real numbers.
@@ -88,16 +88,16 @@ def mean_class_cross_entropy(xp, logits, classes):
 
 @mean_class_cross_entropy.rule("logits")
 def _(xp, upstream, classes, weights, logits_shape):
-    """The softmax, less 1 at the class: shared out among the rows."""
+    """The softmax minus 1 at the class, divided by the number of rows."""
     return upstream / logits_shape[0] * (weights - xp.one_hot(classes, num_classes=logits_shape[-1]))
 
 
 @op
 def binary_cross_entropy_with_logits(xp, logits, target):
-    """Binary cross-entropy of the sigmoid of a score, entry by entry, in nats.
+    """Compute the binary cross-entropy of the sigmoid of scores, elementwise, in nats.
 
-    -(target * log σ(logits) + (1 - target) * log(1 - σ(logits))), with σ(s) = 1 / (1 + exp(-s)): what a score makes of
-    a yes (1) or no (0). It is computed by softplus, safe for large scores of either sign.
+    -(target * log σ(logits) + (1 - target) * log(1 - σ(logits))), with σ(s) = 1 / (1 + exp(-s)). It is computed by
+    softplus, so it does not overflow for large scores of either sign.
     Shapes: logits and target any that broadcast -> the broadcast shape.
     Args:
         logits: scores, real numbers.
@@ -112,11 +112,11 @@ def binary_cross_entropy_with_logits(xp, logits, target):
 
 @binary_cross_entropy_with_logits.rule("logits")
 def _(xp, upstream, logits, target):
-    """The probability less the target."""
+    """The probability minus the target."""
     return upstream * (xp.sigmoid(logits) - target)
 
 
 @binary_cross_entropy_with_logits.rule("target")
 def _(xp, upstream, logits):
-    """A larger target is worth the score."""
+    """The loss is linear in the target; its coefficient is minus the score."""
     return -upstream * logits

@@ -1,14 +1,15 @@
 """What networks are made of: softmax, normalisation, dropout, attention."""
 
 from ..core.define import elementwise, op
+from ..core.messages import explains
 
 
 @op
 def softmax(xp, x, *, axis=-1):
-    """Softmax: positive weights that add up to one.
+    """Compute the softmax: positive weights that sum to one.
 
     softmax(x)_i = exp(x_i) / Σ_j exp(x_j) along the axis, with the largest entry subtracted first, so that no
-    exponential overflows. Of no entries it makes none.
+    exponential overflows.
     Args:
         x: scores, real numbers.
         axis: the axis, or axes, along which weights add up to 1; default -1.
@@ -26,16 +27,15 @@ def softmax(xp, x, *, axis=-1):
 
 @softmax.rule("x")
 def _(xp, upstream, out, axis):
-    """Each weight keeps what exceeds the average, taken with those same weights."""
+    """Each entry receives its weight, times the amount by which its upstream exceeds the weighted average."""
     return out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True))
 
 
 @op
 def log_softmax(xp, x, *, axis=-1):
-    """Log-softmax: the logarithm of the softmax, safe for large entries.
+    """Compute the logarithm of the softmax, accurately for large entries.
 
-    log_softmax(x)_i = x_i - log Σ_j exp(x_j) along the axis, with the largest entry subtracted first. Of no entries it
-    makes none.
+    log_softmax(x)_i = x_i - log Σ_j exp(x_j) along the axis, with the largest entry subtracted first.
     Args:
         x: scores, real numbers.
         axis: the axis, or axes, along which the exponentials add up to 1; default -1.
@@ -50,13 +50,15 @@ def log_softmax(xp, x, *, axis=-1):
 
 @log_softmax.rule("x")
 def _(xp, upstream, out, axis):
-    """Raising one entry lowers all by its weight, so each pays its weight's share of the whole."""
+    """Raising one entry lowers all others in proportion to its weight, so it receives upstream minus its weight times
+    the sum."""
     return upstream - xp.exp(out) * xp.sum(upstream, axis=axis, keepdims=True)
 
 
 @op(residuals=("unit", "scale"))
+@explains("{error}; weight and bias must have the shape of the last {axes} axes of x {x}")
 def layer_norm(xp, x, weight=None, bias=None, *, axes=1, eps=1e-5):
-    """Layer normalisation: the last axes brought to mean 0 and variance 1.
+    """Normalise the last axes to mean 0 and variance 1 (layer normalisation).
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
@@ -83,8 +85,8 @@ def layer_norm(xp, x, weight=None, bias=None, *, axes=1, eps=1e-5):
 
 @layer_norm.rule("x")
 def _(xp, upstream, weight, unit, scale, axes):
-    """Moving or stretching the whole row changes nothing, so a gradient has no part along either; both are taken
-    out."""
+    """Shifting or scaling a whole row does not change the result, so the gradient has no component along either; both
+    are subtracted."""
     over = xp.last_axes(axes)
     arrived = upstream if weight is None else upstream * weight
     along_mean = xp.mean(arrived, axis=over, keepdims=True)
@@ -94,22 +96,22 @@ def _(xp, upstream, weight, unit, scale, axes):
 
 @layer_norm.rule("weight")
 def _(upstream, unit):
-    """The weight multiplies the unit row; the engine adds up over the rows."""
+    """The weight multiplies the normalised row; the engine sums over the rows."""
     return upstream * unit
 
 
 @layer_norm.rule("bias")
 def _(upstream):
-    """The bias is added to every row; the engine adds the rows up."""
+    """The bias is added to every row; the engine sums over the rows."""
     return upstream
 
 
 @elementwise(x=lambda mask: mask)
 def dropout(xp, x, mask):
-    """Dropout by a given mask: some entries silenced, the others made up for it.
+    """Apply dropout with a given mask.
 
-    out = x * mask, where the mask holds 0 with the probability p and else 1 / (1 - p), so that the mean stays as it is.
-    The way back uses the same mask.
+    out = x * mask, where the mask is 0 with probability p and else 1 / (1 - p), so that the mean is unchanged. The
+    gradient uses the same mask.
     Shapes: x and mask any that broadcast -> the broadcast shape.
     Args:
         mask: what each entry is multiplied by; it receives no gradient.
@@ -122,8 +124,12 @@ def dropout(xp, x, mask):
 
 
 @op(residuals=("weights",))
+@explains(
+    "{error}; query must be (..., L, E), key (..., S, E) and value (..., S, V), and bias must broadcast to "
+    "(..., L, S); the shapes are {shapes}"
+)
 def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None):
-    """Scaled dot-product attention: each query gathers the values whose keys it resembles.
+    """Compute scaled dot-product attention.
 
         out = softmax(query @ keyᵀ * scale + bias) @ value
 
@@ -153,8 +159,8 @@ def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None
 
 @scaled_dot_product_attention.rule("query", "key", "value", "bias")
 def _(xp, upstream, out, query, key, value, weights, scale):
-    """Back through the product with the values, the softmax, and the scaled scores. What the softmax takes off, the
-    average that a query gathered, is upstream times the output."""
+    """Back through the product with the values, the softmax and the scaled scores. The weighted average that the
+    softmax subtracts is the sum of upstream times output."""
     to_scores = xp.matmul(upstream, xp.mT(value))
     to_scores -= xp.sum(upstream * out, axis=-1, keepdims=True)
     to_scores *= weights

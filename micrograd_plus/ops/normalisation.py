@@ -10,7 +10,7 @@ from ..core.define import op
 
 @op(residuals=("unit", "scale"))
 def rms_norm(xp, x, weight=None, *, axes=1, eps=1e-6):
-    """RMS normalisation: the last axes divided by the root of their mean square, then scaled.
+    """Divide the last axes by their root mean square, then scale (RMS normalisation).
 
         out = x / √(mean(x²) + eps) * weight
 
@@ -33,7 +33,7 @@ def rms_norm(xp, x, weight=None, *, axes=1, eps=1e-6):
 
 @rms_norm.rule("x")
 def _(xp, upstream, weight, unit, scale, axes):
-    """Stretching the whole row changes nothing, so a gradient has no part along it: that is taken out."""
+    """Scaling a whole row does not change the result, so the gradient has no component along it; it is subtracted."""
     arrived = upstream if weight is None else upstream * weight
     along_unit = xp.mean(arrived * unit, axis=xp.last_axes(axes), keepdims=True)
     return scale * (arrived - unit * along_unit)
@@ -41,13 +41,13 @@ def _(xp, upstream, weight, unit, scale, axes):
 
 @rms_norm.rule("weight")
 def _(upstream, unit):
-    """The weight multiplies the unit row; the engine adds up over the rows."""
+    """The weight multiplies the normalised row; the engine sums over the rows."""
     return upstream * unit
 
 
 @composite(public=False)
 def scaled_channels(xp, x, weight=None, bias=None):
-    """Each channel times its weight, plus its bias: x * weight + bias.
+    """Multiply each channel by its weight and add its bias: x * weight + bias.
 
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
@@ -65,7 +65,7 @@ def scaled_channels(xp, x, weight=None, bias=None):
 
 @op(residuals=("unit", "scale"))
 def batch_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
-    """Batch normalisation in training: each channel of a batch brought to mean 0 and variance 1.
+    """Normalise each channel of a batch to mean 0 and variance 1, as in training (batch normalisation).
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
@@ -92,8 +92,8 @@ def batch_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
 
 @batch_norm.rule("x")
 def _(xp, upstream, weight, unit, scale, x_shape):
-    """An example moves the mean and the variance that all others are measured by. Moving or stretching the whole batch
-    changes nothing, so a gradient has no part along either: both are taken out."""
+    """Each example changes the mean and the variance that normalise all others. Shifting or scaling the whole batch
+    does not change the result, so the gradient has no component along either; both are subtracted."""
     over = xp.all_but_channels(x_shape)
     along_unit = xp.mean(upstream * unit, axis=over, keepdims=True)
     rest = upstream - xp.mean(upstream, axis=over, keepdims=True)
@@ -103,19 +103,19 @@ def _(xp, upstream, weight, unit, scale, x_shape):
 
 @batch_norm.rule("weight")
 def _(xp, upstream, unit, x_shape):
-    """A channel's weight multiplies it at every place of every example."""
+    """A channel's weight multiplies it at every position of every example."""
     return xp.sum(upstream * unit, axis=xp.all_but_channels(x_shape))
 
 
 @batch_norm.rule("bias")
 def _(xp, upstream, x_shape):
-    """A channel's bias is added at every place of every example."""
+    """A channel's bias is added at every position of every example."""
     return xp.sum(upstream, axis=xp.all_but_channels(x_shape))
 
 
 @composite(public=False)
 def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1e-5):
-    """Batch normalisation after training, by means and variances that are settled.
+    """Normalise each channel with given means and variances, as after training (batch normalisation).
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
@@ -139,7 +139,7 @@ def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1
 
 @composite
 def group_norm(xp, x, weight=None, bias=None, *, num_groups=1, eps=1e-5):
-    """Group normalisation: each group of channels brought to mean 0 and variance 1.
+    """Normalise each group of channels to mean 0 and variance 1 (group normalisation).
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
@@ -164,7 +164,7 @@ def group_norm(xp, x, weight=None, bias=None, *, num_groups=1, eps=1e-5):
 
 @composite
 def instance_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
-    """Instance normalisation: each channel of each example brought to mean 0 and variance 1.
+    """Normalise each channel of each example to mean 0 and variance 1 (instance normalisation).
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
@@ -187,9 +187,9 @@ def instance_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
 
 @composite
 def residual_layer_norm(xp, x, residual, weight=None, bias=None, *, axes=1, eps=1e-5):
-    """Layer normalisation of a sum: a layer's output beside what went past it.
+    """Normalise the sum of a layer's output and its residual connection with `layer_norm`.
 
-    out = layer_norm(x + residual, weight, bias): a block of a transformer that normalises last ends with it.
+    out = layer_norm(x + residual, weight, bias), the end of a block of a post-norm transformer.
     Shapes: x and residual any that broadcast, weight and bias the last `axes` lengths -> the broadcast shape.
     Args:
         x: what the layer gave.
@@ -206,7 +206,7 @@ def residual_layer_norm(xp, x, residual, weight=None, bias=None, *, axes=1, eps=
 
 @composite
 def residual_rms_norm(xp, x, residual, weight=None, *, axes=1, eps=1e-6):
-    """RMS normalisation of a sum: a layer's output beside what went past it.
+    """Normalise the sum of a layer's output and its residual connection with `rms_norm`.
 
     out = rms_norm(x + residual, weight)
     Shapes: x and residual any that broadcast, weight the last `axes` lengths -> the broadcast shape.

@@ -18,7 +18,7 @@ from .shape import concatenate, flip, getitem, moveaxis, ravel, reshape, split, 
 
 @prefixes_errors
 def flatten(x, start_dim=0, end_dim=-1):
-    """Flatten: several neighbouring axes joined in one, by default all of them.
+    """Merge neighbouring axes into one; by default all of them.
 
     Shapes: (2, 3, 4) -> (24); with start_dim=1 -> (2, 12); with end_dim=1 -> (6, 4).
     Args:
@@ -43,7 +43,7 @@ def flatten(x, start_dim=0, end_dim=-1):
 
 
 def atleast_1d(*arrays):
-    """With one axis or more: a single number becomes a row of one.
+    """Convert to at least one dimension.
 
     Shapes: () -> (1); any other -> the same.
     Args:
@@ -57,7 +57,7 @@ def atleast_1d(*arrays):
 
 
 def atleast_2d(*arrays):
-    """With two axes or more: a row becomes a matrix of one row.
+    """Convert to at least two dimensions; a vector becomes a matrix of one row.
 
     Shapes: () -> (1, 1); (n) -> (1, n); any other -> the same.
     Args:
@@ -71,7 +71,7 @@ def atleast_2d(*arrays):
 
 
 def atleast_3d(*arrays):
-    """With three axes or more: a row lies along the second, a matrix along the first two.
+    """Convert to at least three dimensions; a matrix gets a new last axis.
 
     Shapes: () -> (1, 1, 1); (n) -> (1, n, 1); (m, n) -> (m, n, 1); any other -> the same.
     Args:
@@ -86,14 +86,14 @@ def atleast_3d(*arrays):
 
 
 def _each(arrays, form):
-    """One array in a form, or a tuple of several."""
+    """Return one converted array, or a tuple of several."""
     formed = tuple(form(x) for x in arrays)
     return formed[0] if len(formed) == 1 else formed
 
 
 @prefixes_errors
 def rollaxis(x, axis, start=0):
-    """One axis moved to before another; `mg.moveaxis` says more plainly where to.
+    """Move an axis before another one; `mg.moveaxis` is easier to read.
 
     Shapes: x (2, 3, 4), axis=2 -> (4, 2, 3).
     Args:
@@ -117,7 +117,7 @@ def rollaxis(x, axis, start=0):
 
 @prefixes_errors
 def vstack(parts):
-    """Arrays one below the other: joined along the first axis, rows as matrices of one row.
+    """Stack arrays vertically, along the first axis; vectors count as rows.
 
     Shapes: parts (3) and (3) -> (2, 3); (2, 3) and (4, 3) -> (6, 3).
     Args:
@@ -132,7 +132,7 @@ def vstack(parts):
 
 @prefixes_errors
 def hstack(parts):
-    """Arrays side by side: joined along the second axis, rows along their only one.
+    """Stack arrays horizontally, along the second axis; vectors along their only one.
 
     Shapes: parts (2) and (3) -> (5); (2, 1) and (2, 3) -> (2, 4).
     Args:
@@ -148,7 +148,7 @@ def hstack(parts):
 
 @prefixes_errors
 def dstack(parts):
-    """Arrays one behind the other: joined along the third axis.
+    """Stack arrays along the third axis.
 
     Shapes: parts (2, 3) and (2, 3) -> (2, 3, 2); (3) and (3) -> (1, 3, 2).
     Args:
@@ -163,7 +163,7 @@ def dstack(parts):
 
 @prefixes_errors
 def column_stack(parts):
-    """Rows as the columns of a matrix; matrices side by side.
+    """Stack vectors as the columns of a matrix; matrices side by side.
 
     Shapes: parts (3) and (3) -> (3, 2); (3, 2) and (3) -> (3, 3).
     Args:
@@ -178,7 +178,7 @@ def column_stack(parts):
 
 @prefixes_errors
 def append(x, values, axis=None):
-    """Entries put behind those of an array.
+    """Append entries to an array.
 
     Shapes: axis=None -> (m + n), all entries in one row; x (2, 3), values (1, 3), axis=0 -> (3, 3).
     Args:
@@ -198,8 +198,9 @@ def append(x, values, axis=None):
 
 @prefixes_errors
 def array_split(x, indices_or_sections, axis=0):
-    """Cut into parts along an axis, which need not be equally long: the first ones get what is left over.
+    """Split into parts along an axis, possibly of unequal length.
 
+    If the length is not divisible, the first parts are longer by one.
     Shapes: x (7, n), indices_or_sections=3 -> (3, n), (2, n) and (2, n).
     Args:
         x: numbers.
@@ -222,7 +223,7 @@ def array_split(x, indices_or_sections, axis=0):
 
 @prefixes_errors
 def hsplit(x, indices_or_sections):
-    """Cut into parts side by side: along the second axis, of a row along its only one.
+    """Split horizontally, along the second axis; a vector along its only one.
 
     Shapes: x (2, 6), indices_or_sections=3 -> three parts (2, 2).
     Args:
@@ -239,7 +240,7 @@ def hsplit(x, indices_or_sections):
 
 @prefixes_errors
 def vsplit(x, indices_or_sections):
-    """Cut into parts one below the other: along the first axis.
+    """Split vertically, along the first axis.
 
     Shapes: x (6, 2), indices_or_sections=3 -> three parts (2, 2).
     Args:
@@ -256,7 +257,7 @@ def vsplit(x, indices_or_sections):
 
 @prefixes_errors
 def dsplit(x, indices_or_sections):
-    """Cut into parts one behind the other: along the third axis.
+    """Split along the third axis.
 
     Shapes: x (2, 3, 4), indices_or_sections=2 -> two parts (2, 3, 2).
     Args:
@@ -281,7 +282,7 @@ def _wants_axes(name, x, least):
 
 @prefixes_errors
 def flipud(x):
-    """The rows in reverse order: upside down.
+    """Reverse the order of the rows: flip upside down.
 
     Shapes: any with one axis or more -> the same.
     Args:
@@ -297,7 +298,7 @@ def flipud(x):
 
 @prefixes_errors
 def fliplr(x):
-    """The columns in reverse order: left and right exchanged.
+    """Reverse the order of the columns: flip left to right.
 
     Shapes: any with two axes or more -> the same.
     Args:
@@ -313,7 +314,7 @@ def fliplr(x):
 
 @prefixes_errors
 def rot90(x, k=1, axes=(0, 1)):
-    """A quarter turn, or several, from the first towards the second of two axes: of an image, counterclockwise.
+    """Rotate by 90 degrees, k times, from the first towards the second of two axes; images turn counterclockwise.
 
     Shapes: x (2, 3) -> (3, 2) for an odd k, else the same.
     Args:
@@ -343,9 +344,9 @@ def rot90(x, k=1, axes=(0, 1)):
 
 @prefixes_errors
 def diff(x, n=1, axis=-1, prepend=None, append=None):
-    """Differences of neighbours along an axis.
+    """Compute differences of neighbouring entries along an axis.
 
-    out[i] = x[i + 1] - x[i], n times over.
+    out[i] = x[i + 1] - x[i], repeated n times.
     Shapes: x (..., m) -> (..., m - n).
     Args:
         x: numbers, with one axis or more.
@@ -381,7 +382,7 @@ def _product(lengths):
 
 
 def _slice(x, axis, start, stop, step=None):
-    """Part of an array along one axis."""
+    """Return a slice along one axis."""
     if not -ndim(x) <= axis < ndim(x):
         raise IndexError(f"axis {axis} is out of range for an array of {ndim(x)} axes")
     return getitem(x, index=(slice(None),) * (axis % ndim(x)) + (slice(start, stop, step),))
@@ -389,11 +390,10 @@ def _slice(x, axis, start, stop, step=None):
 
 @prefixes_errors
 def gradient(f, *varargs, axis=None, edge_order=1):
-    """Slope along each axis, by differences: of a function whose values stand at places of a grid.
+    """Estimate the derivative along each axis by finite differences of values on a grid.
 
-    Inside, (f[i+1] - f[i-1]) / 2h; where the places are h before and k behind apart, (h² f[i+1] + (k² - h²) f[i] - k²
-    f[i-1]) / (h k (h + k)). At both ends, differences to one side. This is no gradient of a program: for that see
-    `mg.grad`.
+    Inside, (f[i+1] - f[i-1]) / 2h; for unequal spacings h before and k after, (h² f[i+1] + (k² - h²) f[i] - k² f[i-1])
+    / (h k (h + k)). At both ends, one-sided differences. For the gradient of a program see `mg.grad`.
     Shapes: f any -> the same, for each axis.
     Args:
         f: numbers, with one axis or more.
@@ -420,7 +420,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
 
 
 def _slope_along(f, axis, steps, edge_order):
-    """The slope along one axis."""
+    """Return the finite differences along one axis."""
     if not -ndim(f) <= axis < ndim(f):
         raise IndexError(f"axis {axis} is out of range for an array of {ndim(f)} axes")
     length, axis = shape(f)[axis], axis % ndim(f)
@@ -449,7 +449,7 @@ def _slope_along(f, axis, steps, edge_order):
 
 
 def _parabola(a, b, c, h, k):
-    """The slope at `a` of the parabola through three places, of which the second is `h` further, the third `k` more."""
+    """Return the derivative at `a` of the parabola through three points with spacings `h` and `k`."""
     return divide(-(2 * h + k), h * (h + k)) * a + divide(h + k, h * k) * b - divide(h, k * (h + k)) * c
 
 
@@ -458,7 +458,7 @@ def _parabola(a, b, c, h, k):
 
 @prefixes_errors
 def average(x, axis=None, weights=None, returned=False, keepdims=False):
-    """Weighted mean of the entries, all or along axes.
+    """Compute the weighted mean of the entries, all or along axes.
 
     Σ_i w_i x_i / Σ_i w_i; without weights the mean.
     Shapes: x (2, 3), axis=0 -> (3); weights of x's shape, or a row (2) for that axis.
@@ -493,7 +493,7 @@ def _like_ones(x):
 
 @prefixes_errors
 def ptp(x, axis=None, keepdims=False):
-    """Range: the largest entry less the smallest, of all or along axes ("peak to peak").
+    """Compute the range ("peak to peak"): the largest entry minus the smallest, over all or along axes.
 
     Entries that tie share the gradient equally.
     Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
@@ -512,16 +512,16 @@ def ptp(x, axis=None, keepdims=False):
 
 @multilinear(a=lambda xp, upstream, b: xp.cross(b, upstream), b=lambda xp, upstream, a: xp.cross(upstream, a))
 def _cross(xp, a, b):
-    """Cross product: the vector that is upright on two others."""
+    """Compute the cross product of two vectors."""
     return xp.cross(a, b)
 
 
 @wraps_op(_cross, namespace=True)
 @prefixes_errors
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """Cross product: the vector that is upright on two others, as long as the area between them.
+    """Compute the cross product of two vectors.
 
-    (a × b)₁ = a₂ b₃ - a₃ b₂, and so on round. Of vectors in the plane, the third entry alone: a₁ b₂ - a₂ b₁.
+    (a × b)₁ = a₂ b₃ - a₃ b₂, and so on cyclically. For vectors in the plane only the third entry, a₁ b₂ - a₂ b₁.
     Shapes: a (..., 3), b (..., 3) -> (..., 3); a (..., 2), b (..., 2) -> (...).
     Args:
         axisa, axisb, axisc: the axis of the vectors in a, in b and in the result, the last by default.
@@ -546,7 +546,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 @prefixes_errors
 def kron(a, b):
-    """Kronecker product: each entry of a times the whole of b, laid out as blocks.
+    """Compute the Kronecker product: each entry of a times all of b, arranged in blocks.
 
     Shapes: a (m, n), b (p, q) -> (m p, n q).
     Args:
@@ -565,7 +565,7 @@ def kron(a, b):
 
 
 def matrix_transpose(x):
-    """The transpose of each matrix: the last two axes exchanged.
+    """Transpose each matrix: exchange the last two axes.
 
     Shapes: x (..., m, n) -> (..., n, m).
     Args:

@@ -3,7 +3,7 @@
 from ..backends.shapes import ndim, shape
 from ..core.composite import composite
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
-from ..core.messages import prefixes_errors
+from ..core.messages import explains, prefixes_errors
 from .arithmetic import negative
 
 
@@ -13,9 +13,10 @@ from .arithmetic import negative
     )
 )
 def cumsum(xp, x, *, axis=None, exclusive=False, reverse=False):
-    """Cumulative sum: running sums along an axis.
+    """Compute the cumulative sum along an axis.
 
-    out_i = Σ_{j≤i} x_j. An entry is part of its own and of every later sum, so going back they run from the other end.
+    out_i = Σ_{j≤i} x_j. Each entry is part of its own sum and of all later ones, so the gradient is a cumulative sum
+    from the other end.
     Shapes: any -> the same; axis=None -> (n), n being the number of entries.
     Args:
         exclusive: whether an entry is left out of its own sum (j < i); False by default.
@@ -31,8 +32,9 @@ def cumsum(xp, x, *, axis=None, exclusive=False, reverse=False):
 
 
 @op
+@explains("decay {decay} and drive {drive} must have shapes that broadcast")
 def recurrence(xp, decay, drive, *, axis=-1, reverse=False):
-    """First-order linear recurrence: a state carried along an axis.
+    """Compute a first-order linear recurrence along an axis.
 
     state_t = decay_t * state_{t-1} + drive_t, starting from 0.
     Shapes: decay and drive broadcast, and the result has their common shape: one decay may serve all along the axis.
@@ -48,8 +50,8 @@ def recurrence(xp, decay, drive, *, axis=-1, reverse=False):
 
 @recurrence.rule("decay", "drive")
 def _(xp, upstream, decay, out, axis, reverse):
-    """The same recurrence, from the other end: a state receives its own upstream, and the next one's share through the
-    next decay. A decay receives that times the state it met."""
+    """The same recurrence, from the other end: a state receives its own upstream, and the gradient of the next state
+    times the next decay. A decay receives this times the state that it multiplied."""
     next_decay = xp.shift_by_one(xp.broadcast_to(decay, xp.shape(out)), axis=axis, reverse=not reverse)
     received = xp.recurrence(next_decay, upstream, axis=axis, reverse=not reverse)
     return received * xp.shift_by_one(out, axis=axis, reverse=reverse), received
@@ -57,7 +59,7 @@ def _(xp, upstream, decay, out, axis, reverse):
 
 @linear(x=lambda xp, upstream, axis, reverse: xp.shift_by_one(upstream, axis=axis, reverse=not reverse), public=False)
 def shift_by_one(xp, x, *, axis=-1, reverse=False):
-    """Every entry moved one place on along an axis, a 0 moving in.
+    """Move the entries one place along an axis, filling with 0.
 
     out_i = x_{i-1}, out_0 = 0.
     Args:
@@ -70,9 +72,9 @@ def shift_by_one(xp, x, *, axis=-1, reverse=False):
 
 @op
 def cumprod(xp, x, *, axis=None, exclusive=False, reverse=False):
-    """Cumulative product: running products along an axis.
+    """Compute the cumulative product along an axis.
 
-    out_i = Π_{j≤i} x_j. Its gradient divides by no entry, so entries may be 0.
+    out_i = Π_{j≤i} x_j. Its gradient does not divide by entries, so they may be 0.
     Shapes: any -> the same; axis=None -> (n), n being the number of entries.
     Args:
         exclusive: whether an entry is left out of its own product (j < i); False by default.
@@ -87,8 +89,8 @@ def cumprod(xp, x, *, axis=None, exclusive=False, reverse=False):
 
 @cumprod.rule("x")
 def _(xp, upstream, x, x_shape, axis, exclusive, reverse):
-    """An entry moves every product it is part of: the product of those before it, times what the later ones make of
-    it, which is a recurrence from the other end. Nothing is divided, so an entry may be 0."""
+    """An entry is a factor of every product from its own on: its gradient is the product of the entries before it,
+    times a recurrence over the later ones from the other end. Nothing is divided, so an entry may be 0."""
     line = xp.reshape(x, (-1,)) if axis is None else x
     along = -1 if axis is None else axis
     upstream = xp.shift_by_one(upstream, axis=along, reverse=not reverse) if exclusive else upstream
@@ -101,10 +103,10 @@ def _(xp, upstream, x, x_shape, axis, exclusive, reverse):
 @op(outputs=("values", "indices"), public=False)
 @real_only
 def cummax_with_indices(xp, x, *, axis=-1):
-    """Cumulative maximum: the largest entry so far along an axis, and its index.
+    """Compute the cumulative maximum along an axis, and its indices.
 
-    values_i = max_{j≤i} x_j. Of equal entries the latest is named and receives the gradient. From a nan on, all are
-    nan.
+    values_i = max_{j≤i} x_j. At a tie the last entry is chosen and receives the gradient. From a nan on, all results
+    are nan.
     Shapes: any -> two of the same.
     Returns: a pair of tensors: values, of x's dtype, and indices, of int64.
     >>> values, indices = mg.ops.cummax_with_indices([2.0, 1.0, 2.0])
@@ -122,9 +124,9 @@ def _(xp, upstream, indices, x_shape, axis):
 
 @prefixes_errors
 def cummax(x, axis=-1):
-    """Cumulative maximum: the largest entry so far along an axis.
+    """Compute the cumulative maximum along an axis.
 
-    out_i = max_{j≤i} x_j. At a tie the latest entry receives the gradient.
+    out_i = max_{j≤i} x_j. At a tie the last entry receives the gradient.
     Shapes: any -> the same.
     Args:
         x: real numbers.
@@ -138,9 +140,9 @@ def cummax(x, axis=-1):
 
 @prefixes_errors
 def cummin(x, axis=-1):
-    """Cumulative minimum: the smallest entry so far along an axis.
+    """Compute the cumulative minimum along an axis.
 
-    out_i = min_{j≤i} x_j. At a tie the latest entry receives the gradient.
+    out_i = min_{j≤i} x_j. At a tie the last entry receives the gradient.
     Shapes: any -> the same.
     Args:
         x: real numbers.
@@ -155,7 +157,7 @@ def cummin(x, axis=-1):
 @op
 @real_only
 def logcumsumexp(xp, x, *, axis=-1):
-    """Running logarithm of a sum of exponentials.
+    """Compute the logarithm of the cumulative sum of exponentials.
 
     out_i = log Σ_{j≤i} exp(x_j), without overflow.
     >>> mg.logcumsumexp([0.0, 0.0, 1000.0]).round(4).tolist()
@@ -166,8 +168,8 @@ def logcumsumexp(xp, x, *, axis=-1):
 
 @logcumsumexp.rule("x")
 def _(xp, upstream, x, out, axis):
-    """Each entry has its share of its own sum, and of all later ones: from one to the next these shares shrink by as
-    much as the sum has grown."""
+    """Each entry has a share of its own sum and of all later ones. From one sum to the next, these shares shrink as
+    much as the sum grows."""
     later = xp.shift_by_one(out, axis=axis, reverse=True)
     shrinks = xp.exp(xp.where(xp.equal(out, later), 0.0, xp.minimum(out - later, 0.0)))
     return xp.exp(x - xp.where(xp.isfinite(out), out, 0.0)) * xp.recurrence(shrinks, upstream, axis=axis, reverse=True)
@@ -175,10 +177,10 @@ def _(xp, upstream, x, out, axis):
 
 @op(residuals=("order",), constants=("order",))
 def sort(xp, x, *, axis=-1, descending=False):
-    """The entries in ascending order along an axis.
+    """Sort the entries in ascending order along an axis.
 
-    Equal entries keep the order they came in (a stable sort), and each receives the gradient of its own place. An entry
-    that is nan counts as larger than all others.
+    The sort is stable: equal entries keep their order, and each receives the gradient of its own position. nan counts
+    as larger than all other numbers.
     Shapes: any -> the same; axis=None -> (n), n being the number of entries.
     Args:
         axis: the axis to sort along, the last by default; None for all entries in one row.
@@ -193,16 +195,16 @@ def sort(xp, x, *, axis=-1, descending=False):
 
 @sort.rule("x")
 def _(xp, upstream, order, x_shape, axis):
-    """Sorting moves entries about; the gradient moves back."""
+    """Sorting permutes the entries; the gradient is permuted back."""
     return xp.put_along_axis_add(upstream, order, shape=x_shape, axis=axis)
 
 
 @nondifferentiable
 @real_only
 def argsort(xp, x, *, axis=-1, descending=False):
-    """The indices that sort the entries along an axis.
+    """Return the indices that sort the entries along an axis.
 
-    Equal entries keep the order they came in, in descending order too.
+    The sort is stable: equal entries keep their order, in descending order, too.
     Shapes: any -> the same; axis=None -> (n), n being the number of entries.
     Args:
         axis: the axis to sort along, the last by default; None for all entries in one row.
@@ -217,9 +219,9 @@ def argsort(xp, x, *, axis=-1, descending=False):
 @op(outputs=("values", "indices"))
 @real_only
 def topk(xp, x, *, k, axis=-1):
-    """The k largest entries along an axis in descending order, and their indices.
+    """Return the k largest entries along an axis in descending order, and their indices.
 
-    Of equal entries the first comes first. Only the entries chosen receive a gradient.
+    At a tie the first entry comes first. Only the chosen entries receive a gradient.
     Shapes: x (..., n) -> (..., k) twice.
     Args:
         k: the number of, from 0 to the length of the axis.
@@ -235,13 +237,13 @@ def topk(xp, x, *, k, axis=-1):
 
 @topk.rule("x")
 def _(xp, upstream, indices, x_shape, axis):
-    """Only the entries that were chosen receive anything."""
+    """Only the entries that were chosen receive a gradient."""
     return xp.put_along_axis_add(upstream[0], indices, shape=x_shape, axis=axis)
 
 
 @composite
 def _quantile(xp, x, *, q, axis=None, method="linear", keepdims=False):
-    """Quantile: the value below which a share q of the entries lies."""
+    """Compute quantiles along axes."""
     line = xp.sort(xp.axes_to_last(x, axis=axis), axis=-1)
     low, high, weight = xp.quantile_places(xp.shape(line)[-1], q, method)
     weight = xp.new_array(line, numbers=weight)
@@ -255,11 +257,11 @@ def _quantile(xp, x, *, q, axis=None, method="linear", keepdims=False):
 @wraps_op(_quantile, namespace=True)
 @prefixes_errors
 def quantile(x, q, axis=None, method="linear", keepdims=False):
-    """Quantile: the value below which a share q of the entries lies.
+    """Compute quantiles along axes.
 
-    With the n entries in order, x_0 ≤ … ≤ x_{n-1}, it stands at the place h = q (n - 1), on the straight line between
-    the neighbours there: (1 - w) x_i + w x_{i+1}, with i = ⌊h⌋ and w = h - i. These two share its gradient in the same
-    way. One entry that is nan makes it nan.
+    With the n entries in order, x_0 ≤ … ≤ x_{n-1}, the quantile is at position h = q (n - 1). By default it is
+    interpolated linearly: (1 - w) x_i + w x_{i+1}, with i = ⌊h⌋ and w = h - i. The two entries share the gradient with
+    the same weights. If any entry is nan, the result is nan.
     Shapes: x (2, 3), q one number, axis=1 -> (2); k shares q -> (k, 2).
     Args:
         q: a share from 0 to 1, or a row of k of them, which give an axis of their own, the first.
@@ -279,10 +281,10 @@ def quantile(x, q, axis=None, method="linear", keepdims=False):
 
 @composite
 def median(xp, x, *, axis=None, keepdims=False):
-    """Median: the entry in the middle of the order.
+    """Compute the median along axes.
 
-    Of an even number of entries it is the mean of the two in the middle, which receive half its gradient each. One
-    entry that is nan makes it nan.
+    For an even number of entries it is the mean of the two in the middle, and each receives half of the gradient. If
+    any entry is nan, the result is nan.
     Raises: TypeError if x is complex; ValueError if there are no entries; IndexError if the axis is out of range.
     >>> mg.median([1.0, 9.0, 2.0, 4.0]).item()
     3.0
@@ -292,7 +294,7 @@ def median(xp, x, *, axis=None, keepdims=False):
 
 @nondifferentiable(public=False)
 def new_array(xp, x, *, numbers):
-    """Plain numbers as an array on the device and in the dtype of another.
+    """Return numbers as an array with the device and the dtype of another.
 
     Shapes: x any, numbers (n) -> (n).
     Args:

@@ -7,7 +7,7 @@ from ..core.define import op, real_only
 
 @op
 def rnn(xp, drive, weight, start=None, *, nonlinearity="tanh"):
-    """Recurrent network (Elman): states carried along a sequence, each made from the one before.
+    """Compute an Elman recurrent network along a sequence.
 
         state_t = tanh(drive_t + state_{t-1} @ weightᵀ), or relu in the place of tanh
 
@@ -28,8 +28,8 @@ def rnn(xp, drive, weight, start=None, *, nonlinearity="tanh"):
 
 @rnn.rule("drive", "weight", "start")
 def _(xp, upstream, weight, out, start, nonlinearity):
-    """A state receives its own upstream, and the next one's share through the weight; its drive receives that times the
-    slope. That is a recurrence from the other end."""
+    """A state receives its own upstream, and the gradient of the next state through the weight; its drive receives this
+    times the derivative of the nonlinearity. That is a recurrence from the other end."""
     slope = 1 - out * out if nonlinearity == "tanh" else out > 0
     to_drive = xp.gated_recurrence(slope, upstream, weight, reverse=True)
     to_first = xp.sum(to_drive[:1], axis=0)
@@ -41,7 +41,7 @@ def _(xp, upstream, weight, out, start, nonlinearity):
 
 @op
 def gated_recurrence(xp, gate, drive, weight, *, reverse=False):
-    """A recurrence through a matrix, with a gate on each state; the backward pass of `rnn` is one.
+    """Compute a recurrence through a matrix, with a gate on each state; the backward pass of `rnn` is one.
 
         state_t = gate_t * (drive_t + state_{t-1} @ weight), starting from 0
     Shapes: gate and drive (T, ..., H), weight (H, H) -> (T, ..., H).
@@ -59,7 +59,7 @@ def gated_recurrence(xp, gate, drive, weight, *, reverse=False):
 
 @gated_recurrence.rule("gate", "drive", "weight")
 def _(xp, upstream, gate, drive, weight, out, reverse):
-    """The same recurrence from the other end, with the matrix transposed."""
+    """The same recurrence from the other end, with the transposed matrix."""
     to_drive = xp.gated_recurrence(gate, upstream, xp.mT(weight), reverse=not reverse)
     previous = xp.shift_by_one(out, axis=0, reverse=reverse)
     later = xp.shift_by_one(to_drive, axis=0, reverse=not reverse)
@@ -70,7 +70,7 @@ def _(xp, upstream, gate, drive, weight, out, reverse):
 @op(outputs=("hidden", "cell_after"), residuals=("enter", "forget", "candidate", "show", "squashed"))
 @real_only
 def lstm_cell(xp, gates, cell):
-    """One step of a long short-term memory (LSTM).
+    """Compute one step of a long short-term memory (LSTM).
 
     The cell forgets a part of itself and takes a candidate in, and the hidden state shows a part of it. With the gates
     cut into enter, forget, candidate and show, and σ the sigmoid,
@@ -100,7 +100,7 @@ def lstm_cell(xp, gates, cell):
 
 @lstm_cell.rule("gates", "cell")
 def _(xp, upstream, cell, enter, forget, candidate, show, squashed):
-    """The cell is reached through the hidden state and directly; from there each gate, times its slope."""
+    """The cell receives a gradient through the hidden state and directly; each gate, the same times its derivative."""
     to_hidden, to_cell = upstream[0], upstream[1] + upstream[0] * show * (1 - squashed * squashed)
     each = [
         to_cell * candidate * enter * (1 - enter),
@@ -114,7 +114,7 @@ def _(xp, upstream, cell, enter, forget, candidate, show, squashed):
 @op(residuals=("reset", "keep", "candidate", "recalled"))
 @real_only
 def gru_cell(xp, drive, recall, hidden):
-    """One step of a gated recurrent unit (GRU).
+    """Compute one step of a gated recurrent unit (GRU).
 
     A part of the hidden state is kept, the rest replaced. With drive = (r, z, n) and recall = (r', z', n'), and σ the
     sigmoid,
@@ -142,7 +142,7 @@ def gru_cell(xp, drive, recall, hidden):
 
 @gru_cell.rule("drive", "recall", "hidden")
 def _(xp, upstream, hidden, reset, keep, candidate, recalled):
-    """Back through the mixture, the candidate, and the gate that let what was recalled into it."""
+    """Back through the mixture, the candidate, and the gate on the recalled part."""
     to_keep = upstream * (hidden - candidate) * keep * (1 - keep)
     to_candidate = upstream * (1 - keep) * (1 - candidate * candidate)
     to_reset = to_candidate * recalled * reset * (1 - reset)
@@ -158,7 +158,7 @@ def _(xp, upstream, hidden, reset, keep, candidate, recalled):
 
 @op(residuals=("decay", "state"))
 def selective_scan(xp, x, delta, A, B, C):
-    """Selective state space (Mamba): a linear recurrence whose step depends on what it reads.
+    """Compute a selective state space model (Mamba): a linear recurrence with an input-dependent step.
 
     Each channel carries N numbers along, and shows a mixture of them:
 
@@ -182,7 +182,7 @@ def selective_scan(xp, x, delta, A, B, C):
 
 @selective_scan.rule("x", "delta", "A", "B", "C")
 def _(xp, upstream, x, delta, A, B, C, decay, state):
-    """What the states receive is a recurrence from the other end; then back through decay and drive."""
+    """The gradient of the states is a recurrence from the other end; then back through decay and drive."""
     arrived = upstream[..., None] * C[..., None, :]
     next_decay = xp.shift_by_one(xp.broadcast_to(decay, xp.shape(state)), axis=-3, reverse=True)
     received = xp.recurrence(next_decay, arrived, axis=-3, reverse=True)
@@ -199,7 +199,7 @@ def _(xp, upstream, x, delta, A, B, C, decay, state):
 
 @op(residuals=("matrices", "state"))
 def gated_delta_net(xp, query, key, value, decay, rate):
-    """Gated delta rule: linear attention over a memory that fades and is corrected.
+    """Compute the gated delta rule: linear attention over a memory that decays and is corrected.
 
     What the memory recalls for a key is moved towards the value, by the share `rate`, after all of it has faded by
     `decay`. The query then asks it. The state S is a matrix (V, K), starting from 0, and I the identity:
@@ -226,8 +226,8 @@ def gated_delta_net(xp, query, key, value, decay, rate):
 
 @gated_delta_net.rule("query", "key", "value", "decay", "rate")
 def _(xp, upstream, query, key, value, decay, rate, matrices, state):
-    """What the memory receives is carried from the other end; each step then hands it to the error it corrected, which
-    is value - decay * previous @ key, and to the memory before."""
+    """The gradient of the memory is a recurrence from the other end. Each step passes it to the error that it
+    corrected, value - decay * previous @ key, and to the memory before."""
     previous = xp.shift_by_one(state, axis=-3)
     turned = xp.shift_by_one(xp.mT(matrices), axis=-3, reverse=True)
     received = xp.matrix_recurrence(turned, upstream[..., :, None] * query[..., None, :], reverse=True)
@@ -247,7 +247,7 @@ def _(xp, upstream, query, key, value, decay, rate, matrices, state):
 
 @op(public=False)
 def matrix_recurrence(xp, matrices, drive, *, reverse=False):
-    """A linear recurrence of matrices, carried along the third axis from the end.
+    """Compute a linear recurrence of matrices along the third axis from the end.
 
         state_t = state_{t-1} @ matrix_t + drive_t, starting from 0
     Shapes: matrices (..., T, K, K), drive (..., T, V, K) -> (..., T, V, K).
@@ -264,8 +264,8 @@ def matrix_recurrence(xp, matrices, drive, *, reverse=False):
 
 @matrix_recurrence.rule("matrices", "drive")
 def _(xp, upstream, matrices, out, reverse):
-    """The same recurrence from the other end, with the matrices transposed. A matrix receives the state it met, times
-    what the state it made received."""
+    """The same recurrence from the other end, with the transposed matrices. A matrix receives the state that it
+    multiplied, times the gradient of its result."""
     turned = xp.shift_by_one(xp.mT(matrices), axis=-3, reverse=not reverse)
     received = xp.matrix_recurrence(turned, upstream, reverse=not reverse)
     return xp.matmul(xp.mT(xp.shift_by_one(out, axis=-3, reverse=reverse)), received), received

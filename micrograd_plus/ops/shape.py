@@ -1,15 +1,20 @@
 """Operations that move entries about without changing them. Going back, each entry moves back to where it was."""
 
 from ..core.define import linear, op, variadic, wraps_op
+from ..core.messages import explains
 
 # Axes -----------------------
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@explains(
+    "x {x} has {x_size} entries, which do not fill {shape}: the lengths must be whole numbers whose product is "
+    "{x_size}; one of them may be -1"
+)
 def reshape(xp, x, *, shape):
-    """The same entries in the same order, in another shape.
+    """Change the shape without changing the entries or their order.
 
-    Entries are read row by row, the last axis fastest.
+    Entries are read in row-major order: the last axis varies fastest.
     Shapes: any -> shape, with as many entries.
     Args:
         shape: the length of each axis; one may be -1, and is then what the others leave.
@@ -23,7 +28,7 @@ def reshape(xp, x, *, shape):
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
 def ravel(xp, x):
-    """All entries in one row (flattening).
+    """Flatten to one axis.
 
     Shapes: any -> (n), n being the number of entries.
     Returns: a tensor of one axis and of x's dtype.
@@ -35,8 +40,9 @@ def ravel(xp, x):
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@explains("only axes of length 1 can be removed; x has shape {x}")
 def squeeze(xp, x, *, axis=None):
-    """Axes of length 1 left out.
+    """Remove axes of length 1.
 
     Shapes: x (2, 1, 3) -> (2, 3).
     Args:
@@ -51,9 +57,9 @@ def squeeze(xp, x, *, axis=None):
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def squeeze_axes(xp, x, *, axis=None):
-    """The axes that a reduction kept with length 1, left out.
+    """Remove the axes that a reduction kept with length 1.
 
-    Unlike `squeeze`, None stands for all axes, not for those that happen to have length 1.
+    Unlike in `squeeze`, None means all axes, not just those that happen to have length 1.
     Shapes: x (2, 1, 3), axis=1 -> (2, 3).
     Args:
         axis: the reduced axis or axes, each of length 1; None (default) for all.
@@ -66,8 +72,9 @@ def squeeze_axes(xp, x, *, axis=None):
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape))
+@explains(new_axes=True)
 def expand_dims(xp, x, *, axis):
-    """New axes of length 1 (torch's unsqueeze).
+    """Insert new axes of length 1 (torch's unsqueeze).
 
     Shapes: x (2, 3), axis=1 -> (2, 1, 3).
     Args:
@@ -82,7 +89,7 @@ def expand_dims(xp, x, *, axis):
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def expand_axes(xp, x, *, shape, axis=None):
-    """The axes that a reduction took away, put back with length 1.
+    """Insert with length 1 the axes that a reduction removed.
 
     Shapes: x (2, 3), shape=(2, 5, 3), axis=1 -> (2, 1, 3).
     Args:
@@ -98,10 +105,11 @@ def expand_axes(xp, x, *, shape, axis=None):
 
 
 @linear(x=lambda xp, upstream, axes: xp.transpose(upstream, xp.inverse_order(axes)))
+@explains("axes must name each of the {x_ndim} axes of x {x} exactly once")
 def transpose(xp, x, *, axes=None):
-    """The axes in another order: of a matrix, rows and columns exchanged.
+    """Permute the axes; for a matrix, exchange rows and columns.
 
-    out[i_axes[0], i_axes[1], …] = x[i_0, i_1, …]. Going back takes the inverse order.
+    out[i_axes[0], i_axes[1], …] = x[i_0, i_1, …]. The gradient is permuted with the inverse order.
     Shapes: x (2, 3, 4), axes=(2, 0, 1) -> (4, 2, 3).
     Args:
         axes: every axis of x once, in their new order; None (default) reverses them.
@@ -114,7 +122,7 @@ def transpose(xp, x, *, axes=None):
 
 @linear(x=lambda xp, upstream: xp.mT(upstream))
 def mT(xp, x):
-    """The transpose of each matrix: the last two axes exchanged.
+    """Transpose each matrix: exchange the last two axes.
 
     Shapes: x (..., m, n) -> (..., n, m).
     Args:
@@ -128,7 +136,7 @@ def mT(xp, x):
 
 @linear(x=lambda xp, upstream: xp.mH(upstream))
 def mH(xp, x):
-    """The adjoint of each matrix (conjugate transpose): of real matrices the transpose.
+    """Compute the conjugate transpose of each matrix; for real matrices the transpose.
 
     xᴴ[i, j] = conj(x[j, i]).
     Shapes: x (..., m, n) -> (..., n, m).
@@ -143,7 +151,7 @@ def mH(xp, x):
 
 @linear(x=lambda xp, upstream, axis1, axis2: xp.swapaxes(upstream, axis1, axis2))
 def swapaxes(xp, x, *, axis1, axis2):
-    """Two axes exchanged.
+    """Exchange two axes.
 
     Shapes: x (2, 3, 4), axis1=0, axis2=2 -> (4, 3, 2).
     Args:
@@ -156,8 +164,9 @@ def swapaxes(xp, x, *, axis1, axis2):
 
 
 @linear(x=lambda xp, upstream, source, destination: xp.moveaxis(upstream, destination, source))
+@explains("source and destination must name the same number of axes of x {x}, each of them once")
 def moveaxis(xp, x, *, source, destination):
-    """Axes moved to other places; the others keep their order.
+    """Move axes to other positions; the others keep their order.
 
     Shapes: x (2, 3, 4), source=0, destination=-1 -> (3, 4, 2).
     Args:
@@ -172,8 +181,9 @@ def moveaxis(xp, x, *, source, destination):
 
 @linear(x=lambda xp, upstream, x_shape, axis: xp.axes_from_last(upstream, shape=x_shape, axis=axis), public=False)
 def axes_to_last(xp, x, *, axis=None):
-    """Several axes joined in one, at the end: what `quantile` and `product_of_others` run along.
+    """Merge several axes into one, at the end.
 
+    `quantile` and `product_of_others` work along the merged axis.
     Shapes: x (2, 3, 4), axis=(0, 2) -> (3, 8).
     Args:
         axis: the axis or axes to join, taken in the order they have in x; None (default) for all.
@@ -185,7 +195,7 @@ def axes_to_last(xp, x, *, axis=None):
 
 @linear(x=lambda xp, upstream, axis: xp.axes_to_last(upstream, axis=axis), public=False)
 def axes_from_last(xp, x, *, shape, axis=None):
-    """The last axis taken apart again into the axes that `axes_to_last` joined.
+    """Split the last axis into the axes that `axes_to_last` merged.
 
     Shapes: x (3, 8), shape=(2, 3, 4), axis=(0, 2) -> (2, 3, 4).
     Args:
@@ -201,10 +211,11 @@ def axes_from_last(xp, x, *, shape, axis=None):
 
 
 @linear(x=lambda xp, upstream, x_shape: xp.sum_to_shape(upstream, x_shape))
+@explains("x {x} cannot be broadcast to {shape}: only axes of length 1 and new axes in front can be repeated")
 def broadcast_to(xp, x, *, shape):
-    """Broadcasting: repeated along new axes in front and along axes of length 1.
+    """Broadcast to a shape: repeat along new leading axes and along axes of length 1.
 
-    Every copy moves the one original, so its gradient is the sum of theirs (`sum_to_shape`).
+    Each entry receives the sum of the gradients of its copies (`sum_to_shape`).
     Shapes: x (3) or (1, 3), shape=(2, 3) -> (2, 3).
     Args:
         shape: the shape of the result; counted from the end, its lengths are x's wherever those are not 1.
@@ -217,7 +228,7 @@ def broadcast_to(xp, x, *, shape):
 
 @linear(x=lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape), public=False)
 def sum_to_shape(xp, x, *, shape):
-    """Added up over everything that broadcasting had repeated: the transpose of `broadcast_to`.
+    """Sum over the axes that broadcasting repeated: the transpose of `broadcast_to`.
 
     Shapes: x (2, 3), shape=(3,) -> (3); shape=(2, 1) -> (2, 1).
     Args:
@@ -230,14 +241,15 @@ def sum_to_shape(xp, x, *, shape):
 
 
 @linear(x=lambda xp, upstream, x_shape, repeats, axis: xp.sum_repeats(upstream, x_shape, repeats, axis))
+@explains("repeats must be a whole number that is not negative, or one for each entry along the axis; x has shape {x}")
 def _repeat(xp, x, *, repeats, axis=None):
-    """Each entry several times in a row."""
+    """Repeat each entry along an axis."""
     return xp.repeat(x, repeats, axis)
 
 
 @wraps_op(_repeat, namespace=True)
 def repeat(x, repeats, axis=None):
-    """Each entry several times in a row.
+    """Repeat each entry along an axis.
 
     Shapes: x (n), repeats=2 -> (2 n); x (2, 3), repeats=(1, 4), axis=0 -> (5, 3).
     Args:
@@ -253,7 +265,7 @@ def repeat(x, repeats, axis=None):
 
 @linear(x=lambda xp, upstream, repeats, axis: xp.repeat(upstream, repeats, axis), public=False)
 def sum_repeats(xp, x, *, shape, repeats, axis=None):
-    """The copies that `repeat` made of each entry, added up: its transpose.
+    """Add up the copies that `repeat` made of each entry: its transpose.
 
     Shapes: x of the shape that `repeat` makes of `shape` -> shape.
     Args:
@@ -268,8 +280,9 @@ def sum_repeats(xp, x, *, shape, repeats, axis=None):
 
 
 @linear(x=lambda xp, upstream, x_shape, reps: xp.sum_tiles(upstream, x_shape, reps))
+@explains("reps must be whole numbers that are not negative")
 def tile(xp, x, *, reps):
-    """The whole array several times along each axis.
+    """Repeat the whole array along each axis.
 
     Shapes: x (n), reps=2 -> (2 n); x (2, 3), reps=(2, 2) -> (4, 6).
     Args:
@@ -283,7 +296,7 @@ def tile(xp, x, *, reps):
 
 @linear(x=lambda xp, upstream, reps: xp.tile(upstream, reps), public=False)
 def sum_tiles(xp, x, *, shape, reps):
-    """The tiles that `tile` made of an array, added up: its transpose.
+    """Add up the copies that `tile` made of an array: its transpose.
 
     Shapes: x of the shape that `tile` makes of `shape` -> shape.
     Args:
@@ -300,10 +313,11 @@ def sum_tiles(xp, x, *, shape, reps):
 
 
 @linear(x=lambda xp, upstream, x_shape, index: xp.put_add(upstream, shape=x_shape, index=index), public=False)
+@explains("{error}; x has shape {x}, and an axis of length n has indices from -n to n - 1")
 def getitem(xp, x, *, index):
-    """Indexing and slicing: `x[index]`, with NumPy's indices.
+    """Index or slice: `x[index]`, with NumPy's indices.
 
-    An entry that is picked twice receives both gradients, one that is not picked receives 0.
+    An entry that is selected twice receives both gradients; one that is not selected receives 0.
     Shapes: as in NumPy: x (3, 4), index (0, slice(2)) -> (2).
     Args:
         index: integers, slices, None, `...`, arrays of integers, masks of True and False, or a tuple of them.
@@ -316,9 +330,9 @@ def getitem(xp, x, *, index):
 
 @linear(x=lambda upstream, index: upstream[index], public=False)
 def put_add(xp, x, *, shape, index):
-    """Zeros with the entries of x added at an index: the transpose of `getitem`.
+    """Add the entries of x into zeros at an index: the transpose of `getitem`.
 
-    Places that the index names twice receive both.
+    If the index names a position twice, both entries are added.
     Shapes: x has that of what `index` picks of an array of `shape`.
     Args:
         index: as of `getitem`.
@@ -330,14 +344,18 @@ def put_add(xp, x, *, shape, index):
 
 
 @variadic(parts=lambda xp, upstream, parts_shape, axis: xp.split(upstream, xp.cuts(parts_shape, axis), axis=axis))
+@explains(
+    "all parts must have the same shape except along `axis`, and there must be at least one, in a list: "
+    "mg.concatenate([a, b], axis=0); mg.stack joins along a new axis"
+)
 def _concatenate(xp, parts, *, axis=0):
-    """Concatenation: arrays one behind the other along an axis they have (torch's cat)."""
+    """Concatenate arrays along an existing axis (torch's cat)."""
     return xp.concatenate(parts, axis=axis)
 
 
 @wraps_op(_concatenate, namespace=True)
 def concatenate(parts, axis=0):
-    """Concatenation: arrays one behind the other along an axis they have (torch's cat).
+    """Concatenate arrays along an existing axis (torch's cat).
 
     Shapes: parts (2, 3) and (4, 3), axis=0 -> (6, 3).
     Args:
@@ -352,8 +370,12 @@ def concatenate(parts, axis=0):
 
 
 @variadic(parts=lambda xp, upstream, parts_shape, axis: xp.unstack(upstream, axis=axis))
+@explains(
+    "all parts must have the same shape, and there must be at least one; mg.concatenate joins along an existing axis",
+    new_axes=True,
+)
 def stack(xp, parts, *, axis=0):
-    """Arrays of one shape side by side along a new axis.
+    """Stack arrays of equal shape along a new axis.
 
     Shapes: k parts (2, 3), axis=0 -> (k, 2, 3); axis=-1 -> (2, 3, k).
     Args:
@@ -369,7 +391,7 @@ def stack(xp, parts, *, axis=0):
 
 @op(outputs=("parts",))
 def unstack(xp, x, *, axis=0):
-    """The slices along an axis, as a tuple: what `for row in x` goes through.
+    """Split into the slices along an axis, as a tuple.
 
     Shapes: x (k, n), axis=0 -> k slices (n).
     Args:
@@ -385,13 +407,13 @@ def unstack(xp, x, *, axis=0):
 
 @unstack.rule("x")
 def _(xp, upstream, axis):
-    """The gradients of the slices, side by side again."""
+    """The gradients of the slices, stacked again."""
     return xp.stack(upstream, axis=axis)
 
 
 @op(outputs=("parts",))
 def split(xp, x, *, indices_or_sections, axis=0):
-    """Cut into parts along an axis.
+    """Split into parts along an axis.
 
     Shapes: x (6, n), indices_or_sections=3 -> three parts (2, n); (1, 4) -> (1, n), (3, n) and (2, n).
     Args:
@@ -406,21 +428,27 @@ def split(xp, x, *, indices_or_sections, axis=0):
 
 @split.rule("x")
 def _(xp, upstream, axis):
-    """The gradients of the parts, one behind the other again."""
+    """The gradients of the parts, concatenated again."""
     return xp.concatenate(upstream, axis=axis)
 
 
 @op
+@explains(
+    "{error}; pad_width must be a number that is not negative, a pair (before, after), or a pair for each of the "
+    "{x_ndim} axes of x {x}"
+)
 def pad(xp, x, *, pad_width, mode="constant", constant_values=0.0):
-    """Padding: a border of constants, outermost entries, a mirror image or the other side.
+    """Pad with constants, edge values, a reflection or the opposite side.
 
-    With the entries 1 2 3 and a width of 2 each `mode` gives
+    With the entries 1 2 3 and a width of 2, each `mode` gives
+
         "constant":  0 0 [1 2 3] 0 0
         "edge":      1 1 [1 2 3] 3 3
         "reflect":   3 2 [1 2 3] 2 1
         "symmetric": 2 1 [1 2 3] 3 2
         "wrap":      2 3 [1 2 3] 1 2
-    An entry that stands in the border too receives from there too.
+
+    An entry that is copied into the border also receives the gradient of its copies.
     Shapes: x (h, w), pad_width=((a, b), (c, d)) -> (a + h + b, c + w + d).
     Args:
         pad_width: one width for every side, a pair (before, after) for every axis, or a pair for each axis.
@@ -437,15 +465,15 @@ def pad(xp, x, *, pad_width, mode="constant", constant_values=0.0):
 
 @pad.rule("x")
 def _(xp, upstream, x_shape, pad_width, mode):
-    """What the border received is folded back onto the entries it was made of; a constant border is cut off."""
+    """The gradient of the border is added to the entries that it copies; that of a constant border is dropped."""
     return xp.unpad(upstream, x_shape, pad_width, mode)
 
 
 @linear(x=lambda xp, upstream, pad_width, mode: xp.pad(upstream, pad_width, mode), public=False)
 def unpad(xp, x, *, shape, pad_width, mode="constant"):
-    """A border folded back onto the entries that it was made of: the transpose of `pad`.
+    """Fold a border back onto the entries that it copies: the transpose of `pad`.
 
-    A constant border was made of none, and is cut off.
+    A constant border copies no entries and is dropped.
     Shapes: x of the shape that `pad` makes of `shape` -> shape.
     Args:
         shape: the shape from before `pad`.
@@ -460,7 +488,7 @@ def unpad(xp, x, *, shape, pad_width, mode="constant"):
 
 @linear(x=lambda xp, upstream, axis: xp.flip(upstream, axis=axis))
 def flip(xp, x, *, axis=None):
-    """The entries in reverse order along an axis.
+    """Reverse the order of the entries along an axis.
 
     Args:
         axis: the axis or axes to reverse; None (default) for all.
@@ -472,7 +500,7 @@ def flip(xp, x, *, axis=None):
 
 @linear(x=lambda xp, upstream, shift, axis: xp.roll(upstream, xp.opposite(shift), axis=axis))
 def roll(xp, x, *, shift, axis=None):
-    """A circular shift: the entries moved along; what falls off the end comes in at the start.
+    """Shift the entries circularly along an axis.
 
     out[i] = x[(i - shift) mod n].
     Args:
@@ -487,8 +515,9 @@ def roll(xp, x, *, shift, axis=None):
 
 
 @linear(x=lambda xp, upstream, k: xp.tril(upstream, k))
+@explains("x must have at least one axis, got shape {x}")
 def tril(xp, x, *, k=0):
-    """The lower triangle of each matrix, zeros above its diagonal.
+    """Return the lower triangle of each matrix, with zeros above its diagonal.
 
     out[i, j] = x[i, j] if j - i ≤ k, else 0.
     Shapes: x (..., m, n) -> the same; a row (n) counts as n equal rows.
@@ -502,8 +531,9 @@ def tril(xp, x, *, k=0):
 
 
 @linear(x=lambda xp, upstream, k: xp.triu(upstream, k))
+@explains("x must have at least one axis, got shape {x}")
 def triu(xp, x, *, k=0):
-    """The upper triangle of each matrix, zeros below its diagonal.
+    """Return the upper triangle of each matrix, with zeros below its diagonal.
 
     out[i, j] = x[i, j] if j - i ≥ k, else 0.
     Shapes: x (..., m, n) -> the same; a row (n) counts as n equal rows.
@@ -517,8 +547,9 @@ def triu(xp, x, *, k=0):
 
 
 @linear(x=lambda xp, upstream, x_shape, offset, axis1, axis2: xp.put_diagonal(upstream, x_shape, offset, axis1, axis2))
+@explains("x {x} must have at least two axes, and axis1 and axis2 must differ")
 def diagonal(xp, x, *, offset=0, axis1=0, axis2=1):
-    """The diagonal of the matrices on two axes, as the last axis.
+    """Return the diagonal of matrices as the last axis.
 
     out[..., i] = x[..., i, i + offset].
     Shapes: x (m, n, ...) -> (..., min(m, n)) for offset=0.
@@ -536,7 +567,7 @@ def diagonal(xp, x, *, offset=0, axis1=0, axis2=1):
 
 @linear(x=lambda xp, upstream, offset, axis1, axis2: xp.diagonal(upstream, offset, axis1, axis2), public=False)
 def put_diagonal(xp, x, *, shape, offset=0, axis1=0, axis2=1):
-    """Zeros with x on the diagonal of two axes: the transpose of `diagonal`.
+    """Put x on the diagonal of zero matrices: the transpose of `diagonal`.
 
     Shapes: x of the shape that `diagonal` makes of `shape` -> shape.
     Args:
@@ -551,8 +582,9 @@ def put_diagonal(xp, x, *, shape, offset=0, axis1=0, axis2=1):
 
 
 @linear(x=lambda xp, upstream, x_shape, k: xp.undiag(upstream, x_shape, k))
+@explains("x must have one or two axes, got shape {x}")
 def diag(xp, x, *, k=0):
-    """A diagonal matrix of a row; of a matrix, its diagonal.
+    """Build a diagonal matrix from a vector, or return the diagonal of a matrix.
 
     Shapes: x (n) -> (n + |k|, n + |k|); x (m, n) -> (min(m, n)) for k=0.
     Args:
@@ -569,7 +601,7 @@ def diag(xp, x, *, k=0):
 
 @linear(x=lambda xp, upstream, k: xp.diag(upstream, k), public=False)
 def undiag(xp, x, *, shape, k=0):
-    """The transpose of `diag`: a diagonal put back into zeros, or read off.
+    """Compute the transpose of `diag`.
 
     Shapes: x of the shape that `diag` makes of `shape` -> shape.
     Args:
@@ -584,7 +616,7 @@ def undiag(xp, x, *, shape, k=0):
 
 @linear(x=lambda xp, upstream: xp.positive(upstream))
 def ascontiguousarray(xp, x):
-    """The same entries, next to each other in memory.
+    """Return the same entries in contiguous memory.
 
     Shapes: any -> the same; a single number () -> (1), as in NumPy.
     Returns: a tensor of the dtype of x, laid out row by row.
@@ -596,15 +628,15 @@ def ascontiguousarray(xp, x):
 
 @linear(x=lambda xp, upstream, device, source: xp.to_device(upstream, device=source, source=device))
 def _to_device(xp, x, *, device, source):
-    """The same entries on another device; the gradient travels back."""
+    """Copy to another device; the gradient is copied back."""
     return xp.to_device(x, device=device, source=source)
 
 
 @wraps_op(_to_device, namespace=True)
 def to_device(x, device, source):
-    """The same entries on another device; the gradient travels back.
+    """Copy to another device; the gradient is copied back.
 
-    `x.to(device)` knows the source by itself.
+    `x.to(device)` determines the source itself.
     Args:
         device: where to: "cpu" or "cuda".
         source: where x is.

@@ -6,11 +6,11 @@ from ..core.define import elementwise, linear, multilinear, nondifferentiable, o
 
 @linear(x=lambda xp, upstream, angles, interleaved: xp.rope(upstream, -angles, interleaved=interleaved))
 def rope(xp, x, angles, *, interleaved=False):
-    """Rotary position embedding: pairs of features turned by the angle of their position.
+    """Apply rotary position embedding: rotate pairs of features by the angle of their position.
 
-    A pair (u, v) with the angle a becomes (u cos a - v sin a, u sin a + v cos a), so the product of a query and a key
-    depends on how far apart they stand. The first 2 * pairs features are turned, the rest left alone. Going back,
-    everything turns back.
+    A pair (u, v) with angle a becomes (u cos a - v sin a, u sin a + v cos a), so the product of a query and a key
+    depends on their distance. The first 2 * pairs features are rotated, the rest are unchanged. The gradient is rotated
+    back.
     Shapes: x (..., T, width), angles (..., T, pairs) with 2 * pairs ≤ width -> (..., T, width).
     Args:
         x: queries or keys.
@@ -28,10 +28,10 @@ def rope(xp, x, angles, *, interleaved=False):
 
 @nondifferentiable
 def rope_angles(xp, x, *, pairs, base=10000.0, offset=0):
-    """The angles of rotary position embedding, for each position and pair of features.
+    """Return the angles of rotary position embedding, for each position and pair of features.
 
-    Pair p of position t turns by t / base ** (p / pairs), so the first pair turns by one radian a position and the last
-    hardly at all. There is no gradient.
+    Pair p of position t is rotated by t / base ** (p / pairs): the first pair by one radian per position, the last by
+    almost nothing. There is no gradient.
     Shapes: x (..., T, width) -> (T, pairs).
     Args:
         x: the sequence, of which only the length T, the dtype and the place count.
@@ -52,9 +52,9 @@ def rope_angles(xp, x, *, pairs, base=10000.0, offset=0):
     up=lambda xp, gate: xp.silu(gate),
 )
 def swiglu(xp, gate, up):
-    """SwiGLU: silu(gate) * up, by which one half of a layer lets the other through.
+    """Compute SwiGLU: silu(gate) * up.
 
-    silu(g) = g / (1 + exp(-g)), entry by entry.
+    silu(g) = g / (1 + exp(-g)), elementwise.
     Shapes: gate and up any that broadcast -> the broadcast shape.
     Args:
         gate: real numbers that say how much passes.
@@ -68,7 +68,7 @@ def swiglu(xp, gate, up):
 
 @op
 def lora_matmul(xp, x, weight, a, b, *, scale=1.0):
-    """LoRA: a linear layer and a narrow way round it, of low rank.
+    """Compute a linear layer with a low-rank update (LoRA).
 
         out = x @ weightᵀ + scale * (x @ aᵀ) @ bᵀ
 
@@ -89,7 +89,7 @@ def lora_matmul(xp, x, weight, a, b, *, scale=1.0):
 
 @lora_matmul.rule("x")
 def _(xp, upstream, weight, a, b, scale):
-    """Back along both ways."""
+    """Back through both branches."""
     return xp.matmul(upstream, weight) + scale * xp.matmul(xp.matmul(upstream, b), a)
 
 
@@ -101,7 +101,7 @@ def _(xp, upstream, x):
 
 @lora_matmul.rule("a", "b")
 def _(xp, upstream, x, a, b, scale):
-    """Each of the two narrow matrices collects what it saw, as the other passes it on."""
+    """Each low-rank matrix receives its inputs times the gradient that the other one passes on."""
     to_narrow = scale * xp.matmul(upstream, b)
     return xp.sum_outer(to_narrow, x), scale * xp.sum_outer(upstream, xp.linear_layer(x, a))
 
@@ -111,7 +111,7 @@ def _(xp, upstream, x, a, b, scale):
     weights=lambda xp, upstream, x, experts, weights_shape: xp.expert_products(x, upstream, experts, weights_shape[0]),
 )
 def grouped_matmul(xp, x, weights, experts):
-    """Grouped matrix product: each row times the matrix of its expert.
+    """Multiply each row by the matrix of its expert.
 
     out[r] = x[r] @ weights[experts[r]]
     Shapes: x (rows, in), weights (experts, in, out), experts (rows,) -> (rows, out).
@@ -134,7 +134,7 @@ def grouped_matmul(xp, x, weights, experts):
     public=False,
 )
 def expert_products(xp, a, b, experts, *, count):
-    """For each expert, aᵀ @ b of its own rows: the gradient of the matrices of `grouped_matmul`.
+    """Compute aᵀ @ b over the rows of each expert: the gradient of the matrices of `grouped_matmul`.
 
     out[e] = Σ_r a[r]ᵀ b[r] over the rows r with experts[r] = e; an expert without rows gets 0.
     Shapes: a (rows, in), b (rows, out), experts (rows,) -> (count, in, out).
@@ -155,9 +155,9 @@ def expert_products(xp, a, b, experts, *, count):
 
 @op(public=False)
 def masked_softmax(xp, x, *, axis=-1):
-    """Softmax in which a row of nothing but minus infinity weighs nothing: 0 everywhere.
+    """Compute the softmax; a row with only -inf gives 0 everywhere.
 
-    exp(x_i) / Σ_j exp(x_j), with the largest entry subtracted first; an entry of minus infinity has the weight 0.
+    exp(x_i) / Σ_j exp(x_j), with the largest entry subtracted first; an entry of -inf has weight 0.
     Args:
         x: scores.
         axis: the axis, or axes, along which weights add up to 1; default -1.
@@ -171,16 +171,16 @@ def masked_softmax(xp, x, *, axis=-1):
 
 @masked_softmax.rule("x")
 def _(xp, upstream, out, axis):
-    """Each weight keeps what exceeds the average, taken with those same weights."""
+    """Each entry receives its weight, times the amount by which its upstream exceeds the weighted average."""
     return out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True))
 
 
 @nondifferentiable(public=False)
 def attention_mask(xp, query, key, allowed=None, *, causal=False, window=None):
-    """The mask of attention: 0 where a query may look, minus infinity elsewhere.
+    """Return an attention mask: 0 where a query may look, -inf elsewhere.
 
-    It is added to scores. A query at place i may look at the key at place j where all of the following hold that are
-    asked for: j ≤ i (`causal`), |i - j| < window, and allowed. There is no gradient.
+    The mask is added to the scores. The query at position i may look at the key at position j if all requested
+    conditions are true: j ≤ i (`causal`), |i - j| < window, and allowed. There is no gradient.
     Shapes: query (..., L, E), key (..., S, E), allowed broadcastable to (..., L, S) -> (L, S), or with `allowed` what
         that and (L, S) broadcast to.
     Args:
@@ -201,7 +201,7 @@ def attention_mask(xp, query, key, allowed=None, *, causal=False, window=None):
 
 @op(residuals=("weights", "capped"))
 def soft_capped_attention(xp, query, key, value, bias=None, *, soft_cap=50.0, scale=None):
-    """Attention with soft-capped scores, which level off at ± soft_cap, so that no query stares.
+    """Compute attention with soft-capped scores, limited smoothly to ± soft_cap.
 
         scores = soft_cap * tanh(query @ keyᵀ * scale / soft_cap) + bias
         out = softmax(scores) @ value
@@ -230,7 +230,7 @@ def soft_capped_attention(xp, query, key, value, bias=None, *, soft_cap=50.0, sc
 
 @soft_capped_attention.rule("query", "key", "value", "bias")
 def _(xp, upstream, query, key, value, weights, capped, scale):
-    """Back through the product with the values, the softmax, the cap and the scale; at the cap a score stands still."""
+    """Back through the product with the values, the softmax, the cap and the scale. At the cap a score is constant."""
     to_weights = xp.matmul(upstream, xp.mT(value))
     to_scores = weights * (to_weights - xp.sum(to_weights * weights, axis=-1, keepdims=True))
     to_product = to_scores * (1 - capped * capped) * xp.attention_scale(query, scale)
@@ -244,7 +244,7 @@ def _(xp, upstream, query, key, value, weights, capped, scale):
 
 @composite
 def attention(xp, query, key, value, bias=None, allowed=None, *, scale=None, soft_cap=None, causal=False, window=None):
-    """Scaled dot-product attention with masks, windows, soft caps and shared heads.
+    """Compute scaled dot-product attention with masks, windows, soft caps and shared heads.
 
         out = softmax(query @ keyᵀ * scale + bias + mask) @ value
 
@@ -281,7 +281,7 @@ def attention(xp, query, key, value, bias=None, allowed=None, *, scale=None, sof
 
 @composite
 def attention_block(xp, x, in_weight, in_bias, out_weight, out_bias, *, heads, causal=False):
-    """Multi-head self-attention, and a linear layer over what the heads gathered.
+    """Compute multi-head self-attention, followed by a linear layer.
 
         query, key, value = x @ in_weightᵀ + in_bias, in three equal parts, each cut into heads of E / heads features
         gathered = softmax(query @ keyᵀ / √(E / heads)) @ value for each head, side by side

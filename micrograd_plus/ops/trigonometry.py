@@ -5,9 +5,9 @@ from ..core.define import elementwise
 
 @elementwise(x=lambda xp, x: xp.cos(x))
 def sin(xp, x):
-    """Sine of an angle in radians.
+    """Compute the sine of angles in radians.
 
-    sin(x) = (exp(ix) - exp(-ix)) / 2i: the height of the point on the unit circle at angle x. It repeats after 2π.
+    sin(x) = (exp(ix) - exp(-ix)) / 2i, the height of the point on the unit circle at angle x.
     Args:
         x: angles in radians, real or complex numbers.
     >>> mg.sin([0.0, 1.0])
@@ -18,10 +18,9 @@ def sin(xp, x):
 
 @elementwise(x=lambda xp, x: -xp.sin(x))
 def cos(xp, x):
-    """Cosine of an angle in radians.
+    """Compute the cosine of angles in radians.
 
-    cos(x) = (exp(ix) + exp(-ix)) / 2: how far to the right the point on the unit circle at angle x lies. It repeats
-    after 2π.
+    cos(x) = (exp(ix) + exp(-ix)) / 2, the horizontal coordinate of the point on the unit circle at angle x.
     Args:
         x: angles in radians, real or complex numbers.
     >>> mg.cos([0.0, 1.0])
@@ -32,9 +31,9 @@ def cos(xp, x):
 
 @elementwise(x=lambda out: 1 + out * out)
 def tan(xp, x):
-    """Tangent of an angle in radians.
+    """Compute the tangent of angles in radians.
 
-    tan(x) = sin(x) / cos(x): the slope of a line at angle x. It repeats after π, with poles at odd multiples of π/2.
+    tan(x) = sin(x) / cos(x), the slope of a line at angle x, with poles at odd multiples of π/2.
     Args:
         x: angles in radians, real or complex numbers.
     >>> mg.tan([0.0, 1.0])
@@ -45,9 +44,9 @@ def tan(xp, x):
 
 @elementwise(x=lambda xp, x: 1 / xp.sqrt(1 - x * x))
 def arcsin(xp, x):
-    """Inverse sine: the angle whose sine is x.
+    """Compute the inverse sine.
 
-    arcsin(x) is from -π/2 to π/2; nan of a real number outside -1 to 1. At -1 and 1 the slope is inf.
+    arcsin(x) is between -π/2 and π/2; nan for a real number outside -1 to 1. At -1 and 1 the derivative is inf.
     Args:
         x: real numbers from -1 to 1, or complex numbers.
     Returns: the angle in radians, a tensor of the dtype of x; float64 for integers.
@@ -59,9 +58,9 @@ def arcsin(xp, x):
 
 @elementwise(x=lambda xp, x: -1 / xp.sqrt(1 - x * x))
 def arccos(xp, x):
-    """Inverse cosine: the angle whose cosine is x.
+    """Compute the inverse cosine.
 
-    arccos(x) = π/2 - arcsin(x) is from 0 to π; nan of a real number outside -1 to 1. At -1 and 1 the slope is -inf.
+    arccos(x) = π/2 - arcsin(x) is between 0 and π; nan for a real x outside -1 to 1. At ±1 the derivative is -inf.
     Args:
         x: real numbers from -1 to 1, or complex numbers.
     Returns: the angle in radians, a tensor of the dtype of x; float64 for integers.
@@ -73,9 +72,9 @@ def arccos(xp, x):
 
 @elementwise(x=lambda x: 1 / (1 + x * x))
 def arctan(xp, x):
-    """Inverse tangent: the angle whose tangent is x.
+    """Compute the inverse tangent.
 
-    arctan(x) is between -π/2 and π/2. `arctan2` knows the quadrant too.
+    arctan(x) is between -π/2 and π/2. `arctan2` also distinguishes the quadrants.
     Returns: the angle in radians, a tensor of the dtype of x; float64 for integers.
     >>> mg.arctan([0.0, 1.0])
     tensor([0.        , 0.78539816])
@@ -85,10 +84,10 @@ def arctan(xp, x):
 
 @elementwise(a=lambda a, b: b / (a * a + b * b), b=lambda a, b: -a / (a * a + b * b))
 def arctan2(xp, a, b):
-    """Angle of the point (b, a) in radians: the arc tangent of a / b in the right quadrant.
+    """Compute the angle of the point (b, a) in radians: the inverse tangent of a / b in the right quadrant.
 
-    arctan2(a, b) = atan(a / b), with π added or subtracted where b < 0: from -π to π. At the origin the value is 0 or
-    ±π, by the signs of the zeros, and the gradient nan.
+    arctan2(a, b) = arctan(a / b), with π added or subtracted if b < 0: from -π to π. At the origin the value is 0 or
+    ±π, depending on the signs of the zeros, and the gradient is nan.
     Args:
         a: the vertical coordinate y, real numbers.
         b: the horizontal coordinate x, real numbers.
@@ -100,9 +99,9 @@ def arctan2(xp, a, b):
 
 @elementwise(a=lambda a, out: a / out, b=lambda b, out: b / out)
 def hypot(xp, a, b):
-    """Hypotenuse: the length of the vector (a, b).
+    """Compute the length of the vector (a, b).
 
-    hypot(a, b) = √(a² + b²), without overflow of the squares. At the origin it has no slope, and the gradient is nan.
+    hypot(a, b) = √(a² + b²), without overflow of the squares. At the origin the gradient is nan.
     >>> mg.hypot([3.0, 5.0], [4.0, 12.0]).tolist()
     [5.0, 13.0]
     See: numpy.hypot; torch.hypot."""
@@ -111,9 +110,9 @@ def hypot(xp, a, b):
 
 @elementwise(x=lambda xp, x: xp.cosh(x))
 def sinh(xp, x):
-    """Hyperbolic sine.
+    """Compute the hyperbolic sine.
 
-    sinh(x) = (exp(x) - exp(-x)) / 2: the odd part of the exponential.
+    sinh(x) = (exp(x) - exp(-x)) / 2, the odd part of the exponential.
     >>> mg.sinh([0.0, 1.0])
     tensor([0.        , 1.17520119])
     See: numpy.sinh; torch.sinh."""
@@ -122,9 +121,9 @@ def sinh(xp, x):
 
 @elementwise(x=lambda xp, x: xp.sinh(x))
 def cosh(xp, x):
-    """Hyperbolic cosine: the shape of a hanging chain.
+    """Compute the hyperbolic cosine.
 
-    cosh(x) = (exp(x) + exp(-x)) / 2: the even part of the exponential.
+    cosh(x) = (exp(x) + exp(-x)) / 2, the even part of the exponential.
     >>> mg.cosh([0.0, 1.0])
     tensor([1.        , 1.54308063])
     See: numpy.cosh; torch.cosh."""
@@ -133,7 +132,7 @@ def cosh(xp, x):
 
 @elementwise(x=lambda out: 1 - out * out)
 def tanh(xp, x):
-    """Hyperbolic tangent: a smooth step from -1 to 1.
+    """Compute the hyperbolic tangent, a smooth step from -1 to 1.
 
     tanh(x) = (exp(x) - exp(-x)) / (exp(x) + exp(-x)) = 2σ(2x) - 1, where σ is the sigmoid.
     >>> mg.tanh([0.0, 1.0])
@@ -144,7 +143,7 @@ def tanh(xp, x):
 
 @elementwise(x=lambda xp, x: 1 / xp.sqrt(x * x + 1))
 def arcsinh(xp, x):
-    """Inverse hyperbolic sine: the number whose hyperbolic sine is x.
+    """Compute the inverse hyperbolic sine.
 
     arcsinh(x) = log(x + √(x² + 1)).
     >>> mg.arcsinh([0.0, 1.0])
@@ -155,9 +154,9 @@ def arcsinh(xp, x):
 
 @elementwise(x=lambda xp, x: 1 / (xp.sqrt(x - 1) * xp.sqrt(x + 1)))
 def arccosh(xp, x):
-    """Inverse hyperbolic cosine: the number, at least 0, whose hyperbolic cosine is x.
+    """Compute the inverse hyperbolic cosine.
 
-    arccosh(x) = log(x + √(x + 1) · √(x - 1)); nan of a real number below 1. At 1 the slope is inf.
+    arccosh(x) = log(x + √(x + 1) · √(x - 1)) is at least 0; nan for a real x below 1. At 1 the derivative is inf.
     Args:
         x: real numbers of at least 1, or complex numbers.
     >>> mg.arccosh([1.0, 2.0])
@@ -168,9 +167,9 @@ def arccosh(xp, x):
 
 @elementwise(x=lambda x: 1 / (1 - x * x))
 def arctanh(xp, x):
-    """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x.
+    """Compute the inverse hyperbolic tangent.
 
-    arctanh(x) = log((1 + x) / (1 - x)) / 2; infinite at -1 and 1, nan of a real number outside.
+    arctanh(x) = log((1 + x) / (1 - x)) / 2; infinite at -1 and 1, nan for a real number outside.
     Args:
         x: real numbers between -1 and 1, or complex numbers.
     >>> mg.arctanh([0.0, 0.5])

@@ -18,9 +18,9 @@ from .shape import ravel, unstack
 
 @elementwise(x=lambda out: ln(2) * out)
 def exp2(xp, x):
-    """Power of two: 2 to the x.
+    """Compute 2 to the power of each entry.
 
-    exp2(x) = 2ˣ, entry by entry.
+    exp2(x) = 2ˣ.
     >>> mg.exp2([0.0, 3.0, -1.0]).tolist()
     [1.0, 8.0, 0.5]
     See: numpy.exp2; torch.exp2."""
@@ -30,9 +30,9 @@ def exp2(xp, x):
 @elementwise(a=lambda xp, a, b: xp.sigmoid(ln(2) * (a - b)), b=lambda xp, a, b: xp.sigmoid(ln(2) * (b - a)))
 @real_only
 def logaddexp2(xp, a, b):
-    """Logarithm to the base 2 of the sum of two powers of two.
+    """Compute the logarithm to base 2 of the sum of two powers of two.
 
-    logaddexp2(a, b) = log₂(2ᵃ + 2ᵇ), without overflow. Each receives its share of the sum.
+    logaddexp2(a, b) = log₂(2ᵃ + 2ᵇ), without overflow. Each input's derivative is its share of the sum.
     Args:
         a, b: real numbers, logarithms of what is added.
     >>> mg.logaddexp2(1000.0, 1000.0).item()
@@ -44,9 +44,9 @@ def logaddexp2(xp, a, b):
 @elementwise(x=lambda: pi / 180)
 @real_only
 def deg2rad(xp, x):
-    """Degrees as radians. `mg.radians` is the same function.
+    """Convert angles from degrees to radians. `mg.radians` is the same function.
 
-    deg2rad(x) = x π / 180, entry by entry.
+    deg2rad(x) = x π / 180.
     Args:
         x: angles in degrees, real numbers.
     >>> mg.deg2rad([0.0, 180.0])
@@ -58,9 +58,9 @@ def deg2rad(xp, x):
 @elementwise(x=lambda: 180 / pi)
 @real_only
 def rad2deg(xp, x):
-    """Radians as degrees. `mg.degrees` is the same function.
+    """Convert angles from radians to degrees. `mg.degrees` is the same function.
 
-    rad2deg(x) = 180 x / π, entry by entry.
+    rad2deg(x) = 180 x / π.
     Args:
         x: angles in radians, real numbers.
     >>> mg.rad2deg([0.0, np.pi]).tolist()
@@ -86,7 +86,7 @@ def _slope_of_sinc(xp, x, out):
 @elementwise(x=_slope_of_sinc)
 @real_only
 def sinc(xp, x):
-    """Normalised sine cardinal: what a sharp cut between frequencies looks like in time.
+    """Compute the normalised sinc function.
 
     sinc(x) = sin(πx) / (πx), and 1 at 0.
     >>> mg.sinc([0.0, 0.5, 1.0]).round(4).tolist()
@@ -104,9 +104,9 @@ def sinc(xp, x):
 )
 @real_only
 def fmax(xp, a, b):
-    """Maximum of two, entry by entry, in which a number comes before nan.
+    """Compute the larger of two entries, ignoring nan.
 
-    fmax(a, b) = b where a is nan, a where b is nan, else max(a, b). At a tie each receives half.
+    fmax(a, b) = b if a is nan, a if b is nan, else max(a, b). At a tie each input receives half of the gradient.
     Returns: a tensor of the dtype that a and b promote to.
     >>> mg.fmax([1.0, np.nan], [3.0, 2.0]).tolist()
     [3.0, 2.0]
@@ -120,9 +120,9 @@ def fmax(xp, a, b):
 )
 @real_only
 def fmin(xp, a, b):
-    """Minimum of two, entry by entry, in which a number comes before nan.
+    """Compute the smaller of two entries, ignoring nan.
 
-    fmin(a, b) = b where a is nan, a where b is nan, else min(a, b). At a tie each receives half.
+    fmin(a, b) = b if a is nan, a if b is nan, else min(a, b). At a tie each input receives half of the gradient.
     Returns: a tensor of the dtype that a and b promote to.
     >>> mg.fmin([1.0, np.nan], [3.0, 2.0]).tolist()
     [1.0, 2.0]
@@ -132,8 +132,9 @@ def fmin(xp, a, b):
 
 @elementwise(x=mask(lambda xp, x: xp.isfinite(x)))
 def nan_to_num(xp, x, *, copy=True, nan=0.0, posinf=None, neginf=None):
-    """Numbers in the place of nan and of infinities; through these nothing goes back.
+    """Replace nan and infinities with finite numbers.
 
+    No gradient passes through the entries that were replaced.
     Args:
         copy: as in NumPy; the result is a new tensor either way.
         nan: what stands in the place of nan; default 0.0.
@@ -149,7 +150,7 @@ def nan_to_num(xp, x, *, copy=True, nan=0.0, posinf=None, neginf=None):
 
 @prefixes_errors
 def fabs(x):
-    """Absolute value of real numbers, as floats.
+    """Compute the absolute value of real numbers, as floats.
 
     Shapes: any -> the same.
     Args:
@@ -167,7 +168,7 @@ def fabs(x):
 
 @prefixes_errors
 def real_if_close(x, tol=100.0):
-    """Real numbers of complex ones whose imaginary parts are rounding; else the numbers as they are.
+    """Drop imaginary parts if all of them are as small as rounding errors.
 
     Shapes: any -> the same.
     Args:
@@ -191,7 +192,7 @@ def real_if_close(x, tol=100.0):
 
 @prefixes_errors
 def select(condlist, choicelist, default=0.0):
-    """The first of several choices whose condition holds, entry by entry.
+    """Return entries from the first choice whose condition is true.
 
     Shapes: conditions, choices and default of shapes that broadcast -> the broadcast shape.
     Args:
@@ -218,7 +219,7 @@ def select(condlist, choicelist, default=0.0):
 
 @prefixes_errors
 def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
-    """Whether two are equal up to rounding, everywhere.
+    """Return whether two inputs are equal up to rounding, in every entry.
 
     |a - b| <= atol + rtol · |b| for every entry.
     Shapes: a, b of shapes that broadcast -> one answer.
@@ -237,7 +238,7 @@ def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
 
 @prefixes_errors
 def array_equal(a1, a2):
-    """Whether two have the same shape and the same entries.
+    """Return whether two inputs have the same shape and the same entries.
 
     Shapes: any -> one answer.
     Args:
@@ -252,7 +253,7 @@ def array_equal(a1, a2):
 
 @nondifferentiable
 def argwhere(xp, x):
-    """The places of the entries that are not 0: a row of indices for each.
+    """Return the indices of the entries that are not 0, one row for each.
 
     Shapes: x of n axes with k such entries -> (k, n).
     Args:
@@ -266,7 +267,7 @@ def argwhere(xp, x):
 
 @prefixes_errors
 def nonzero(x):
-    """The places of the entries that are not 0, as a row of indices for each axis: `x[mg.nonzero(x)]` picks them.
+    """Return the indices of the entries that are not 0, as one array for each axis; `x[mg.nonzero(x)]` selects them.
 
     Shapes: x of n axes with k such entries -> n rows (k).
     Args:
@@ -284,8 +285,9 @@ def nonzero(x):
 @nondifferentiable
 @real_only
 def argpartition(xp, x, *, kth, axis=-1):
-    """The order that puts the entry of a rank in its place: smaller ones before it, larger ones behind.
+    """Return the indices that partition the entries along an axis.
 
+    The entry at index `kth` is in its sorted position; smaller entries come before it, larger ones after.
     Args:
         kth: the rank, counted from 0; or several.
     Returns: a tensor of int64, without a graph.
@@ -298,8 +300,9 @@ def argpartition(xp, x, *, kth, axis=-1):
 
 @prefixes_errors
 def partition(x, kth, axis=-1):
-    """The entries with that of a rank in its place: smaller ones before it, larger ones behind, in no order.
+    """Partition the entries along an axis around the one at index `kth` of the sorted order.
 
+    Smaller entries come before it and larger ones after, in no particular order.
     Shapes: any -> the same; axis=None -> (n), all entries.
     Args:
         x: real numbers.

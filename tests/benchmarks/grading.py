@@ -21,8 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from micrograd_plus import exercises
-from micrograd_plus.grading import mark, submissions
-from micrograd_plus.grading.assignment import load
+from micrograd_plus.grading import grade, submissions
+from micrograd_plus.grading.assignment import load_assignment
 from micrograd_plus.grading.formats import nbgrader
 from micrograd_plus.grading.sandbox import isolation
 from micrograd_plus.grading.sandbox.boxes import Sandbox
@@ -83,7 +83,7 @@ def used() -> float:
 
 def start() -> tuple[float, float]:
     """Starting Python with NumPy in namespaces of its own: the clock's time and the processor's."""
-    flags = 0x7C020000 if isolation.is_root() and isolation.works("full") else 0
+    flags = 0x7C020000 if isolation.is_root() and isolation.is_available("full") else 0
     began, before = time.perf_counter(), used()
     subprocess.run([sys.executable, "-c", STARTED.format(flags=flags)], check=True)
     return time.perf_counter() - began, used() - before
@@ -103,21 +103,21 @@ class Measured:
 
 def one_submission(folder: Path, rounds: int) -> Measured:
     """One submission after another in one sandbox, with a start of Python before each."""
-    made = load(assignment(folder))
-    given = submissions.Submission("ada", submissions.of_program(handed_in().encode()))
+    made = load_assignment(assignment(folder))
+    given = submissions.Submission("ada", submissions.read_program(handed_in().encode()))
     walls, starts, own, before_all = [], [], 0.0, used()
     with Sandbox() as sandbox:
-        mark.marked(given, made, sandbox)
+        grade.grade_submission(given, made, sandbox)
         first = used() - before_all
         for attempt in range(rounds):
             starts.append(start())
             began, before = time.perf_counter(), used()
-            marks = mark.marked(given, made, sandbox, attempt)
+            marks = grade.grade_submission(given, made, sandbox, attempt)
             walls.append(time.perf_counter() - began)
             own += used() - before
     # What the boxes used is counted once their server has ended, so all else is taken off again.
     boxes = used() - before_all - first - own - sum(cpu for _, cpu in starts)
-    assert marks["exercises"][0]["points"] == made.worth("tanh.x"), marks["exercises"][0]["reason"]
+    assert marks["exercises"][0]["points"] == made.points_of("tanh.x"), marks["exercises"][0]["reason"]
     return Measured(statistics.median(walls), own / rounds + boxes / (rounds + 1),
                     *(statistics.median(each) for each in zip(*starts, strict=True)), len(made.exercises))  # fmt: skip
 
@@ -129,7 +129,7 @@ def whole_class(folder: Path, count: int) -> tuple[float, int]:
     code = (
         "import resource, sys, time; from pathlib import Path; from micrograd_plus.grading import batch; "
         "from micrograd_plus.grading.store import Store; began = time.perf_counter(); "
-        "batch.graded(batch.submissions_in([Path(sys.argv[1])]), Path(sys.argv[2]), Store(Path(sys.argv[3]))); "
+        "batch.grade_class(batch.find_submissions([Path(sys.argv[1])]), Path(sys.argv[2]), Store(Path(sys.argv[3]))); "
         "print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     handed = a_class(place / "handed in", count)
@@ -145,8 +145,8 @@ def by_nbgrader(folder: Path, count: int) -> float:
     """The same class by nbgrader's autograde: seconds for one submission."""
     course = folder / "course"
     (course / "source" / "ten").mkdir(parents=True)
-    made = load(assignment(folder))
-    (course / "source" / "ten" / "ten.ipynb").write_text(nbgrader.source(made), encoding="utf-8")
+    made = load_assignment(assignment(folder))
+    (course / "source" / "ten" / "ten.ipynb").write_text(nbgrader.source_notebook(made), encoding="utf-8")
     config = 'c = get_config()\nc.CourseDirectory.course_id = "c"\n'
     (course / "nbgrader_config.py").write_text(config, encoding="utf-8")
     settings = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -182,7 +182,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         once = one_submission(folder, rounds)
-        print(f"isolation: {isolation.best()}; Python with NumPy starts in {once.start_wall:.3f} s "
+        print(f"isolation: {isolation.strongest_level()}; Python with NumPy starts in {once.start_wall:.3f} s "
               f"({once.start_cpu:.3f} s of the processor)")  # fmt: skip
         by = f"a submission of {once.exercises} exercises, by the"
         line(f"{by} processor, beside a start", once.cpu, "s", once.cpu / once.start_cpu, 2.0, "starts")

@@ -13,7 +13,7 @@ from ...ops.shape import flip, getitem, moveaxis, pad
 
 
 def _inner(of, kernel):
-    """Where, in a convolution with everything that overlaps, the places stand of what a kernel was moved along."""
+    """Return where, in a full convolution, the positions of the longer input are."""
     return tuple(slice(k - 1, k - 1 + n) for n, k in zip(of, kernel, strict=True))
 
 
@@ -22,14 +22,14 @@ def _inner(of, kernel):
     b=lambda xp, upstream, a, a_shape, b_shape: xp.convolve(upstream, xp.flip(a))[_inner(b_shape, a_shape)],
 )
 def _convolve(xp, a, b):
-    """Convolution with everything that overlaps."""
+    """Compute the full convolution."""
     return xp.convolve(a, b)
 
 
 @wraps_op(_convolve, namespace=True)
 @prefixes_errors
 def convolve(a, b, mode="full", axes=None, dot_axes=((), ())):
-    """Convolution: one array turned round and moved along another, the products added up at each place.
+    """Convolve two arrays.
 
     out[i] = Σ_k a[k] b[i - k], along every axis.
     Shapes: a (m), b (n), mode="full" -> (m + n - 1); "same" -> (m); "valid" -> (m - n + 1).
@@ -59,7 +59,7 @@ def convolve(a, b, mode="full", axes=None, dot_axes=((), ())):
 
 
 def _cut(whole, of, kernel, mode):
-    """The part of a convolution, along its last axes, that a mode keeps."""
+    """Return the part of a convolution, along its last axes, that a mode keeps."""
     if mode == "full":
         return whole
     lengths = of
@@ -75,7 +75,7 @@ def _cut(whole, of, kernel, mode):
 
 
 def _along(a, b, moved, dotted, mode):
-    """The convolution along some axes, the others added up over or kept: for each place of the kernel a product."""
+    """Convolve along some axes, and sum over or keep the others: one product for each position of the kernel."""
     of, kernel = (tuple(shape(x)[i] for i in each) for x, each in zip((a, b), moved, strict=True))
     if mode == "valid" and any(m < n for m, n in zip(of, kernel, strict=True)):
         raise ValueError(f"b {kernel} does not lie within a {of}, along the axes that move")

@@ -16,10 +16,10 @@ devices.add_kernels(kernels)
 
 @linear(x=lambda xp, upstream, x_shape, hop: xp.overlap_add(upstream, size=x_shape[-1], hop=hop))
 def frames(xp, x, *, length, hop):
-    """Overlapping frames of a signal.
+    """Split a signal into overlapping frames.
 
-    Stretches of `length` entries, one beginning every `hop` entries: frames[t, i] = x[t * hop + i]; what remains at the
-    end is left out: there are ⌊(T - length) / hop⌋ + 1.
+    Each frame has `length` entries and starts `hop` entries after the one before: frames[t, i] = x[t * hop + i]. A
+    remainder at the end is dropped, so there are ⌊(T - length) / hop⌋ + 1 frames.
     Shapes: x (..., T) -> (..., frames, length).
     Args:
         x: signals, time on the last axis.
@@ -34,9 +34,8 @@ def frames(xp, x, *, length, hop):
 
 @linear(x=lambda xp, upstream, x_shape, hop: xp.frames(upstream, length=x_shape[-1], hop=hop))
 def overlap_add(xp, x, *, size, hop):
-    """Overlap-add: frames put back where they were in a signal, the transpose of `frames`.
+    """Add overlapping frames into a signal: the transpose of `frames`.
 
-    Where frames overlap, entries add up.
     Shapes: x (..., frames, length) -> (..., size).
     Args:
         x: frames.
@@ -54,9 +53,9 @@ def overlap_add(xp, x, *, size, hop):
 
 @nondifferentiable
 def hann_window(xp, x, *, length):
-    """Hann window: a bell that begins at 0 and would be back there one entry after its end.
+    """Return a periodic Hann window.
 
-    w[i] = sin²(π * i / length), a periodic window. There is no gradient.
+    w[i] = sin²(π * i / length). There is no gradient.
     Shapes: x any -> (length,).
     Args:
         x: any tensor; the result lives where it is.
@@ -71,11 +70,11 @@ def hann_window(xp, x, *, length):
 
 @nondifferentiable
 def mel_filters(xp, x, *, n_mels, n_fft, sample_rate, fmin=0.0, fmax=None):
-    """Mel filter bank: triangles over frequencies, at equal distances on the mel scale.
+    """Return a mel filter bank: triangular filters, equally spaced on the mel scale.
 
-    The frequencies are those of an `rfft`. On that scale, mel(f) = 2595 log10(1 + f / 700), pitch sounds equally
-    spaced. Each triangle rises from its left neighbour's peak to a height of 1, and falls to its right one's. There is
-    no gradient.
+    The frequencies are those of an `rfft`. On the mel scale, mel(f) = 2595 log10(1 + f / 700), pitches sound equally
+    spaced. Each triangle rises from its left neighbour's peak to a height of 1 and falls to its right neighbour's.
+    There is no gradient.
     Shapes: x any -> (n_mels, n_fft // 2 + 1).
     Args:
         x: any tensor; the result lives where it is.
@@ -95,7 +94,7 @@ def mel_filters(xp, x, *, n_mels, n_fft, sample_rate, fmin=0.0, fmax=None):
 
 @composite(public=False)
 def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflect", normalized=False, onesided=True):
-    """The Fourier transforms of the frames of a signal, each seen through a window.
+    """Compute the Fourier transforms of the windowed frames of a signal.
 
         out[f, t] = Σ_n x[t * hop_length + n] * window[n] * exp(-2πi * f * n / length)
     Shapes: x (..., T), window (length,) -> (..., frequencies, frames).
@@ -128,7 +127,7 @@ def stft(
     x, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
     onesided=True,
 ):  # fmt: skip
-    """Short-time Fourier transform: how much of each wave there is at each time.
+    """Compute the short-time Fourier transform of a signal.
 
         out[f, t] = Σ_n x[t * hop_length + n] * window[n] * exp(-2πi * f * n / n_fft)
 
@@ -175,7 +174,7 @@ def stft(
 
 @composite
 def log_mel(xp, x, *, sample_rate=16000, n_fft=400, hop_length=160, n_mels=80, fmin=0.0, fmax=None, floor=1e-10):
-    """Log-mel spectrogram: how loud each pitch is at each time.
+    """Compute the log-mel spectrogram of a signal.
 
         out = log(max(mel_filters @ |stft(x)|², floor))
 

@@ -8,7 +8,7 @@ from ...core.define import op, real_only
 
 @op(residuals=("bell",))
 def gaussian_alpha(xp, across, down, conic, opacity, *, cutoff=1 / 255, ceiling=0.99):
-    """How much each projected Gaussian covers each pixel.
+    """Compute the opacity of each projected Gaussian at each pixel.
 
         alpha[g, i, j] = opacity * exp(-½ * (a * x² + c * y²) - b * x * y), with x = across[g, j] and y = down[g, i]
 
@@ -56,7 +56,7 @@ def _(xp, upstream, across, down, conic, opacity, bell, cutoff, ceiling):
 @op(residuals=("weights", "light"))
 @real_only
 def blend(xp, alpha, colours, background, *, stop=1e-4):
-    """Alpha blending: layers over one another, the first in front.
+    """Blend layers over one another, the first in front (alpha blending).
 
         light_g = Π_{h < g} (1 - alpha_h), what those in front let through
         out = Σ_g alpha_g * light_g * colours_g + (1 - Σ_g alpha_g * light_g) * background
@@ -96,5 +96,5 @@ def _(xp, upstream, weights):
 
 @blend.rule("background")
 def _(xp, upstream, weights):
-    """The background is seen by the light that is left."""
+    """The background is weighted by the light that is left."""
     return xp.matmul(1 - xp.sum(weights, axis=0), upstream)

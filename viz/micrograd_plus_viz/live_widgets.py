@@ -1,40 +1,39 @@
-"""The walk as an anywidget, for two-way work from Python and for marimo; it needs a running kernel."""
+"""Walks and quizzes as anywidget widgets, for control from Python and for marimo. They need a running kernel."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .payload import packed, payload
+from .payload import compress, payload
 from .player import player_source
-from .window import shown
+from .window import load_window
 
 
 def widget(trace: Any, index: int = 0, synced: bool = False) -> Any:
-    """A widget that shows a trace; setting its `index` moves the walk.
+    """Return a widget that shows a trace; setting its `index` moves the walk.
 
-    With `synced` the player writes its step back to `index`. ModuleNotFoundError with what to install where
-    anywidget is missing.
+    With `synced`, the player also writes its step to `index`. Raises ModuleNotFoundError if anywidget is missing.
     """
     anywidget, traitlets = _modules()
 
     class WalkWidget(anywidget.AnyWidget):
-        """One recorded walk; `index` is the number of steps taken."""
+        """Widget of one walk; `index` is the current step."""
 
         _esm = player_source()
         payload = traitlets.Unicode().tag(sync=True)
         index = traitlets.Int(0).tag(sync=True)
         synced = traitlets.Bool(False).tag(sync=True)
 
-    data, note = shown(trace)
-    return WalkWidget(payload=packed(payload(data, note))[0], index=index, synced=synced)
+    data, note = load_window(trace)
+    return WalkWidget(payload=compress(payload(data, note))[0], index=index, synced=synced)
 
 
 def quiz_widget(packed_payload: str) -> Any:
-    """A widget that shows a quiz; the page writes to its `score` what was answered."""
+    """Return a widget that shows a quiz; the page writes the results to its `score`."""
     anywidget, traitlets = _modules()
 
     class QuizWidget(anywidget.AnyWidget):
-        """One quiz; `score` counts the answers that were right at once, and later, and those that were shown."""
+        """Widget of one quiz; `score` counts answers right at once, right later, and shown."""
 
         _esm = player_source(with_quiz=True).replace("export default", "const ofWalks =") + QUIZ_BOOT
         payload = traitlets.Unicode().tag(sync=True)
@@ -49,7 +48,7 @@ export default { render: renderQuiz };
 
 
 def _modules() -> tuple[Any, Any]:
-    """What a live widget is made with; ModuleNotFoundError with what to install."""
+    """Import anywidget and traitlets, or raise ModuleNotFoundError with the command that installs them."""
     try:
         import anywidget
         import traitlets

@@ -1,6 +1,7 @@
-"""Formulas to choose from: that of a step, and others that could be taken for it.
+"""Multiple-choice formulas: the right one and plausible wrong ones.
 
-They come from other rules of the record, read in the names of this step, and from the right one with a usual slip.
+Wrong formulas come from other rules in the trace, with the names of this step, and from common mistakes in the right
+one.
 """
 
 from __future__ import annotations
@@ -12,25 +13,25 @@ from copy import deepcopy
 from dataclasses import dataclass
 from random import Random
 
-from ..formula import rebuilt
+from ..formula import sanitize
 from ..formula_lines import lines
-from ..source import Trace
-from ..words import students
+from ..trace_input import Trace
+from ..words import program_names
 
 MOVES = re.compile(r"unreduce|reshape|expand|squeeze|broadcast|cast|axes|put_|scatter|transpose|pad|shape|\[axis")
-"""Rules that only move or repeat entries: between single numbers they are all alike."""
+"""Rules that only move or repeat entries; they all look alike for single numbers."""
 OF_ARRAYS = re.compile(r"@|Σ|ᵀ|rows|transpose|take|where|one_hot|sum|conv|fold")
 NOTHING = re.compile(r"[=·]0($|·)")
-"""What is 0 whatever arrives, is the same by many formulas."""
+"""Formulas that are always 0; many formulas would give the same result."""
 LONGEST = 90
 MOST_WRONG = 3
-LEFT_OUT = "What arrived is left out: the upstream gradient."
-HANDED_ON = "That hands on what arrived as it is."
+LEFT_OUT = "That leaves out the upstream gradient."
+HANDED_ON = "That passes the upstream gradient on unchanged."
 
 
 @dataclass
 class Choices:
-    """Formulas in any order, as HTML and as text; which is right, and what is said of the others."""
+    """Formulas in random order, as HTML and as text, with the index of the right one and hints for the others."""
 
     right: int
     shown: list[tuple[str, str]]
@@ -38,24 +39,24 @@ class Choices:
     note: str
 
 
-def choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
-    """The formula of a step among others; None where it says nothing, is too long, or no others can be made."""
+def formula_choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
+    """Return multiple-choice formulas for a step, or None if there are too few plausible ones."""
     own = step["formula"]
-    tree = rebuilt(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
-    if tree is None or _sent(tree) is None or len(text_of(tree)) > LONGEST:
+    tree = sanitize(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
+    if tree is None or _right_side(tree) is None or len(text_of(tree)) > LONGEST:
         return None
     if MOVES.search(text_of(tree)) or NOTHING.search(text_of(tree)):
         return None
-    known = {_canonical(tree)}
+    used = {_canonical(tree)}
     wrong: list[tuple[ET.Element, str]] = []
     names = _names(trace, step)
     if {each.get("data-name") for each in tree.iter()} - {None, "contribution", "upstream", *names}:
-        return None  # it reads what the forward kept, which nobody can know
+        return None  # it reads an intermediate result of the forward pass, which students cannot know
     slips, others = list(_slips(tree, names)), list(_of_others(trace, step, names))
     rng.shuffle(others)
     for other, text in [*slips[:1], *others[:2], *slips[1:], *others[2:]]:
-        if _canonical(other) not in known and len(wrong) < MOST_WRONG:
-            known.add(_canonical(other))
+        if _canonical(other) not in used and len(wrong) < MOST_WRONG:
+            used.add(_canonical(other))
             wrong.append((other, text))
     if len(wrong) < 2:
         return None
@@ -63,12 +64,12 @@ def choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
     rng.shuffle(shown)
     right = next(k for k, (each, _) in enumerate(shown) if each is tree)
     hints = {k: text for k, (_, text) in enumerate(shown) if k != right}
-    note = "upstream is what has arrived at the node that sends, out its result; other letters are its inputs."
+    note = "upstream is the gradient of the sending node, out is its result; other letters are its inputs."
     return Choices(right, [(lines(deepcopy(each)), text_of(each)) for each, _ in shown], hints, note)
 
 
 def text_of(tree: ET.Element) -> str:
-    """A formula in one line of text."""
+    """Return a formula in one line of text."""
     if tree.tag == "msup":
         return f"{text_of(tree[0])}^{text_of(tree[1])}"
     if tree.tag == "mfrac":
@@ -79,34 +80,34 @@ def text_of(tree: ET.Element) -> str:
 
 
 def _canonical(tree: ET.Element) -> str:
-    """What two formulas have in common that say the same: their text, factors of a product in any order."""
-    said = re.sub(r"\s", "", text_of(tree))
-    side = said.partition("=")[2]
+    """Return a key that equal formulas share: their text, with the factors of a product sorted."""
+    text = re.sub(r"\s", "", text_of(tree))
+    side = text.partition("=")[2]
     return "·".join(sorted(side.split("·"))) if not re.search(r"[()+−/]", side) else side
 
 
 def _names(trace: Trace, step: Trace) -> dict[str, str]:
-    """What the program calls the inputs and the result of the application; letters where it has no name for them."""
-    called = students(trace)
+    """Return the program's names of the inputs and the result, or the rule's letters."""
+    node_names = program_names(trace)
     node = trace["nodes"][step["node"]]
-    found = {each["name"]: called[each["node"]] or each["name"] for each in node["inputs"]}
-    return found | {"out": called[step["node"]] or "out"}
+    result = {each["name"]: node_names[each["node"]] or each["name"] for each in node["inputs"]}
+    return result | {"out": node_names[step["node"]] or "out"}
 
 
-def _sent(tree: ET.Element) -> ET.Element | None:
-    """What stands behind `contribution =`."""
+def _right_side(tree: ET.Element) -> ET.Element | None:
+    """Return the right side of `contribution = …`."""
     row = tree[0] if len(tree) == 1 and tree[0].tag == "mrow" else tree
     return row[2] if len(row) == 3 and row[1].text == "=" else None
 
 
 def _formula(*parts: ET.Element) -> ET.Element:
-    """`contribution =` and something behind it."""
+    """Return a formula `contribution = …`."""
     tree = ET.Element("math", {"display": "block"})
     row = ET.SubElement(tree, "mrow")
     row.append(_symbol("contribution"))
     row.append(_sign("="))
-    sent = ET.SubElement(row, "mrow")
-    sent.extend(deepcopy(part) for part in parts)
+    right_side = ET.SubElement(row, "mrow")
+    right_side.extend(deepcopy(part) for part in parts)
     return tree
 
 
@@ -123,9 +124,9 @@ def _sign(text: str, form: str = "infix") -> ET.Element:
 
 
 def _slips(tree: ET.Element, names: dict[str, str]) -> Iterator[tuple[ET.Element, str]]:
-    """The right formula with a usual slip."""
-    sent, upstream = _sent(tree), _symbol("upstream")
-    parts = list(sent) if sent is not None and sent.tag == "mrow" else []
+    """Yield common mistakes in the right formula, with hints."""
+    right_side, upstream = _right_side(tree), _symbol("upstream")
+    parts = list(right_side) if right_side is not None and right_side.tag == "mrow" else []
     if len(parts) == 3 and parts[0].text == "upstream" and parts[1].text == "·":
         yield _formula(parts[2]), LEFT_OUT
         yield _formula(_sign("−", "prefix"), upstream, _sign("·"), parts[2]), "Look at the sign."
@@ -133,24 +134,24 @@ def _slips(tree: ET.Element, names: dict[str, str]) -> Iterator[tuple[ET.Element
     yield _formula(upstream), HANDED_ON
     for name, text in names.items():
         if name != "out":
-            yield _formula(upstream, _sign("·"), _symbol(name, text)), "That is how a product sends."
-    if sent is not None and text_of(sent).strip() == "upstream":
+            yield _formula(upstream, _sign("·"), _symbol(name, text)), "That is the rule of a product."
+    if right_side is not None and text_of(right_side).strip() == "upstream":
         yield _formula(_sign("−", "prefix"), upstream), "Look at the sign."
 
 
 def _of_others(trace: Trace, step: Trace, names: dict[str, str]) -> Iterator[tuple[ET.Element, str]]:
-    """What other rules of the record send, read in the names of this step."""
+    """Yield the formulas of other rules in the trace, with the names of this step."""
     single = step["contribution"] is not None and len(trace["values"][step["contribution"]]["shape"]) == 0
     seen = {step["rule"]}
     own = [step["input"], *(name for name in names if name not in ("out", step["input"]))]
     for other in trace["steps"]:
         rule = trace["rules"][other["rule"]]
-        tree = None if other["rule"] in seen else rebuilt(rule["mathml"])
+        tree = None if other["rule"] in seen else sanitize(rule["mathml"])
         seen.add(other["rule"])
-        if tree is None or _sent(tree) is None:
+        if tree is None or _right_side(tree) is None:
             continue
-        said = text_of(tree)
-        if len(said) > LONGEST or "≠" in said or MOVES.search(said) or (single and OF_ARRAYS.search(said)):
+        text = text_of(tree)
+        if len(text) > LONGEST or "≠" in text or MOVES.search(text) or (single and OF_ARRAYS.search(text)):
             continue
         inputs = [each["name"] for each in trace["nodes"][other["node"]]["inputs"]]
         letters = [rule["input"], *(name for name in inputs if name != rule["input"])]
@@ -163,4 +164,4 @@ def _of_others(trace: Trace, step: Trace, names: dict[str, str]) -> Iterator[tup
             if name in names:
                 each.set("data-name", name)
                 each.text = names[name]
-        yield tree, f"That is how {rule['op']} sends."
+        yield tree, f"That is the rule of {rule['op']}."

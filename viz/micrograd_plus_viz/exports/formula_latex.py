@@ -1,4 +1,4 @@
-"""A formula in LaTeX's mathematics, within what KaTeX and MathJax read, from the MathML of `formula.py`."""
+"""LaTeX for formulas, in the subset of KaTeX and MathJax, from the MathML of `formula.py`."""
 
 from __future__ import annotations
 
@@ -32,24 +32,25 @@ Names = Mapping[str, str]
 
 
 def formulas(markup: str, names: Names | None = None) -> list[str]:
-    """The paragraphs of a formula in LaTeX; `names` says what the program calls what the rule has a letter for."""
+    """Return the paragraphs of a formula in LaTeX; `names` maps the rule's symbols to the program's names."""
     tree = ET.fromstring(f"<div>{markup.replace('<wbr>', '<wbr/>')}</div>")  # noqa: S314 - written by formula.py
     if (broad := tree.find("div[@class='broad']")) is not None:
         tree = broad
-    known = names or {}
+    all_names = names or {}
     return [
-        _tidy(" ".join(_row(list(piece), known) for piece in paragraph.iter("math"))) for paragraph in tree.iter("p")
+        _tidy(" ".join(_row(list(piece), all_names) for piece in paragraph.iter("math")))
+        for paragraph in tree.iter("p")
     ]
 
 
 def element(shown: ET.Element, names: Names | None = None) -> str:
-    """One element in LaTeX."""
+    """Return one element in LaTeX."""
     return _tidy(_set(shown, names or {}))
 
 
-def words(said: str) -> str:
-    """Plain words in LaTeX's text."""
-    return said.translate(_ESCAPES)
+def words(text: str) -> str:
+    """Return plain text escaped for LaTeX."""
+    return text.translate(_ESCAPES)
 
 
 def _tidy(code: str) -> str:
@@ -61,7 +62,7 @@ def _row(parts: list[ET.Element], names: Names) -> str:
 
 
 def _set(part: ET.Element, names: Names) -> str:
-    """One element."""
+    """Return one element in LaTeX."""
     if part.get("class") == "overlined":
         return rf"\overline{{{_row(list(part), names)}}}"
     if part.get("class") == "tall":
@@ -76,37 +77,37 @@ def _set(part: ET.Element, names: Names) -> str:
         return _table(part, names)
     if part.tag in ("mrow", "mtd", "mtr", "math"):
         return _row(list(part), names)
-    return _built(part, names)
+    return _structure(part, names)
 
 
-def _sign(said: str) -> str:
-    if said in GREEK:
-        return rf"\{GREEK[said]}"
-    return SIGNS.get(said, said)
+def _sign(text: str) -> str:
+    if text in GREEK:
+        return rf"\{GREEK[text]}"
+    return SIGNS.get(text, text)
 
 
 def _token(part: ET.Element, names: Names) -> str:
-    said = (part.text or "").replace("⁡", "")
-    given = part.get("data-name")
-    if given is not None and said == given:
-        said = names.get(given, said)
-    if said in _WORDS:
-        return _WORDS[said]
-    if part.tag == "mn" and re.fullmatch(r"[−\d.e…+ i]+", said):
-        return said.replace("−", "-").replace("…", r"\ldots")
-    if len(said) == 1 and part.tag == "mi":
-        if said in GREEK:
-            return rf"\{GREEK[said]}"
-        return SIGNS.get(said) or (said if said.isascii() and said.isalpha() else rf"\text{{{words(said)}}}")
-    return rf"\mathrm{{{said}}}" if said.isascii() and said.isalnum() else _worded(said)
+    text = (part.text or "").replace("⁡", "")
+    name = part.get("data-name")
+    if name is not None and text == name:
+        text = names.get(name, text)
+    if text in _WORDS:
+        return _WORDS[text]
+    if part.tag == "mn" and re.fullmatch(r"[−\d.e…+ i]+", text):
+        return text.replace("−", "-").replace("…", r"\ldots")
+    if len(text) == 1 and part.tag == "mi":
+        if text in GREEK:
+            return rf"\{GREEK[text]}"
+        return SIGNS.get(text) or (text if text.isascii() and text.isalpha() else rf"\text{{{words(text)}}}")
+    return rf"\mathrm{{{text}}}" if text.isascii() and text.isalnum() else _word(text)
 
 
-def _worded(said: str) -> str:
-    """A word, in which the letters and marks that a font for text may not have are mathematics."""
-    return " ".join(_MARKS.get(part) or _marked(part) for part in _MARKED.split(said) if part)
+def _word(text: str) -> str:
+    """Return a word, with letters and marks that text fonts may lack in mathematics."""
+    return " ".join(_MARKS.get(part) or _is_accent(part) for part in _MARKED.split(text) if part)
 
 
-def _marked(part: str) -> str:
+def _is_accent(part: str) -> str:
     if part in GREEK:
         return rf"\{GREEK[part]}"
     if part.endswith(_HAT):
@@ -114,8 +115,8 @@ def _marked(part: str) -> str:
     return rf"\text{{{words(part)}}}"
 
 
-def _built(part: ET.Element, names: Names) -> str:
-    """What has parts in fixed places."""
+def _structure(part: ET.Element, names: Names) -> str:
+    """Return an element whose children have fixed positions, such as a fraction."""
     parts = [_set(child, names) for child in part]
     if part.tag == "msqrt":
         return rf"\sqrt{{{' '.join(parts)}}}"
@@ -129,7 +130,7 @@ def _built(part: ET.Element, names: Names) -> str:
 
 
 def _tall(part: ET.Element, names: Names) -> str:
-    """Something built up between brackets as high as it."""
+    """Return built-up content between brackets of the same height."""
     inside = _row([child for child in part if child.tag != "mo"], names)
     signs = [child.text or "." for child in part if child.tag == "mo"]
     if part.find("mtable[@class='cases']") is not None:

@@ -1,4 +1,4 @@
-"""A program with sliders for its inputs: it is run and recorded anew as they move, and the walk stays at its step."""
+"""Sliders for the inputs of a program, which is recorded again when they move."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from .live import widget
-from .payload import packed, payload
-from .window import shown
+from .live_widgets import widget
+from .payload import compress, payload
+from .window import load_window
 
 STEPS = 100
-"""How many places a slider has between its ends."""
+"""Number of positions on a slider."""
 
 
 def explore(program: Callable[..., Any], **inputs: Any) -> Any:
-    """A box with the sliders and the walk. `walk` is its player, `sliders` has the sliders by name."""
+    """Return a box with the sliders and the walk, also as attributes `sliders` (by name) and `walk`."""
     try:
         import ipywidgets
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError('sliders need ipywidgets: pip install "micrograd_plus[lab]"') from missing
     sliders = {name: _slider(ipywidgets, name, value) for name, value in inputs.items()}
-    walk = widget(recorded(program, {name: slider.value for name, slider in sliders.items()}))
+    walk = widget(record_program(program, {name: slider.value for name, slider in sliders.items()}))
 
     def move(_: Any) -> None:
-        trace = recorded(program, {name: slider.value for name, slider in sliders.items()}, failing=True)
-        walk.payload = packed(payload(*shown(trace)))[0]
+        trace = record_program(program, {name: slider.value for name, slider in sliders.items()}, failing=True)
+        walk.payload = compress(payload(*load_window(trace)))[0]
 
     for slider in sliders.values():
         slider.observe(move, "value")
@@ -34,9 +34,11 @@ def explore(program: Callable[..., Any], **inputs: Any) -> Any:
     return box
 
 
-def recorded(program: Callable[..., Any], values: dict[str, float], failing: bool = False) -> Any:
-    """The record of a program run with these numbers, and of the walk back from what it gives; one that is known to run
-    may be `failing` here: its record ends with the error, and says so."""
+def record_program(program: Callable[..., Any], values: dict[str, float], failing: bool = False) -> Any:
+    """Record a program and the backward walk from its result.
+
+    With `failing`, errors are suppressed: the recording ends with the error and describes it.
+    """
     import micrograd_plus as mg
 
     with suppress(Exception if failing else ()), mg.record() as trace:
@@ -48,7 +50,7 @@ def recorded(program: Callable[..., Any], values: dict[str, float], failing: boo
 
 
 def _slider(ipywidgets: Any, name: str, value: Any) -> Any:
-    """A slider between two ends, in their middle; a box to type in for a single number."""
+    """Return a slider between two ends, or a text box for a single number."""
     if isinstance(value, (tuple, list)):
         low, high = value
         step = (high - low) / STEPS

@@ -1,7 +1,7 @@
-"""What may be handed in as a trace: its data, a JSON file, or an object that can tell its data.
+"""Input of traces: data, a JSON file, or an object with `to_dict()`.
 
-Everything else here works on one form of it, in which a node's number is its place. Records of an earlier layout are
-brought into that form; of a long walk a part may be asked for, which keeps the names and numbers of the whole.
+Everything else in this package works on the normalized form, in which a node's id is its index. Long walks can be
+loaded in part; names and numbers then remain those of the full walk.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ VERSIONS = (1, 2)
 
 
 def trace_data(trace: Any, start: int = 0, length: int | None = None) -> Trace:
-    """The trace as the plain data of docs/trace.md, or with `length` a part of it that begins at step `start`.
+    """Return a trace as plain data (docs/trace.md), or with `length` the part that starts at step `start`.
 
-    `trace` is a dict, the path of a JSON file, or an object with `.to_dict()`. ValueError where it is data of
-    another format or version, TypeError where it is nothing of the kind.
+    `trace` is a dict, the path of a JSON file, or an object with `.to_dict()`. Raises ValueError for another format or
+    version, TypeError for any other object.
     """
     if isinstance(trace, (str, os.PathLike)):
         trace = json.loads(Path(trace).read_text(encoding="utf-8"))
     elif hasattr(trace, "to_dict"):
-        return _asked(trace, start, length)
+        return _data_of_recording(trace, start, length)
     if not isinstance(trace, dict):
         raise TypeError(
-            f"a trace is wanted (its data, the path of its JSON file, or an object with to_dict()), not "
+            f"a trace must be its data, the path of its JSON file, or an object with to_dict(), not "
             f"{type(trace).__name__}"
         )
     if trace.get("format") != FORMAT:
@@ -42,53 +42,53 @@ def trace_data(trace: Any, start: int = 0, length: int | None = None) -> Trace:
     return trace
 
 
-def _asked(trace: Any, start: int, length: int | None) -> Trace:
-    """The data of a recorded trace. Where it can be asked for a part, no more is made than will be shown, and walks
-    inside are told when they are wanted."""
+def _data_of_recording(trace: Any, start: int, length: int | None) -> Trace:
+    """Return the data of a recording. If it supports parts, only the visible part is built, and inner walks load
+    later."""
     if "length" not in inspect.signature(trace.to_dict).parameters:
         return trace.to_dict()
     data = trace.to_dict(start=start, length=length, insides=False)
     for node in data["nodes"]:
         if node["opens"]:
-            node["inside"] = _teller(trace, node["id"])
+            node["inside"] = _lazy_inside(trace, node["id"])
     return data
 
 
-def _teller(trace: Any, node: int) -> Callable[[], Trace | None]:
-    def tell() -> Trace | None:
-        told = trace.inside(trace.nodes[node])
-        return None if told is None else _asked(told, 0, None)
+def _lazy_inside(trace: Any, node: int) -> Callable[[], Trace | None]:
+    def load() -> Trace | None:
+        data = trace.inside(trace.nodes[node])
+        return None if data is None else _data_of_recording(data, 0, None)
 
-    return tell
+    return load
 
 
-def _told(node: Trace) -> Trace | None:
-    """The walk inside a node as it was handed in: data, or a function that makes it."""
+def _inside_data(node: Trace) -> Trace | None:
+    """Return the walk inside a node as data, calling its loader if it has one."""
     held = node["inside"]
     return held if held is None or isinstance(held, dict) else held()
 
 
 def inside(node: Trace) -> Trace | None:
-    """The walk inside a node in the form that is shown; None where there is none."""
-    told = _told(node)
-    return None if told is None else normal(told)
+    """Return the normalized walk inside a node, or None."""
+    data = _inside_data(node)
+    return None if data is None else normalize(data)
 
 
 def with_insides(trace: Trace) -> Trace:
-    """The data with every walk inside spelt out, as a file holds it."""
+    """Return the data with all inner walks loaded, as a file holds it."""
     nodes = []
     for node in trace["nodes"]:
-        told = _told(node)
-        nodes.append(node | {"inside": told and with_insides(told)})
+        data = _inside_data(node)
+        nodes.append(node | {"inside": data and with_insides(data)})
     return trace | {"nodes": nodes}
 
 
-def normal(trace: Trace) -> Trace:
-    """A trace in the form that is shown: nodes numbered by their places, each with its line, all walks in a list."""
+def normalize(trace: Trace) -> Trace:
+    """Return a trace in normalized form: nodes and groups numbered by index, with their source lines."""
     if "shown" in trace:
         return trace
     if "walks" not in trace:
-        return _of_before(trace)
+        return _from_version_1(trace)
     number = {node["id"]: place for place, node in enumerate(trace["nodes"])}
     group = {each["id"]: place for place, each in enumerate(trace["groups"])}
     sites = trace["sites"]
@@ -131,7 +131,7 @@ def normal(trace: Trace) -> Trace:
         ],
         "links": [[group[a], group[b], n] for a, b, n in part["links"]] if part else [],
         "gradients": [g | {"node": number[g["node"]]} for g in trace["gradients"] if g["node"] in number],
-        "values": [_whole(value) for value in trace["values"]],
+        "values": [_restore_entries(value) for value in trace["values"]],
     }
 
 
@@ -143,16 +143,16 @@ def _no_walk() -> Trace:
     return {"direction": "backward", "root": None, "seed": None, "first": 0, "steps": 0, "error": None}
 
 
-def _whole(value: Trace) -> Trace:
-    """A value whose picture has a cell for every entry has all its entries, to five digits."""
+def _restore_entries(value: Trace) -> Trace:
+    """Return a value with all entries, to five digits, if its thumbnail has a cell for each."""
     cells = value["thumbnail"]
     if value["data"] is None and cells and len(cells["data"]) == math.prod(value["shape"]):
         return value | {"data": cells["data"], "shortened": True}
     return value if not cells else value | {"thumbnail": {"keeps": "largest"} | cells}
 
 
-def _of_before(trace: Trace) -> Trace:
-    """A record of one walk, with neither groups nor formulas of single steps."""
+def _from_version_1(trace: Trace) -> Trace:
+    """Return a version 1 trace, which has neither groups nor formulas of steps, in normalized form."""
     steps = [{"walk": 0, "earlier": False, "formula": None} | step for step in trace["steps"]]
     walk = {"first": 0, "steps": len(steps), "error": None} | trace["walk"]
     nodes = [

@@ -1,4 +1,4 @@
-"""A walk with a wrong rule in it, for students to find: the walk is made again with it, and its name is sealed."""
+"""Walks replayed with a wrong rule for students to find. The name of the rule is sealed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from random import Random
 from typing import Any, NamedTuple
 
 FEWEST_DIGITS = 1e-3
-"""A rule that is chosen for the student shows in the numbers at least so much, as a part of their size."""
+"""Minimum relative difference that an automatically chosen mistake must cause."""
 
 
-class Planted(NamedTuple):
-    """A walk with a wrong rule, the place of its first wrong step, those of the later ones, and what is told once that
-    is found."""
+class PlantedMistake(NamedTuple):
+    """Walk with a wrong rule: its first wrong step, the later ones, and an explanation shown at the end."""
 
     trace: Any
     first: int
@@ -20,29 +19,29 @@ class Planted(NamedTuple):
     told: str
 
 
-def planted(trace: Any, rule: Any, seed: int) -> Planted:
-    """The walk of `trace`, made again with a wrong rule.
+def plant(trace: Any, rule: Any, seed: int) -> PlantedMistake:
+    """Return the walk of `trace`, replayed with a wrong rule.
 
-    `rule` is an exhibit of the museum or its name, one of tracing's mistakes, or a dictionary of rules by name; None
-    for one of the exhibits that fit. ValueError where it changes nothing, or none fits.
+    `rule` is an exhibit of the museum or its name, one of the mistakes in `tracing`, or a dictionary of rules by name;
+    None selects an exhibit that applies. Raises ValueError if it changes nothing, or if none applies.
     """
     from micrograd_plus.tracing import MISTAKES, Trace, load_trace
 
     right = trace if isinstance(trace, Trace) else load_trace(trace)
     if rule is None:
-        return _chosen(right, seed)
+        return _choose_exhibit(right, seed)
     if isinstance(rule, dict):
         story = " ".join(" ".join((function.__doc__ or "").split()) for function in rule.values())
-        mistake, told = rule, story or f"Another rule stood in the place of {' and '.join(rule)}."
+        mistake, description = rule, story or f"The rule of {' and '.join(rule)} was replaced."
     elif isinstance(rule, str) and rule in MISTAKES:
-        mistake, told = rule, f"{MISTAKES[rule].capitalize()}."
+        mistake, description = rule, f"{MISTAKES[rule].capitalize()}."
     else:
         exhibit = _museum().named(rule) if isinstance(rule, str) else rule
-        mistake, told = _rules(exhibit), _told(exhibit)
-    found = _made(right, mistake, told)
-    if found is None:
+        mistake, description = _rules(exhibit), _describe(exhibit)
+    mistake_found = _replay_with(right, mistake, description)
+    if mistake_found is None:
         raise ValueError("with that rule the walk has the same numbers: there is no wrong step to find")
-    return found
+    return mistake_found
 
 
 def _museum() -> Any:
@@ -55,46 +54,46 @@ def _rules(exhibit: Any) -> dict[str, Any]:
     return {f"{exhibit.op.name}.{'+'.join(inputs)}": function for inputs, function in exhibit.rules.items()}
 
 
-def _told(exhibit: Any) -> str:
+def _describe(exhibit: Any) -> str:
     return f"{exhibit.title[0].upper()}{exhibit.title[1:]}. {exhibit.story}"
 
 
-def _chosen(right: Any, seed: int) -> Planted:
-    """One of the exhibits that fit the walk, and show in it."""
+def _choose_exhibit(right: Any, seed: int) -> PlantedMistake:
+    """Return a replay with an exhibit that applies to the walk and changes its numbers."""
     museum = _museum()
     applied = set(right.rules)
     fitting = [each for each in museum.exhibits if each.promise == museum.DIFFERENCES and set(_rules(each)) <= applied]
     Random(seed).shuffle(fitting)  # noqa: S311 - it chooses an exhibit, and hides nothing
     for exhibit in fitting:
         try:
-            found = _made(right, _rules(exhibit), _told(exhibit), FEWEST_DIGITS)
+            candidate = _replay_with(right, _rules(exhibit), _describe(exhibit), FEWEST_DIGITS)
         except (ArithmeticError, LookupError, TypeError, ValueError):
             continue
-        if found is not None:
-            return found
+        if candidate is not None:
+            return candidate
     raise ValueError(
-        f"no wrong rule of the museum fits this walk, whose rules are {', '.join(sorted(applied)) or 'none'}; "
+        f"no wrong rule of the museum applies to this walk, whose rules are {', '.join(sorted(applied)) or 'none'}; "
         "give one as rule={'tanh.x': lambda out: 1 - out}, or a mistake by its name as rule='replace'"
     )
 
 
-def _made(right: Any, mistake: Any, told: str, least: float = 0.0) -> Planted | None:
-    """The walk with a mistake, where it has other numbers by more than `least` of their size."""
+def _replay_with(right: Any, mistake: Any, description: str, least: float = 0.0) -> PlantedMistake | None:
+    """Return the walk with a mistake, or None if it changes no number by more than `least`."""
     from micrograd_plus.tracing import compare, replay
 
     wrong = replay(right, mistake)
     rtol = {"rtol": least, "atol": 0.0}
-    found = compare(right, wrong, **rtol).difference
-    if found is None or found.step_a is None or found.step_b is None:
+    difference = compare(right, wrong, **rtol).difference
+    if difference is None or difference.step_a is None or difference.step_b is None:
         return None
     exact = compare(right, wrong, rtol=0.0, atol=0.0).difference
-    if exact is None or exact.step_b != found.step_b:
-        return None  # a difference too small to be seen comes first
-    return Planted(wrong, found.step_b, list(_later(right, wrong, found.step_b)), told)
+    if exact is None or exact.step_b != difference.step_b:
+        return None  # a difference too small to see comes first
+    return PlantedMistake(wrong, difference.step_b, list(_later(right, wrong, difference.step_b)), description)
 
 
 def _later(right: Any, wrong: Any, first: int) -> Iterable[int]:
-    """The steps behind the first wrong one in which something differs too."""
+    """Yield the steps after the first wrong one that also differ."""
     from micrograd_plus.tracing.comparing import largest
 
     for at in range(first + 1, min(len(right.steps), len(wrong.steps))):

@@ -1,6 +1,6 @@
-"""The numbers of a step as SVG, for pictures: each value under its word, by the rules of `static/show.js`.
+"""SVG cards with the numbers of a step, by the rules of `static/show.js`.
 
-Up to twelve numbers are written; of more each is a cell. Every gradient of a step has one scale.
+Up to twelve numbers are printed; larger values are drawn as cells.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 from .. import letters
 from ..cells import size as size_of
-from ..digits import MINUS, is_whole, number
-from ..picture import near
-from ..source import Trace
-from ..words import listed, shape
+from ..digits import MINUS, has_all_digits, number
+from ..picture import coord
+from ..trace_input import Trace
+from ..words import join_words, shape
 
 BIG, PLAIN, SMALL = 16.0, 12.5, 12.0
 LEVELS = (0.1, 0.35, 0.7)
@@ -26,31 +26,31 @@ LINE, PAD, GAP = 17.0, 8.0, 8.0
 SLICE_LABEL = 14.0
 OUT_OF_RANGE = "odd"
 BOLD = {"title", "word", "said"}
-"""The classes of text that `film.css` makes bold."""
+"""Text classes that `film.css` makes bold."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Something drawn, its upper left corner at the origin."""
+    """SVG markup with its size, its upper left corner at the origin."""
 
     width: float
     height: float
     markup: str
 
     def at(self, x: float, y: float) -> str:
-        """The markup with that corner somewhere else."""
-        return f'<g transform="translate({near(x)} {near(y)})">{self.markup}</g>'
+        """Return the markup with its corner at a position."""
+        return f'<g transform="translate({coord(x)} {coord(y)})">{self.markup}</g>'
 
 
-def text(said: str, x: float, y: float, name: str = "", size: float = PLAIN) -> str:
-    """A line of text; `name` is its class."""
+def text(content: str, x: float, y: float, name: str = "", size: float = PLAIN) -> str:
+    """Return a line of text; `name` is its class."""
     kind = f' class="{name}"' if name else ""
-    long = letters.held(said, size, bold=bool(BOLD & set(name.split())))
-    return f'<text{kind} x="{near(x)}" y="{near(y)}" font-size="{size:g}"{long}>{escape(said)}</text>'
+    long = letters.fixed_width(content, size, bold=bool(BOLD & set(name.split())))
+    return f'<text{kind} x="{coord(x)}" y="{coord(y)}" font-size="{size:g}"{long}>{escape(content)}</text>'
 
 
-def stacked(blocks: Iterable[Block], gap: float = 0.0) -> Block:
-    """Blocks below each other."""
+def stack(blocks: Iterable[Block], gap: float = 0.0) -> Block:
+    """Return blocks below each other."""
     width = top = 0.0
     drawn = []
     for block in blocks:
@@ -59,8 +59,8 @@ def stacked(blocks: Iterable[Block], gap: float = 0.0) -> Block:
     return Block(width, max(0.0, top - gap), "".join(drawn))
 
 
-def flowing(blocks: Iterable[Block], room: float, gap: float = GAP) -> Block:
-    """Blocks beside each other, their middles level, in as many lines as they need."""
+def flow(blocks: Iterable[Block], room: float, gap: float = GAP) -> Block:
+    """Return blocks beside each other, vertically centred, in as many lines as needed."""
     lines: list[list[Block]] = [[]]
     width = 0.0
     for block in blocks:
@@ -69,94 +69,96 @@ def flowing(blocks: Iterable[Block], room: float, gap: float = GAP) -> Block:
             width = 0.0
         lines[-1].append(block)
         width += block.width + gap
-    made = []
+    rows = []
     for line in lines:
         high, left, drawn = max((block.height for block in line), default=0.0), 0.0, []
         for block in line:
             drawn.append(block.at(left, (high - block.height) / 2))
             left += block.width + gap
-        made.append(Block(left - gap, high, "".join(drawn)))
-    return stacked(made, gap=5.0)
+        rows.append(Block(left - gap, high, "".join(drawn)))
+    return stack(rows, gap=5.0)
 
 
-def sign(said: str, block: Block) -> Block:
-    """A block with a sign before it, from which it is never parted."""
-    width = letters.width(said, BIG) + 6
-    drawn = text(said, 0, block.height / 2 + 5, "soft", BIG) + block.at(width, 0)
+def with_sign(content: str, block: Block) -> Block:
+    """Return a block that always follows its sign on the same line."""
+    width = letters.width(content, BIG) + 6
+    drawn = text(content, 0, block.height / 2 + 5, "soft", BIG) + block.at(width, 0)
     return Block(width + block.width, block.height, drawn)
 
 
 def card(word: str, value: Trace | None, largest: float, room: tuple[float, float] = (176.0, 96.0)) -> Block:
-    """A value under its word, with its shape, in a frame."""
+    """Return a value in a frame, below its name and shape."""
     inside = _brief(value, largest, room)
     about = shape(value) if value and not is_scalar(value) else ""
-    said = letters.clipped(word, SMALL, 210, bold=True)
-    wide = letters.width(said, SMALL, bold=True)
+    title = letters.clip_to_width(word, SMALL, 210, bold=True)
+    wide = letters.width(title, SMALL, bold=True)
     head = wide + (8 + letters.width(about, SMALL) if about else 0)
     width, height = max(58.0, head + 2 * PAD, inside.width + 2 * PAD), inside.height + 27
     return Block(width, height, (
-        f'<rect class="card" x=".5" y=".5" width="{near(width - 1)}" height="{near(height - 1)}" rx="7"/>'
-        + text(said, PAD, 16, "word", SMALL) + (text(about, PAD + wide + 8, 16, "soft", SMALL) if about else "")
+        f'<rect class="card" x=".5" y=".5" width="{coord(width - 1)}" height="{coord(height - 1)}" rx="7"/>'
+        + text(title, PAD, 16, "word", SMALL) + (text(about, PAD + wide + 8, 16, "soft", SMALL) if about else "")
         + inside.at(PAD, 21)
     ))  # fmt: skip
 
 
 def scale(largest: float) -> Block | None:
-    """What the colours of the cells stand for."""
+    """Return the legend of cell colours."""
     if not largest > 0:
         return None
     end = number(float(f"{largest:.4g}"))
     left = text(f"−{end}", 0, 11, "soft", 12)
     at = letters.width(f"−{end}", 12) + 6
     names = ("n4", "n3", "n2", "n1", "h0", "p1", "p2", "p3", "p4")
-    strip = "".join(f'<path class="{name}" d="M{near(at + 13 * k)},1h13v11h-13z"/>' for k, name in enumerate(names))
+    strip = "".join(f'<path class="{name}" d="M{coord(at + 13 * k)},1h13v11h-13z"/>' for k, name in enumerate(names))
     after = f"{end}, blank is 0"
     start = at + 13 * len(names) + 6
     return Block(start + letters.width(after, 12), 14, left + strip + text(after, start, 11, "soft", 12))
 
 
 def largest_of(values: Iterable[Trace | None]) -> float:
-    """The largest finite size of an entry, of arrays alone."""
-    kept = [x for value in values if value and not is_scalar(value) for x in kept_of(value)]
-    sizes = (abs(size_of(x)) for x in kept)
+    """Return the largest finite absolute value in some arrays."""
+    entries = [x for value in values if value and not is_scalar(value) for x in entries_of(value)]
+    sizes = (abs(size_of(x)) for x in entries)
     return max((size for size in sizes if math.isfinite(size)), default=0.0)
 
 
-def kept_of(value: Trace) -> list[Any]:
-    """The entries that a page has of a value, or its cells."""
+def entries_of(value: Trace) -> list[Any]:
+    """Return the entries of a value, or its cells."""
     return value["data"] or value.get("cells", {"data": []})["data"]
 
 
 def is_scalar(value: Trace) -> bool:
-    """Whether a value is one number."""
+    """Return whether a value is one number."""
     return value["data"] is not None and len(value["data"]) == 1
 
 
 def is_written(value: Trace) -> bool:
-    """Whether all numbers of a value are written out."""
+    """Return whether all numbers of a value are printed."""
     data, long = value["data"], value["shape"]
     return data is not None and (len(data) <= 12 or (len(data) <= 16 and len(long) == 2 and long[1] <= 4))
 
 
-def equals(*values: Trace | None) -> str:
-    """The sign of equality between values: `≈` where a number among them is not written to its last digit."""
+def equality_sign(*values: Trace | None) -> str:
+    """Return `=`, or `≈` if a printed number of some values is rounded."""
     written = [value for value in values if value and value["data"] is not None
                and (is_scalar(value) or is_written(value))]  # fmt: skip
-    return "=" if all(is_whole(x) for value in written for x in value["data"]) else "≈"
+    return "=" if all(has_all_digits(x) for value in written for x in value["data"]) else "≈"
 
 
-def makes(does: Callable[[Fraction, Fraction], Fraction], *values: Trace | None) -> str:
-    """The same between what two or more values make and the last one: `=` also where it holds for the numbers as they
-    are written."""
-    printed = [as_printed(value) for value in values if value is not None]
-    known = [x for x in printed if x is not None]
-    if len(known) == len(values) and reduce(does, known[:-1]) == known[-1]:
+def result_sign(does: Callable[[Fraction, Fraction], Fraction], *values: Trace | None) -> str:
+    """Return the sign between a calculation and its result: `=` also if the rounded numbers are equal.
+
+    `does` is the operation; the last of `values` is the result.
+    """
+    printed = [printed_number(value) for value in values if value is not None]
+    numbers = [x for x in printed if x is not None]
+    if len(numbers) == len(values) and reduce(does, numbers[:-1]) == numbers[-1]:
         return "="
-    return equals(*values)
+    return equality_sign(*values)
 
 
-def as_printed(value: Trace) -> Fraction | None:
-    """The real number that a reader has before him; None where that is something else."""
+def printed_number(value: Trace) -> Fraction | None:
+    """Return the real number as printed, or None for anything else."""
     try:
         return Fraction(number(value["data"][0]).replace(MINUS, "-")) if is_scalar(value) else None
     except ValueError:
@@ -164,12 +166,12 @@ def as_printed(value: Trace) -> Fraction | None:
 
 
 def is_complex(value: Trace | None) -> bool:
-    """Whether a value has complex numbers."""
+    """Return whether a value has complex numbers."""
     return bool(value) and value["dtype"].startswith("complex")
 
 
 def heat(x: Any, largest: float) -> str:
-    """The class of a cell: its sign, and how large it is beside the largest."""
+    """Return the class of a cell: its sign, and its size relative to the largest."""
     size = -abs(x) if isinstance(x, (int, float)) and x < 0 else size_of(x)
     if not math.isfinite(size):
         return OUT_OF_RANGE
@@ -178,33 +180,37 @@ def heat(x: Any, largest: float) -> str:
     return f"{'n' if size < 0 else 'p'}{1 + sum(abs(size) / largest > level for level in LEVELS)}"
 
 
-def said(lines: Iterable[str], name: str = "soft", size: float = SMALL) -> Block:
-    """Lines of text."""
-    kept = list(lines)
-    drawn = "".join(text(line, 0, 13 + 16 * k, name, size) for k, line in enumerate(kept))
-    return Block(max((letters.width(line, size) for line in kept), default=0.0), 16.0 * len(kept) + 2, drawn)
+def text_lines(lines: Iterable[str], name: str = "soft", size: float = SMALL) -> Block:
+    """Return lines of text as a block."""
+    all_lines = list(lines)
+    drawn = "".join(text(line, 0, 13 + 16 * k, name, size) for k, line in enumerate(all_lines))
+    return Block(max((letters.width(line, size) for line in all_lines), default=0.0), 16.0 * len(all_lines) + 2, drawn)
 
 
 def _brief(value: Trace | None, largest: float, room: tuple[float, float]) -> Block:
-    """A value as small as it can be read."""
+    """Return a value as small as is readable."""
     if value is None:
-        return said(["not recorded"])
+        return text_lines(["not recorded"])
     if is_scalar(value):
         shown = number(value["data"][0])
         return Block(letters.width(shown, BIG), 21, text(shown, 0, 15, "", BIG))
     if 0 in value["shape"]:
-        return said(["empty"])
+        return text_lines(["empty"])
     if is_written(value):
-        return _written(value, largest)
-    if not kept_of(value):
-        told = value.get("statistics")
-        return said([f"from {number(told['min'])} to {number(told['max'])}"] if told else ["no numbers kept"])
+        return _number_table(value, largest)
+    if not entries_of(value):
+        statistics = value.get("statistics")
+        return text_lines(
+            [f"from {number(statistics['min'])} to {number(statistics['max'])}"]
+            if statistics
+            else ["no numbers recorded"]
+        )
     below = [line for line in (_cell_line(value), _odd_line(value)) if line]
-    return stacked([_cells(value, largest, room), *([said(below)] if below else [])], gap=2)
+    return stack([_cells(value, largest, room), *([text_lines(below)] if below else [])], gap=2)
 
 
 def _cell_line(value: Trace) -> str | None:
-    """What a cell stands for where it is not one entry."""
+    """Return a note about what a cell represents, if it is not one entry."""
     if value["data"] is not None or "cells" not in value:
         return None
     each = round(math.prod(value["shape"]) / len(value["cells"]["data"]))
@@ -214,12 +220,12 @@ def _cell_line(value: Trace) -> str | None:
 
 
 def _odd_line(value: Trace) -> str | None:
-    told = [f"{count} {word}" for word, count in (value.get("odd") or {}).items() if count]
-    return listed(told) if told else None
+    parts = [f"{count} {word}" for word, count in (value.get("odd") or {}).items() if count]
+    return join_words(parts) if parts else None
 
 
-def _written(value: Trace, largest: float) -> Block:
-    """Few numbers, in rows and columns."""
+def _number_table(value: Trace, largest: float) -> Block:
+    """Return a few numbers in rows and columns."""
     data = value["data"]
     long = [size for size in value["shape"] if size != 1]
     columns = value["shape"][-1] if len(long) > 1 else min(len(data), 4)
@@ -232,22 +238,22 @@ def _written(value: Trace, largest: float) -> Block:
         y = r * (LINE + 2)
         right = lefts[c] + widths[c] - 5
         drawn.append(
-            f'<rect class="{heat(x, largest)}" x="{near(lefts[c])}" y="{near(y)}" width="{near(widths[c])}" '
+            f'<rect class="{heat(x, largest)}" x="{coord(lefts[c])}" y="{coord(y)}" width="{coord(widths[c])}" '
             f'height="{LINE:g}" rx="3"/>' + text(each, right, y + 13, "entry")
         )
     return Block(lefts[-1] + widths[-1], math.ceil(len(data) / columns) * (LINE + 2), "".join(drawn))
 
 
 def _cells(value: Trace, largest: float, room: tuple[float, float]) -> Block:
-    """A picture: one path for all cells of a colour. Arrays of three and more axes stand in slices."""
-    whole = value["data"] is not None
-    sizes = value["shape"] if whole else value["cells"]["shape"]
-    data = kept_of(value)
+    """Return a heat map with one path for each colour; arrays with more than two axes appear as slices."""
+    has_all = value["data"] is not None
+    sizes = value["shape"] if has_all else value["cells"]["shape"]
+    data = entries_of(value)
     long = [size for size in sizes if size != 1]
     columns = min(len(data), 32) if len(long) < 2 else long[-1]
     rows = math.ceil(len(data) / columns) if len(long) < 2 else long[-2]
     slices = math.ceil(len(data) / (rows * columns))
-    side, each, across, tall = _placed(rows, columns, slices, room)
+    side, each, across, tall = _slice_layout(rows, columns, slices, room)
     label = SLICE_LABEL if slices > 1 else 0.0
     gap = 1.0 if side > 5 else 0.5
     paths: dict[str, list[str]] = {}
@@ -257,10 +263,10 @@ def _cells(value: Trace, largest: float, room: tuple[float, float]) -> Block:
         r, c = divmod(within, columns)
         left, top = (part % across) * each + c * side, (part // across) * tall + label + r * side
         name = heat(x, largest)
-        cell = f"M{near(left)},{near(top)}h{near(side - gap)}v{near(side - gap)}h{near(gap - side)}z"
+        cell = f"M{coord(left)},{coord(top)}h{coord(side - gap)}v{coord(side - gap)}h{coord(gap - side)}z"
         paths.setdefault(name, []).append(cell)
         if name.startswith("n"):
-            minus.append(f"M{near(left + side * 0.25)},{near(top + (side - gap) / 2)}h{near(side * 0.42)}")
+            minus.append(f"M{coord(left + side * 0.25)},{coord(top + (side - gap) / 2)}h{coord(side * 0.42)}")
         if slices > 1 and within == 0:
             names.append(text(_slice_name(long[:-2], part), left, top - 3, "soft", 11))
     drawn = "".join(f'<path class="{name}" d="{"".join(each)}"/>' for name, each in paths.items())
@@ -269,8 +275,8 @@ def _cells(value: Trace, largest: float, room: tuple[float, float]) -> Block:
                  f'{drawn}<path class="minus" d="{"".join(minus)}"/>{"".join(names)}')  # fmt: skip
 
 
-def _placed(rows: int, columns: int, slices: int, room: tuple[float, float]) -> tuple[float, float, int, float]:
-    """How large a cell is, how wide a slice, how many slices stand side by side, and how high one is."""
+def _slice_layout(rows: int, columns: int, slices: int, room: tuple[float, float]) -> tuple[float, float, int, float]:
+    """Return the size of a cell, the width of a slice, the slices in a row, and the height of a slice."""
     label = SLICE_LABEL if slices > 1 else 0.0
     for side in (14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1):
         each = max(columns * side, 34 * (slices > 1)) + (8 if slices > 1 else 0)
@@ -282,7 +288,7 @@ def _placed(rows: int, columns: int, slices: int, room: tuple[float, float]) -> 
 
 
 def _slice_name(leading: list[int], part: int) -> str:
-    """The place of a slice along the axes before the last two."""
+    """Return the index of a slice along the axes before the last two."""
     places: list[str] = []
     for size in reversed(leading):
         part, k = divmod(part, size)

@@ -1,7 +1,7 @@
-"""Formulas set as SVG, for pictures: the MathML of `formula.py`, laid out with the letters that come along.
+"""SVG for formulas: the MathML of `formula.py`, laid out with the bundled fonts.
 
-Nothing that shows an SVG outside a browser draws MathML. A formula comes as paragraphs of pieces (`formula_lines.py`);
-lines end between pieces, as they do on the page.
+SVG viewers other than browsers do not draw MathML. Formulas come as paragraphs of pieces (`formula_lines.py`), and
+lines break between pieces as on a page.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .. import letters
 Mark = tuple[float, float, Callable[[float, float], str]]
 SCRIPT, FRACTION = 0.72, 0.86
 AXIS = 0.3
-"""How far above the base line fractions and brackets have their middle, as a part of the size."""
+"""Height of the axis of fractions and brackets above the baseline, relative to the font size."""
 INDENT = 1.4
 NO_ROOM_BEFORE = {",", ";", ")", "]", "}", "⁡"}
 
 
 @dataclass
 class Box:
-    """What is set: its width, how far it reaches above and below its base line, and its marks from there."""
+    """Layout box: its width, its extent above and below the baseline, and its marks."""
 
     width: float
     up: float
@@ -31,37 +31,37 @@ class Box:
     marks: list[Mark] = field(default_factory=list)
 
     def put(self, other: Box, x: float, y: float = 0.0) -> None:
-        """Set another box at a place in this one, which grows."""
+        """Place another box in this one, which grows to hold it."""
         self.marks += [(x + dx, y + dy, draw) for dx, dy, draw in other.marks]
         self.width = max(self.width, x + other.width)
         self.up, self.down = max(self.up, other.up - y), max(self.down, other.down + y)
 
-    def drawn(self, x: float, y: float) -> str:
-        """The marks as SVG, the base line's left end at that place."""
+    def to_svg(self, x: float, y: float) -> str:
+        """Return the marks as SVG, with the left end of the baseline at a position."""
         return "".join(draw(x + dx, y + dy) for dx, dy, draw in self.marks)
 
 
 def paragraphs(formula: str, size: float, room: float, names: Mapping[str, str]) -> Box:
-    """A formula's paragraphs below each other, none wider than `room` where its pieces allow that.
+    """Return the paragraphs of a formula below each other, wrapped to `room` if possible.
 
-    `names` says what the program calls what the rule has a letter for.
+    `names` maps the rule's symbols to the program's names.
     """
     tree = ET.fromstring(f"<div>{formula.replace('<wbr>', '<wbr/>')}</div>")  # noqa: S314 - written by formula.py
     if (narrow := tree.find("div[@class='narrow']")) is not None:
         tree = narrow
-    whole, top = Box(0, 0, 0), 0.0
+    box, top = Box(0, 0, 0), 0.0
     for paragraph in tree.iter("p"):
         lines = _lines(paragraph, size, room, names)
         for k, line in enumerate(lines):
             inset = INDENT * size if k or paragraph.get("class") == "result" else 0.0
             top += line.up
-            whole.put(line, inset, top)
+            box.put(line, inset, top)
             top += line.down + 0.3 * size
-    return whole
+    return box
 
 
 def _lines(paragraph: ET.Element, size: float, room: float, names: Mapping[str, str]) -> list[Box]:
-    """A paragraph's pieces in lines."""
+    """Wrap the pieces of a paragraph into lines."""
     lines = [Box(0, 0.75 * size, 0.25 * size)]
     for piece in paragraph:
         if piece.tag != "math":
@@ -75,30 +75,30 @@ def _lines(paragraph: ET.Element, size: float, room: float, names: Mapping[str, 
 
 
 def _set(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
-    """One element."""
+    """Lay out one element."""
     build = _BUILT.get(element.tag)
     if element.get("class") == "overlined":
-        return _overlined(element, size, names)
+        return _overline(element, size, names)
     if element.get("class") == "tall":
         return _tall(element, size, names)
     return build(element, size, names) if build else _row(list(element), size, names)
 
 
 def _token(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
-    said = (element.text or "").replace("⁡", "")
-    given = element.get("data-name")
-    if given is not None and said == given:
-        said = names.get(given, said)
-    return _text(said, size, "given" if given is not None else "")
+    text = (element.text or "").replace("⁡", "")
+    name = element.get("data-name")
+    if name is not None and text == name:
+        text = names.get(name, text)
+    return _text(text, size, "given" if name is not None else "")
 
 
-def _text(said: str, size: float, name: str = "") -> Box:
-    kind = (f' class="{name}"' if name else "") + letters.held(said, size)
+def _text(text: str, size: float, name: str = "") -> Box:
+    kind = (f' class="{name}"' if name else "") + letters.fixed_width(text, size)
 
     def draw(x: float, y: float) -> str:
-        return f'<text{kind} x="{x:.1f}" y="{y:.1f}" font-size="{size:.3g}">{escape(said)}</text>' if said else ""
+        return f'<text{kind} x="{x:.1f}" y="{y:.1f}" font-size="{size:.3g}">{escape(text)}</text>' if text else ""
 
-    return Box(letters.width(said, size), 0.75 * size, 0.22 * size, [(0, 0, draw)])
+    return Box(letters.width(text, size), 0.75 * size, 0.22 * size, [(0, 0, draw)])
 
 
 def _row(parts: list[ET.Element], size: float, names: Mapping[str, str]) -> Box:
@@ -111,15 +111,15 @@ def _row(parts: list[ET.Element], size: float, names: Mapping[str, str]) -> Box:
 
 
 def _room(part: ET.Element) -> tuple[float, float]:
-    """The room before and after what stands in a row, as parts of the size."""
-    said = part.text or ""
+    """Return the space before and after an element in a row, relative to the font size."""
+    text = part.text or ""
     if part.tag == "mspace":
         return 0.6, 0.0
-    if part.tag != "mo" or part.get("form") == "prefix" or said in "([{⌊⌈⁡":
-        return (0.1, 0.15) if part.tag == "mo" and said in "∑∏" else (0.0, 0.0)
-    if said in NO_ROOM_BEFORE or part.get("form") == "postfix":
-        return 0.0, (0.3 if said in ",;" else 0.0)
-    if said in "…⋮⋱¯⊤|‖":
+    if part.tag != "mo" or part.get("form") == "prefix" or text in "([{⌊⌈⁡":
+        return (0.1, 0.15) if part.tag == "mo" and text in "∑∏" else (0.0, 0.0)
+    if text in NO_ROOM_BEFORE or part.get("form") == "postfix":
+        return 0.0, (0.3 if text in ",;" else 0.0)
+    if text in "…⋮⋱¯⊤|‖":
         return 0.0, 0.0
     return 0.26, 0.26
 
@@ -155,7 +155,7 @@ def _root(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
 
 
 def _scripts(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
-    """A base with what is raised and what is lowered."""
+    """Lay out a base with its superscript and subscript."""
     base = _set(element[0], size, names)
     box = Box(0, 0, 0)
     box.put(base, 0)
@@ -173,7 +173,7 @@ def _scripts(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
 
 
 def _limits(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
-    """A sign with what stands below it, and above it."""
+    """Lay out a sign with limits below and above it."""
     large = (element[0].text or "") in "∑∏"
     base = _set(element[0], (1.3 if large else 1.0) * size, names)
     lower = _set(element[1], SCRIPT * size, names) if element.tag != "mover" else None
@@ -188,7 +188,7 @@ def _limits(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
     return box
 
 
-def _overlined(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
+def _overline(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
     inside = _row(list(element), size, names)
     box = Box(0, 0, 0)
     box.put(inside, 0)
@@ -199,14 +199,14 @@ def _overlined(element: ET.Element, size: float, names: Mapping[str, str]) -> Bo
 
 
 def _tall(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
-    """Something built up between brackets as high as it."""
+    """Lay out built-up content between brackets of the same height."""
     inside = _row([part for part in element if part.tag != "mo"], size, names)
     both = element.find("mtable[@class='cases']") is None
     return _between(inside, size, both)
 
 
 def _between(inside: Box, size: float, both: bool = True) -> Box:
-    """A box between round brackets that are as high; of a list of cases only the left one."""
+    """Return a box between round brackets of its height; a list of cases has only the left one."""
     edge, outside = 0.3 * size, 0.12 * size
     box = Box(0, 0, 0)
     box.put(inside, edge + outside)
@@ -222,7 +222,7 @@ def _between(inside: Box, size: float, both: bool = True) -> Box:
 
 
 def _table(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
-    """Rows and columns: a matrix's entries in the middle of theirs, lists of cases and definitions from the left."""
+    """Lay out a table: entries of matrices are centred, cases and definitions are left-aligned."""
     matrix = element.get("class") == "matrix"
     rows = [[_row(list(cell), size, names) for cell in row] for row in element]
     widths = [max(box.width for box in column) for column in zip(*rows, strict=False)]

@@ -1,7 +1,7 @@
-"""Answers as a page may hold them: salted hashes, and what an answer opens as sealed bytes.
+"""Salted hashes of answers, and data that an answer unlocks.
 
-`static/seals.js` does the same in the page. The hash is SHA-256, written out there, since a browser lends its own to
-secure contexts alone, and a saved page or a notebook on another machine is none.
+`static/sealed_answers.js` does the same in the page. It has its own SHA-256, because browsers offer theirs only in
+secure contexts, and a saved page or a notebook on another machine is not one.
 """
 
 from __future__ import annotations
@@ -15,41 +15,41 @@ from collections.abc import Iterable
 from typing import Any
 
 BINS_EACH_SIDE = 4
-"""A number's tolerance is so many bins wide: accepted is all that is within it, and at most a quarter of it more."""
+"""The tolerance of a number is this many bins wide: everything within it is accepted, and at most a quarter more."""
 KEY = 16
-"""How many bytes a key has."""
+"""Number of bytes in a key."""
 
 
-def digest(*parts: object) -> str:
-    """The hash of some texts, in hexadecimal digits."""
+def hash_of(*parts: object) -> str:
+    """Return the SHA-256 hash of some texts as hexadecimal digits."""
     return hashlib.sha256("|".join(map(str, parts)).encode("utf-8")).hexdigest()
 
 
 def key_of(*parts: object) -> bytes:
-    """A key made of some texts."""
-    return bytes.fromhex(digest(*parts))[:KEY]
+    """Return a key derived from some texts."""
+    return bytes.fromhex(hash_of(*parts))[:KEY]
 
 
 def name_of(salt: str, answer: str) -> str:
-    """What a page knows an answer by."""
-    return digest(salt, "answer", answer)[: 2 * KEY]
+    """Return the salted hash under which the page looks up an answer."""
+    return hash_of(salt, "answer", answer)[: 2 * KEY]
 
 
-def wrapped(salt: str, answer: str, key: bytes) -> str:
-    """A key that an answer opens."""
-    return _xored(key, key_of(salt, "opens", answer)).hex()
+def wrap_key(salt: str, answer: str, key: bytes) -> str:
+    """Encrypt a key with an answer."""
+    return _xor(key, key_of(salt, "opens", answer)).hex()
 
 
-def sealed(key: bytes, data: Any) -> str:
-    """Plain data, readable with the key alone."""
+def seal(key: bytes, data: Any) -> str:
+    """Encrypt plain data with a key."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     plain = gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0)
     blocks = -(-len(plain) // 32)
     stream = b"".join(hashlib.sha256(f"{key.hex()}|{i}".encode()).digest() for i in range(blocks))
-    return base64.b64encode(_xored(plain, stream[: len(plain)])).decode("ascii")
+    return base64.b64encode(_xor(plain, stream[: len(plain)])).decode("ascii")
 
 
-def _xored(one: bytes, other: bytes) -> bytes:
+def _xor(one: bytes, other: bytes) -> bytes:
     return (int.from_bytes(one) ^ int.from_bytes(other)).to_bytes(len(one))
 
 
@@ -57,12 +57,12 @@ def _xored(one: bytes, other: bytes) -> bytes:
 
 
 def width(tolerance: float) -> float:
-    """How broad a bin is, in the logarithm of a number."""
+    """Return the width of a bin in the logarithm of a number."""
     return math.log1p(tolerance) / BINS_EACH_SIDE
 
 
 def bin_of(number: float, tolerance: float) -> str:
-    """The bin a number lies in: what is close to 0 by its logarithm too, since gradients vanish."""
+    """Return the bin of a number. Numbers near 0 also have logarithmic bins, because gradients can vanish."""
     if math.isnan(number):
         return "nan"
     if number == 0 or math.isinf(number):
@@ -70,8 +70,8 @@ def bin_of(number: float, tolerance: float) -> str:
     return f"{'-' if number < 0 else '+'}{math.floor(math.log(abs(number)) / width(tolerance))}"
 
 
-def accepted(number: float, tolerance: float, noise: float = 0.0) -> list[str]:
-    """The bins that count as a number: all that its tolerance touches; 0 as well where it is no more than `noise`."""
+def accepted_bins(number: float, tolerance: float, noise: float = 0.0) -> list[str]:
+    """Return the bins of a number within its tolerance, and of 0 if the number is at most `noise`."""
     middle = bin_of(number, tolerance)
     if middle[0] not in "+-" or middle == "-inf":
         return [middle]
@@ -82,5 +82,5 @@ def accepted(number: float, tolerance: float, noise: float = 0.0) -> list[str]:
 
 
 def shape_text(shape: Iterable[int]) -> str:
-    """A shape as an answer."""
+    """Return a shape as the text of an answer."""
     return ",".join(map(str, shape))

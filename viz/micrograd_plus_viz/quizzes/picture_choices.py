@@ -1,4 +1,4 @@
-"""Heat maps to choose from: of each cell no more than its sign and how dark it is, so that no number stands in them."""
+"""Multiple-choice heat maps. Cells have only sign and shade, so no number can be read from them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 from random import Random
 from typing import Any
 
-from ..source import Trace
+from ..trace_input import Trace
 
 FEWEST, MOST = 6, 1024
-"""How many cells a picture must have to be told from another, and may."""
+"""Minimum and maximum number of cells in a picture."""
 LEVELS = (0.1, 0.35, 0.7)
-"""As in `show.js`: where one shade ends and the next begins, as parts of the largest size."""
+"""Boundaries between shades relative to the largest size, as in `show.js`."""
 ODD = 9
 BROADEST = 32
 HOW_MANY = 4
@@ -19,18 +19,17 @@ HOW_MANY = 4
 Grid = dict[str, Any]
 
 
-def choices(
+def picture_choices(
     right: Trace, near: list[tuple[Trace, str]], others: list[Trace], rng: Random
 ) -> tuple[int, list[Grid], dict[int, str]] | None:
-    """Four pictures in any order: which is right, and what is said of some of the others. None where a picture would
-    say nothing, or there are not enough that differ."""
+    """Return four pictures in random order, the index of the right one, and hints, or None if too few differ."""
     grid = grid_of(right)
     if grid is None or len(set(grid["levels"])) < 2:
         return None
     wrong: list[tuple[Grid, str]] = []
 
     def offer(other: Grid | None, text: str) -> None:
-        if other is not None and other != grid and all(other != known for known, _ in wrong):
+        if other is not None and other != grid and all(other != earlier for earlier, _ in wrong):
             wrong.append((other, text))
 
     for value, text in near:
@@ -38,11 +37,11 @@ def choices(
             offer(grid_of(value), text)
     wrong = wrong[:2]
     offer(_with(grid, [-x if x != ODD else x for x in grid["levels"]]), "The sizes are right. Look at the signs.")
-    offer(_turned(grid), "The axes stand the other way round.")
+    offer(_transpose(grid), "The axes are swapped.")
     for value in others:
-        offer(grid_of(value), "That is what another node holds.")
-    offer(_with(grid, grid["levels"][::-1]), "Look at the places.")
-    offer(_with(grid, rng.sample(grid["levels"], len(grid["levels"]))), "Look at the places.")
+        offer(grid_of(value), "That is the value of another node.")
+    offer(_with(grid, grid["levels"][::-1]), "Look at the positions.")
+    offer(_with(grid, rng.sample(grid["levels"], len(grid["levels"]))), "Look at the positions.")
     offer(_with(grid, [abs(x) for x in grid["levels"]]), "The sizes are right. Look at the signs.")
     if len(wrong) < HOW_MANY - 1:
         return None
@@ -53,9 +52,9 @@ def choices(
 
 
 def grid_of(value: Trace) -> Grid | None:
-    """A value, as a page holds it, in rows and columns of shades; None where it has too few cells, or too many."""
+    """Return a value as rows and columns of shades, or None if it has too few or too many cells."""
     if value["data"] is not None:
-        data, (rows, columns) = value["data"], _folded(value["shape"])
+        data, (rows, columns) = value["data"], _grid_shape(value["shape"])
     elif value.get("cells"):
         data, (rows, columns) = value["cells"]["data"], value["cells"]["shape"]
     else:
@@ -67,8 +66,8 @@ def grid_of(value: Trace) -> Grid | None:
     return {"rows": rows, "columns": columns, "levels": [_level(x, largest) for x in sizes]}
 
 
-def _folded(shape: list[int]) -> tuple[int, int]:
-    """Rows and columns of an array; one with a single axis to go along is folded like text."""
+def _grid_shape(shape: list[int]) -> tuple[int, int]:
+    """Return rows and columns for an array; a single long axis is wrapped like text."""
     long = [size for size in shape if size != 1]
     if len(long) > 1:
         return math.prod(long[:-1]), long[-1]
@@ -96,7 +95,7 @@ def _with(grid: Grid, levels: list[int]) -> Grid:
     return grid | {"levels": levels}
 
 
-def _turned(grid: Grid) -> Grid | None:
+def _transpose(grid: Grid) -> Grid | None:
     rows, columns, levels = grid["rows"], grid["columns"], grid["levels"]
     if rows * columns != len(levels) or min(rows, columns) < 2:
         return None
