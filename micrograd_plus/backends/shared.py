@@ -128,6 +128,8 @@ def contract_rows(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
 
     32 times 8 rows of 256 with as many, float32: 0.27 ms; 32 products and their sum take 0.50.
     """
+    if a.ndim == 2 == b.ndim:
+        return a.T.dot(b)
     return sum_outer(a, b) if len(shape) == 2 and a.shape[:-1] == b.shape[:-1] else matmul(mT(a), b)
 
 
