@@ -31,6 +31,7 @@ from ..backward import (
 from ..messages import explain_error
 from ..modes import grad_enabled, recording, unfused
 from ..operation import REQUIRED
+from ..runtime.ownership import lent_array
 from ..runtime.recorders import notify, notify_failure
 from ..variable import Gradient, Namespace, Node, Variable, clock
 from .vjps import function_name, indent, vjp_text
@@ -101,7 +102,8 @@ def install(op: Op) -> None:
     call, namespace = op.call, op.call.__globals__
     namespace.update(
         REQUIRED=REQUIRED, _apply=op.apply, _as_list=as_list, _clock=clock, _explain_error=explain_error,
-        _forward=op.forward, _grad_enabled=grad_enabled, _interpret=op.interpret, _make_node=make_node, _Node=Node,
+        _forward=op.forward, _grad_enabled=grad_enabled, _interpret=op.interpret, _lent_array=lent_array,
+        _make_node=make_node, _Node=Node,
         _no_grad_blocks=grad_enabled.open, _notify=notify, _notify_failure=notify_failure, _op=op,
         _output_variables=output_variables, _recorders=recording.open, _Tensor=Variable.public, _unfused=unfused,
         _unfuse_blocks=unfused.open, _xp=arrays,
@@ -229,7 +231,9 @@ def _take(op: Op, name: str, *, is_tracked: bool) -> Iterator[str]:
     """Yield the lines that take the array (and the node) of an input; anything that is not fast goes to `Op.apply`."""
     array, nothing = (f"_{name}, _{name}_node", "None, None") if is_tracked else (f"_{name}", "None")
     node = f", {name}.node" if is_tracked else ""
+    lent = f"_{name}_node = {name}.node" if is_tracked else "pass"
     yield f"if type({name}) is _Tensor and {name}.is_fast: {array} = {name}._data{node}"
+    yield f"elif type({name}) is _Tensor and (_{name} := _lent_array({name})) is not None: {lent}"
     if name in op.optional:
         yield f"elif {name} is None: {array} = {nothing}"
     others = " or ".join(f"type({other}) is _Tensor" for other in op.inputs if other != name)

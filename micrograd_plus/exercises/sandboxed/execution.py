@@ -38,7 +38,7 @@ def carry_out(thing: Any, request: dict[str, Any], xp: Any = None, watched: bool
 
 def told(raised: BaseException) -> dict[str, Any]:
     """An error as plain data: its kind, its first words, and the line of the student's code it came from."""
-    here = __file__.rpartition("carrying")[0]
+    here = __file__.rpartition("execution")[0]
     frames = [frame for frame in traceback.extract_tb(raised.__traceback__) if not frame.filename.startswith(here)]
     try:
         message = str(raised)[:LONGEST_MESSAGE]
