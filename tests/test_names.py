@@ -192,7 +192,7 @@ def test_a_hint_recommends_only_names_that_exist():
 
 
 VALUES = {
-    "a": X, "b": X, "batch": X, "buffer": b"12345678", "dtype": float, "dx": 1.0, "edges": mg.tensor([1.0, 2.0]),
+    "a": X, "b": X, "batch": X, "c": X, "buffer": b"12345678", "dtype": float, "dx": 1.0, "edges": mg.tensor([1.0, 2.0]),
     "axes": (1, 0), "axis": 0, "high": 2, "i": 0, "im": X, "index": np.zeros((2, 2), int), "j": 1,
     "indices": np.zeros((1, 2), int),
     "k": 1, "keys": X.numpy(), "length": 1, "limit": 1.0, "logits": X, "loss": X.sum(), "low": 0, "margin": 1.0,
@@ -204,8 +204,8 @@ VALUES = {
 }  # fmt: skip
 """Values for the names that hints use."""
 NOT_RUN = (
-    "scipy.", "backward", "register_hook", "nn.init", "random.set_state", "seterr", "state", "mg.save", "mg.load", "cuda",
-    "carry", "weights", "file", "hook", "parameters", "net.", "rng", "list(", "assert_",
+    "scipy.", "backward", "register_hook", "nn.init", "random.set_state", "seterr", "state", "mg.save", "mg.load",
+    "cuda", "carry", "weights", "file", "hook", "parameters", "net.", "rng", "list(", "assert_",
 )  # fmt: skip
 """Parts of hints that cannot be evaluated with these values."""
 
