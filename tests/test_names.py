@@ -192,8 +192,8 @@ def test_a_hint_recommends_only_names_that_exist():
 
 
 VALUES = {
-    "a": X, "b": X, "batch": X, "c": X, "buffer": b"12345678", "dtype": float, "dx": 1.0, "edges": mg.tensor([1.0, 2.0]),
-    "axes": (1, 0), "axis": 0, "high": 2, "i": 0, "im": X, "index": np.zeros((2, 2), int), "j": 1,
+    "a": X, "b": X, "batch": X, "c": X, "buffer": b"12345678", "dtype": float, "edges": mg.tensor([1.0, 2.0]),
+    "axes": (1, 0), "axis": 0, "dx": 1.0, "high": 2, "i": 0, "im": X, "index": np.zeros((2, 2), int), "j": 1,
     "indices": np.zeros((1, 2), int),
     "k": 1, "keys": X.numpy(), "length": 1, "limit": 1.0, "logits": X, "loss": X.sum(), "low": 0, "margin": 1.0,
     "mask": X > 2, "matrix": X, "mean": 0.0, "n": 2, "number": 7, "other": X, "p": 0.5, "parts": [X, X], "points": X,
