@@ -472,4 +472,4 @@ def _as_tensor(values: Any) -> Tensor:
 
 
 for _name in ("register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook"):
-    setattr(Module, _name, MissingName(_name, owner="a module"))
+    setattr(Module, _name, MissingName(_name, owner="module"))
