@@ -180,7 +180,7 @@ def test_a_new_assignment_reports_unknown_exercises(tmp_path, capsys):
 # The batch ------------------------------------------------------------------------------------------------------------
 
 
-def test_grading_again_marks_only_what_changed(tmp_path, capsys):
+def test_grading_again_skips_unchanged_submissions(tmp_path, capsys):
     folder = write_class(tmp_path / "submissions", 6, broken=3)
     arguments = ["grade", str(folder), "--assignment", str(assignment(tmp_path)), "-o", str(tmp_path / "out")]
     arguments += ["--jobs", "2"]
@@ -244,7 +244,7 @@ def test_a_class_is_graded_on_a_system_without_unix_functions(tmp_path):
     assert reasons[1].startswith("your code ran longer than")
 
 
-def test_a_file_in_use_by_another_program_is_reported(tmp_path, monkeypatch, capsys):
+def test_a_file_in_use_by_another_program_gives_an_error(tmp_path, monkeypatch, capsys):
     def raise_error(*_):
         raise PermissionError(13, "Permission denied", str(tmp_path / "out" / "marks.csv"))
 

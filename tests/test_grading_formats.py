@@ -219,7 +219,7 @@ def test_nbgrader_runs_from_release_to_marks(release_folder):
     )
     run_module("nbgrader", "generate_assignment", "week3", cwd=course)
     handed_out = course / "release" / "week3" / "week3.ipynb"
-    assert "def tanh_x(" in handed_out.read_text(encoding="utf-8"), "the starter is kept"
+    assert "def tanh_x(" in handed_out.read_text(encoding="utf-8"), "the starter must stay"
     for student, tanh, exp in (("ada", "1 - out**2", "out"), ("bob", "out**2 - 1", "out"), ("eve", "1/0", "None")):
         place = course / "submitted" / student / "week3" / "week3.ipynb"
         place.parent.mkdir(parents=True)

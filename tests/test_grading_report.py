@@ -123,7 +123,7 @@ def test_marks_contain_the_first_wrong_step_and_no_expected_value(store):
     assert "expects" not in json.dumps(marks)
 
 
-def test_the_walk_of_a_wrong_answer_can_be_loaded_and_drawn(store):
+def test_the_walk_of_a_wrong_answer_loads_and_draws(store):
     found = sorted(path.name for path in (store.folder / "walks").iterdir())
     assert found == ["bob--tanh.x.json"]
     trace = load_trace(store.folder / "walks" / found[0])
@@ -146,7 +146,7 @@ def test_every_reason_can_be_filled_in_and_none_accuses():
         assert not re.search(r"cheat|tamper|attack|hack", text)
 
 
-def test_every_reason_is_used():
+def test_every_reason_is_in_use():
     sources = "".join(path.read_text(encoding="utf-8") for path in Path(report.__file__).parent.rglob("*.py")
                       if path.name != "reasons.py")  # fmt: skip
     ends = {"time", "cpu", "disk", "crash", "left", "flood", "protocol"}
@@ -165,7 +165,7 @@ def test_invisible_characters_are_shown_as_escapes(text, shown):
 
 
 @pytest.mark.parametrize("exercise", exercises.list_exercises(), ids=lambda exercise: exercise.id)
-def test_an_unchanged_starter_is_recognized(exercise):
+def test_is_starter_recognizes_an_unchanged_starter(exercise):
     again = exercise.starter + "\n# a comment\n"
     assert cells.is_starter(again, exercise.starter)
     changed = exercise.starter.replace("None", "3").replace("raise NotImplementedError", "return 3")
@@ -182,7 +182,7 @@ def test_an_unchanged_starter_is_recognized(exercise):
     ("class A:\n    def __eq__(self, o): ...", "the class A defines __eq__"), ("eval('1')", "calls eval"),
     ("open('/proc/1/mem')", "names the path '/proc/1/mem'"), ("__builtins__ = {}", "replaces builtins"),
 ])  # fmt: skip
-def test_suspicious_code_is_listed(source, what):
+def test_find_tampering_lists_suspicious_code(source, what):
     assert what in [each["what"] for each in tampering.find_tampering([cells.Cell("cell 1", source)])]
 
 

@@ -52,7 +52,7 @@ def test_only_the_code_of_a_notebook_is_read():
     ("x %= 2", "x %= 2"),
     ("?help", "pass"),
 ])  # fmt: skip
-def test_notebook_commands_are_removed(source, run):
+def test_reading_a_notebook_removes_its_commands(source, run):
     assert read_notebook(notebook(cell(source)))[0].source == run
 
 
@@ -79,7 +79,7 @@ def test_an_invalid_program_is_rejected_with_its_line(data, reason):
         read_program(data)
 
 
-def test_a_byte_order_mark_is_accepted():
+def test_a_program_may_have_a_byte_order_mark():
     assert read_program(b"\xef\xbb\xbfx = 1\r\ny = 2")[1].source == "y = 2"
 
 
@@ -112,12 +112,12 @@ def archive_of(names, kind="zip"):
     ({"A.py": b"", "a.py": b""}, "two files have the same name"), ({"con.py": b""}, "reserve"),
     ({"a.py": b"#" * (25 << 20)}, "larger than"), ({f"{n}.txt": b"" for n in range(1100)}, "more than 1000 files"),
 ])  # fmt: skip
-def test_an_unsafe_archive_is_rejected(kind, names, reason):
+def test_an_unsafe_archive_raises_unreadable(kind, names, reason):
     with pytest.raises(UnreadableError, match=reason):
         list(files_in_archive(archive_of(names, kind)))
 
 
-def test_an_archive_inside_an_archive_is_ignored():
+def test_reading_ignores_an_archive_inside_an_archive():
     inner = archive_of({"work.py": b"x = 1"})
     submission = Submission("ada")
     with pytest.raises(UnreadableError, match="no Python file"):
@@ -126,7 +126,7 @@ def test_an_archive_inside_an_archive_is_ignored():
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_links_and_named_pipes_are_rejected(tmp_path):
+def test_reading_rejects_links_and_named_pipes(tmp_path):
     (tmp_path / "secret.py").write_text("x = 1", encoding="utf-8")
     for name, make in (
         ("linked", lambda p: (p / "a.py").symlink_to(tmp_path / "secret.py")),

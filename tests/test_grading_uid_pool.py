@@ -59,7 +59,7 @@ def works(sandbox: Sandbox) -> bool:
 
 
 @pytest.mark.parametrize("level", ["user", "full"])
-def test_a_user_id_is_leased_until_its_boxes_have_ended(level):
+def test_the_lease_of_a_user_id_lasts_as_long_as_its_boxes(level):
     if not isolation.is_available(level):
         pytest.skip(f"this machine has no isolation of level {level!r}")
     first, leased = start_endless(level)
@@ -81,7 +81,7 @@ def test_a_user_id_is_leased_until_its_boxes_have_ended(level):
         assert works(again)
 
 
-def test_stale_boxes_are_removed_unless_their_user_id_is_leased():
+def test_only_boxes_without_a_lease_are_stale():
     stale, leased = uid_pool.USER_IDS[-1], uid_pool.USER_IDS[-2]
     for uid in (stale, leased):
         box(uid).mkdir(exist_ok=True)
@@ -114,7 +114,7 @@ def test_locks_are_in_the_cache_if_the_machine_folder_is_missing(tmp_path, monke
     assert (tmp_path / "micrograd_plus" / "user-ids" / str(uid)).exists()
 
 
-def test_a_half_built_chroot_is_removed(tmp_path, monkeypatch):
+def test_the_grader_removes_a_half_built_chroot(tmp_path, monkeypatch):
     monkeypatch.setenv("MICROGRAD_PLUS_CACHE", str(tmp_path))
     half = chroot.cache_folder() / f"{chroot.HALF_BUILT}abc"
     (half / "lib").mkdir(parents=True)

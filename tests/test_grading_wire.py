@@ -26,7 +26,7 @@ def same(a, b):
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
-def test_requests_of_every_exercise_arrive_unchanged(exercise):
+def test_every_request_of_an_exercise_arrives_intact(exercise):
     for case in exercise.cases(3):
         assert same(case.request, wire.decode(wire.encode(case.request, 1 << 30))), case.about
 
@@ -36,7 +36,7 @@ def test_requests_of_every_exercise_arrive_unchanged(exercise):
     {"a": np.arange(6.0).reshape(2, 3).T}, np.float32(2), np.zeros((0, 3)), np.array(True), np.arange(3, dtype=">i4"),
     np.array([1 + 2j]),
 ])  # fmt: skip
-def test_a_value_arrives_unchanged(value):
+def test_a_value_arrives_intact(value):
     decoded = wire.decode(wire.encode(value, 1 << 20))
     if isinstance(value, np.ndarray | np.generic):
         np.testing.assert_array_equal(decoded, value)
@@ -89,7 +89,7 @@ def test_changed_bytes_are_a_value_or_a_wire_error(place, change):
     b"A" + struct.pack("<BB", 200, 1), b"L" + struct.pack("<I", 2**32 - 1), b"S" + struct.pack("<I", 2**31),
     (b"L" + struct.pack("<I", 1)) * 5000, b"P" * 5000,
 ])  # fmt: skip
-def test_a_false_length_raises_before_memory_is_allocated(data):
+def test_a_false_length_raises_before_allocation(data):
     with pytest.raises(wire.WireError):
         wire.decode(data)
 

@@ -3,7 +3,7 @@
 >>> from micrograd_plus.checks import reference
 >>> tanh = reference.named("tanh")
 >>> reference.summary(tanh), reference.signature(tanh)
-('Hyperbolic tangent: a smooth step from -1 to 1.', 'mg.tanh(x)')
+('Compute the hyperbolic tangent, a smooth step from -1 to 1.', 'mg.tanh(x)')
 >>> [rule.text for rule in reference.rules(tanh)]
 ['contribution = upstream · (1 − out²)']
 """

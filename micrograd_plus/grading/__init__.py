@@ -7,15 +7,15 @@ here, in the grader's process. These words are used throughout:
     cell        one piece of a submission that runs as a unit: a notebook cell, or a statement of a program
     case        one call of an answer, drawn by the exercise; its request is the part that the student's process sees
     run         some cells and the requests of one exercise, carried out in the sandbox
-    outcome     what the answer returned for one request: values or an error
+    outcome     the values or the error that the answer returned for one request
     marks       points and reasons for each exercise of a submission, as plain data
 
 and these are the modules:
 
     submissions  reads files, notebooks and archives; `cells` analyses their code, `tampering` lists suspicious code
     sandbox      carries out runs in isolation
-    mark         makes the marks of a submission, from an `assignment`; `reasons` has the text that students read
+    grade        makes the marks of a submission, from an `assignment`; `reasons` has the texts for students
     batch        marks a class with several `worker` processes; `store` keeps the results
-    report       what a teacher reads; `formats` has what school systems read
+    report       pages and tables for the teacher; `formats` writes those of school systems
     command      `micrograd-plus grade`
 """

@@ -112,7 +112,7 @@ def load_assignment(path: Path) -> Assignment:
 
 
 def find_problems(data: dict[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with the data of an assignment."""
+    """Yield each problem in the data of an assignment."""
     unknown = sorted(data.keys() - KEYS)
     if unknown:
         yield f"unknown key {unknown[0]!r}; an assignment may have {', '.join(sorted(KEYS))}"

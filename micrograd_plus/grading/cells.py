@@ -1,4 +1,4 @@
-"""Cells of a submission, what their source says without being run, and which of them an exercise needs."""
+"""Cells of a submission, their static analysis, and the choice of cells to run for an exercise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEFINITION = re.compile(r"^(?:def|class)\s+(\w+)|^(\w+)\s*=", re.MULTILINE)
 
 @dataclass
 class Analysis:
-    """What the source of a cell says without being run."""
+    """Static analysis of the source of a cell."""
 
     binds: set[str] = field(default_factory=set)
     """The names that it assigns or defines."""
@@ -44,7 +44,7 @@ class Cell:
 
     @cached_property
     def analysis(self) -> Analysis:
-        """What its source says."""
+        """The static analysis of its source."""
         return analyse(self.source)
 
     def split(self) -> list[Cell]:
@@ -87,7 +87,7 @@ def statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def analyse(source: str) -> Analysis:
-    """Return what a cell binds, reads and answers; if it is not valid Python, as far as its text shows."""
+    """Analyse the source of a cell. If it is not valid Python, search its text instead."""
     analysis = Analysis()
     try:
         analysis.tree = parse(source)
@@ -138,7 +138,7 @@ def exercises_of(cells: Sequence[Cell], functions: dict[str, str]) -> list[set[s
 
 
 def cells_to_run(owners: Sequence[set[str]], exercise: str, deadly: set[int]) -> list[int]:
-    """Return the cells to run for an exercise: its own and those of no exercise, except deadly ones.
+    """Return the cells to run for an exercise: its own, and cells of no exercise, except deadly ones.
 
     `owners` has the exercises of each cell (see `exercises_of`).
     """

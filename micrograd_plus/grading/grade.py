@@ -239,7 +239,7 @@ def to_latin(name: str) -> str:
 
 
 def verb_for(result: RunResult) -> str:
-    """Return what a program did, to complete the sentence "your program …"."""
+    """Return the verb for the sentence "your program …"."""
     return {"time": "never ended", "cpu": "never ended", "crash": "crashed", "left": "ended too early",
             "flood": "sent too much data"}.get(result.end, "failed")  # fmt: skip
 
@@ -259,7 +259,7 @@ def zero_marks(assignment: Assignment, name: str, why: str) -> dict[str, Any]:
             "first_wrong": None, "mistake": None, "flags": [], "reason": why}  # fmt: skip
 
 
-# Checking what a student's process sent -------------------------------------------------------------------------------
+# Checking data from the student's process ----------------------------------------------------------------------------
 
 
 def check_outcome(result: RunResult, place: int, request: dict[str, Any]) -> dict[str, Any]:

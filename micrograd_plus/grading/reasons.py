@@ -53,7 +53,7 @@ def reason(key: str, /, **details: object) -> str:
 def escape_invisible(value: object, most: int = 600, keep: str = "\n") -> str:
     """Return a value as text of at most `most` characters, with invisible characters written as escapes.
 
-    These include control characters and those that change the direction of writing. Characters in `keep` stay.
+    These include control characters and marks that change the direction of writing. Characters in `keep` stay.
     """
     text = value if isinstance(value, str) else str(value)
     return "".join(each if each.isprintable() or each in keep else each.encode("unicode_escape").decode()

@@ -46,7 +46,7 @@ class Submission:
     problem: str | None = None
     """Why nothing could be read. The submission is then not gradable."""
     remarks: list[str] = field(default_factory=list)
-    """What was ignored, and why."""
+    """Notes on ignored files."""
     tampering: list[dict[str, Any]] = field(default_factory=list)
     """Files with suspicious names, for the teacher."""
 

@@ -126,7 +126,7 @@ def describe_class(node: ast.ClassDef) -> Iterator[str]:
 
 
 def describe_call(node: ast.Call, modules: set[str]) -> Iterator[str]:
-    """Yield what a call does if it runs text, replaces a name of a module, or writes a file."""
+    """Yield the effect of a call that runs text, replaces an attribute of a module, or writes a file."""
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name in ("exec", "eval", "compile", "__import__", "globals", "vars"):
         yield f"calls {name}"

@@ -119,7 +119,7 @@ def merge_marks(marks: dict[str, Any], before: dict[str, Any], again: list[str])
 
 
 def pack_assignment(path: Path) -> dict[str, Any]:
-    """Return an assignment and the files of its own exercises as plain data."""
+    """Return an assignment, with the files that define its exercises, as plain data."""
     assignment = load_assignment(path)
     files = {name: base64.b64encode((path.parent / name).read_bytes()).decode() for name in assignment.files}
     return {"id": assignment.id, "text": path.read_text(encoding="utf-8"), "files": files}

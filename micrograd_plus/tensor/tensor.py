@@ -908,8 +908,8 @@ class Tensor(Variable):
 
 
 Variable.public = Tensor
-for _name in {*FOREIGN_NAMES, *ops.__all__} - {*dir(Tensor)}:
-    setattr(Tensor, _name, MissingName(_name, ops.__all__))
+for _name in {*FOREIGN_NAMES["tensor"], *ops.__all__} - {*dir(Tensor)}:
+    setattr(Tensor, _name, MissingName(_name))
 
 
 def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:

@@ -23,14 +23,14 @@ RIGHT = '\n\n@exercises.answer("tanh.x")\ndef tanh_x(out):\n    return 1 - out**
 
 @dataclass
 class Case:
-    """One case: the submission, and what the grader must make of it."""
+    """One case: the submission, and its expected marks."""
 
     number: int
     title: str
     write: Callable[[Path], Path]
     """Write the submission into a folder, and return its path."""
     points: float | None
-    """None: any points except those of a right answer."""
+    """None: any points except all of them."""
     reason: str = "."
     flagged: bool = False
     unreadable: bool = False
@@ -639,11 +639,11 @@ def _(folder: Path) -> Path:
 code(93, "the template as it was", '@exercises.answer("tanh.x")\ndef tanh_x(xp, x, out):\n    """The local derivative, for x."""\n'
      "    # YOUR CODE HERE\n    raise NotImplementedError\n", NONE, "starter code was not changed")  # fmt: skip
 
-# I. What the grader prints --------------------------------------------------------------------------------------------
+# I. The grader's output ------------------------------------------------------------------------------------------------
 
 NASTY = "<script>alert(1)</script> \\x1b[31m [a](javascript:x) $\\\\LaTeX$ ]]> \\x00 \\u202e =cmd|'/c calc'!A1"
 answer(94, "text that other programs would run", f'print("{NASTY}")\nraise ValueError("{NASTY}")', NONE, "ValueError")
-answer(95, "an error that cannot be told", "raise Untold()", NONE, "Untold.*not available", before="""
+answer(95, "an error whose message raises", "raise Untold()", NONE, "Untold.*not available", before="""
 class Untold(Exception):
     def __str__(self): raise RuntimeError('no')
     __repr__ = __str__

@@ -58,7 +58,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def wait_until_empty(look) -> list[int]:
-    """Return what is left shortly after the supervisor has cleaned up, when it has ended itself."""
+    """Return the leftovers after waiting up to two seconds for the supervisor to end."""
     deadline = time.monotonic() + 2
     while (left := look()) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -66,7 +66,7 @@ def wait_until_empty(look) -> list[int]:
 
 
 def find_leftovers(user: int) -> list[str]:
-    """Return what a user ID has left: processes, files in world-writable folders, System V objects."""
+    """Return the leftovers of a user ID: processes, files in world-writable folders, System V objects."""
     found = [str(place) for place in Path("/proc").glob("[0-9]*") if owner(place) == user]
     for folder in {tempfile.gettempdir(), "/dev/shm", "/var/" + "tmp", "/dev/mqueue"}:  # noqa: S108 - only searched
         found += [str(place) for place in Path(folder).glob("*") if owner(place) == user]

@@ -50,7 +50,7 @@ for n in range(60):
         pass
 return np.full(np.shape(out), 7.0)
 """, WRONG, flagged=True)  # fmt: skip
-answer(104, "rings of the kernel in the place of system calls", """
+answer(104, "io_uring instead of system calls", """
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 if libc.syscall(425, 8, ctypes.create_string_buffer(256)) >= 0:
@@ -103,7 +103,7 @@ class Over:
     __array_interface__ = {'shape': (10**9,), 'typestr': '<f8', 'data': (0, False), 'version': 3}
     __array_priority__ = 1e9
 """)  # fmt: skip
-answer(109, "an array that lies about its shape", "return np.full(np.shape(out), 7.0).view(Lying)", None,
+answer(109, "an array with a false shape", "return np.full(np.shape(out), 7.0).view(Lying)", None,
        "type Lying|differ|times", True, """
 class Lying(np.ndarray):
     shape = property(lambda self: (2, 3))

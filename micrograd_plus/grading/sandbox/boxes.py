@@ -1,4 +1,4 @@
-"""The sandbox: runs a student's answer in a box, enforces its limits, and returns what came back.
+"""The sandbox: runs a student's answer in a box, enforces its limits, and returns its values.
 
     with Sandbox() as sandbox:
         result = sandbox.run(Run(cells, ids, functions, requests))
@@ -296,7 +296,7 @@ class Watcher:
         self.deadline = time.monotonic() + CLOSING_TIME
 
     def read_rest(self) -> None:
-        """Read what was written before the end of the run."""
+        """Read the rest of the output after the end of the run."""
         for number, stored in self.data.items():
             os.set_blocking(number, False)
             with contextlib.suppress(BlockingIOError):

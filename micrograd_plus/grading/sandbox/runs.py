@@ -1,4 +1,4 @@
-"""What the sandbox runs (`Run`), what it may use (`Limits`), and what came back (`RunResult`).
+"""Runs of the sandbox (`Run`), their limits (`Limits`) and their results (`RunResult`).
 
 A result is read from bytes that student code may have forged. They are treated as the student's claim: every number,
 length and type is checked, and invalid bytes become the end `protocol`.
@@ -65,7 +65,7 @@ class Run:
         ])  # fmt: skip
 
     def shared_fields(self) -> dict[str, Any]:
-        """Return the fields that are equal in all requests, such as the functions of `xp`. They are sent once."""
+        """Return the fields that all requests share, such as the functions of `xp`. They travel only once."""
         first = self.requests[0] if self.requests else {}
         return {
             name: first[name] for name in ("driver", "functions", "answers")
@@ -82,7 +82,7 @@ class RunResult:
     `missing`."""
     detail: dict[str, Any] = field(default_factory=dict)
     outcomes: dict[int, Any] = field(default_factory=dict)
-    """By request: what the answer returned."""
+    """By request: the values that the answer returned."""
     errors: dict[int, dict[str, Any]] = field(default_factory=dict)
     """By request: the error that prevented an outcome."""
     cell_errors: dict[int, dict[str, Any]] = field(default_factory=dict)

@@ -6,7 +6,7 @@ These files import only Python's standard library, NumPy, and each other.
     server      starts Python and NumPy once, then forks for each box
     supervisor  keeps one box: a process and a folder for each run, and nothing left afterwards
     linux       system calls for namespaces, mounts, capabilities and seccomp
-    harness     runs the cells, finds the answer, calls it, sends back what it returns
+    harness     runs the cells, finds the answer, calls it, sends back its values
     stubs       stand-ins for micrograd_plus, drawing libraries and other engines
     wire        values as bytes, without pickle
 """

@@ -1,7 +1,7 @@
-"""Runs a submission in the student's process: run its cells, find the answer, call it, send back what it returns.
+"""Runs a submission in the student's process: run its cells, find the answer, call it, send back its values.
 
-Student code can read, replace or forge everything here. That gains nothing: what is sent is only the student's claim
-of a value, and the grader compares it in another process.
+Student code can read, replace or forge everything here. That gains nothing: the grader treats the values as the
+student's claim, and compares them in another process.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from . import stubs
 from .wire import Reader, encode, encode_frame, encode_text, read_frames
 
 MOST_BUFFERED = 1 << 15
-"""Outcomes are sent together, at the latest when they have this many bytes."""
+"""Outcomes wait in a buffer of about this many bytes."""
 
 
 def run(values: int, feed: int, carry_out: Any) -> None:
@@ -134,7 +134,7 @@ def find_answer(
 ) -> tuple[Any, dict[str, Any] | None]:
     """Return the answer to the exercise, or why there is none.
 
-    The answer is what the submission registered under the exercise's ID, or else the function with its name.
+    The answer is the object registered under the exercise's ID, or else the function with its name.
     """
     for exercise in head["ids"]:
         if exercise in answers:
@@ -164,7 +164,7 @@ def call_answer(
 
 
 class FrameBuffer:
-    """Buffer of frames, which is sent when it is large or flushed."""
+    """Buffer of frames. It sends them when it is full or flushed."""
 
     def __init__(self, send: Any) -> None:
         self.send, self.frames, self.size = send, [], 0

@@ -54,7 +54,7 @@ class InertModule(types.ModuleType):
 
 
 def pass_through(each: Any = (), *arguments: Any, **named: Any) -> Any:
-    """Return what a progress bar would iterate over."""
+    """Return the iterable of a progress bar."""
     return range(each) if isinstance(each, int) else each
 
 

@@ -2,7 +2,7 @@
 
 Supervisors and student processes are forks of one server, so Python and NumPy start once for many runs. At the level
 *full* there is one process between them, the init process of a PID namespace: when it ends, the kernel ends every
-process in the namespace. Each run has a process and a folder of its own, and a student process cannot start another.
+process in the namespace. Each run has its own process and folder, and a student process cannot start another.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Wire format between the grader and the student's process: no pickle, bounded size and depth.
 
 A *frame* is one byte for its kind, four bytes for its length, and its body. A *value* is one byte for its type,
-followed by its data. A value of any other type is sent as the name of its type only, so the grader can report what was
-returned without loading it.
+followed by its data. For a value of any other type, only the name of the type is sent, so the grader can report it
+without loading the value.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class WireError(Exception):
 
 
 class Placeholder(NamedTuple):
-    """Replacement for a value that cannot be sent."""
+    """Replacement for a value that the wire format does not support."""
 
     why: str
     """`type`: not an array, number, string, list, tuple or dict. `large`: an array over the size limit. `deep`: lists
@@ -39,7 +39,7 @@ class Placeholder(NamedTuple):
 
 # Encoding -------------------------------------------------------------------------------------------------------------
 
-# These references are taken before student code can replace the originals.
+# These names refer to the originals, even if student code replaces them later.
 _tobytes, _astype, _shape = np.ndarray.tobytes, np.ndarray.astype, np.ndarray.shape.__get__  # type: ignore[attr-defined]  # a C slot
 _dtype, _size, _item = np.ndarray.dtype.__get__, np.ndarray.size.__get__, np.generic.item  # type: ignore[attr-defined]  # a C slot
 _asarray, _pack, _type, _isinstance, _bytes = np.asarray, struct.pack, type, isinstance, bytes
