@@ -296,7 +296,7 @@ def error_of(given: Any) -> dict[str, Any] | None:
     if given is None:
         return None
     if type(given) is not dict or type(given.get("kind")) is not str or type(given.get("message")) is not str:
-        return {"kind": "Refused", "message": "what came back is no answer", "line": None}
+        return {"kind": "InvalidAnswer", "message": "what came back is no answer", "line": None}
     line = given.get("line")
     message = steady(given["message"][:300]) or spoken(given["kind"])
     return {"kind": plain(given["kind"][:80]), "message": message, "line": line if type(line) is int else None}
