@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from micrograd_plus_viz.payload import packed, payload
-from micrograd_plus_viz.player import in_script, squeezed_player
-from micrograd_plus_viz.window import shown
+from micrograd_plus_viz.payload import compress, payload
+from micrograd_plus_viz.player import compressed_player, in_script
+from micrograd_plus_viz.window import load_window
 
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "gallery.ipynb"
 PLACE = "<!-- walks -->"
@@ -46,10 +46,10 @@ def walks() -> str:
     """Every program with its question and its player, then the player's code."""
     parts = [STYLE]
     for question, program, trace in recorded():
-        data, _ = packed(payload(*shown(trace)))
+        data, _ = compress(payload(*load_window(trace)))
         place = f'<div class="walk"><script type="application/octet-stream">{data}</script></div>'
         parts += [question, f"```python\n{program}\n```", place]
-    parts.append(f'<script type="application/octet-stream" id="player-code">{squeezed_player()}</script>')
+    parts.append(f'<script type="application/octet-stream" id="player-code">{compressed_player()}</script>')
     parts.append(f'<script type="module">{in_script(" ".join(BOOT.split()))}</script>')
     return "\n\n".join(parts)
 

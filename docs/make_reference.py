@@ -62,8 +62,8 @@ OF_MICROGRAD = ("Neuron", "Layer", "MLP")
 """Names of `nn` that stand in no `__all__`."""
 
 OTHERS = {
-    "Tensors and modes": ("tensor", "core.blocks"),
-    "Making tensors": ("extras.constructors",),
+    "Tensors and modes": ("tensor", "core.runtime.blocks"),
+    "Making tensors": ("tensor.creation",),
     "Transforms": ("transforms",),
     "Differential equations": ("numpy.integrate",),
     "Recording and checking": ("tracing", "checks"),
@@ -73,7 +73,7 @@ OTHERS = {
     "Layers": ("nn",),
     "Functions of layers": ("nn.functional",),
     "Initialisation": ("nn.init",),
-    "Saving and clipping": ("nn.saving", "nn.utils", "core.files"),
+    "Saving and clipping": ("nn.saving", "nn.utils", "files"),
     "Optimisers": ("optim",),
     "Schedules": ("optim.lr_scheduler", "optim.plateau", "optim.schedule"),
     "Distributions": ("extras.stats",),

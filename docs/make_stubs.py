@@ -19,19 +19,19 @@ from typing import Any
 import micrograd_plus as mg
 from micrograd_plus import ops
 from micrograd_plus.checks import reference
+from micrograd_plus.extras import quantisation
 
 HOUSE = Path(__file__).resolve().parent.parent
 BEGINNING = '"""{}\n\nWritten by `make reference`, for editors and type checkers; Python itself never reads it.\n"""\n'
 WIDTH = 120
-AT_ONCE = ("core.define", "core.composite", "tensor", "core.blocks")
+AT_ONCE = ("core.define", "core.composite", "tensor", "core.runtime.blocks")
 """The modules whose names the package imports as it is imported itself."""
 
 
 def stubs() -> dict[str, str]:
     """Every stub, by its path from the root of the repository."""
     written = {"micrograd_plus/__init__.pyi": package(), "micrograd_plus/ops/__init__.pyi": subjects()}
-    for name in ("fft", "linalg", "signal", "special"):
-        module = getattr(mg, name)
+    for module in (mg.fft, mg.linalg, mg.signal, mg.special, quantisation):
         is_package = hasattr(module, "__path__")
         dots = "." * (module.__name__.count(".") + is_package)
         parts = [
@@ -40,6 +40,8 @@ def stubs() -> dict[str, str]:
             *(definition(each, getattr(module, each)) for each in module.__all__),
         ]
         written[f"{module.__name__.replace('.', '/')}{'/__init__' if is_package else ''}.pyi"] = "\n".join([*parts, ""])
+    for module in (mg.nn.functional.activations, mg.nn.activations):
+        written[f"{module.__name__.replace('.', '/')}.pyi"] = activations(module)
     return written
 
 
@@ -48,8 +50,9 @@ def stubs() -> dict[str, str]:
 
 def package() -> str:
     """The stub of `micrograd_plus` itself: each public name, imported from where it is defined."""
-    others = sorted(set(mg.__all__) - set(ops.__all__))
-    found = sorted([("", "ops", "ops"), ("ops", "*", "*"), *((*home(name), name) for name in others)])
+    others = sorted({*mg.__all__} - {*ops.__all__, *quantisation.__all__})
+    starred = [("ops", "*", "*"), ("extras.quantisation", "*", "*")]
+    found = sorted([("", "ops", "ops"), *starred, *((*home(name), name) for name in others)])
     imports = [import_from(module, list(members)) for module, members in groupby(found, key=lambda each: each[0])]
     renamed = [f"{name} = _{name}" for _, inside, name in found if inside != name]
     parts = [
@@ -93,18 +96,15 @@ def subjects() -> str:
     """The stub of `micrograd_plus.ops`: every operation, under the heading of its subject."""
     parts = [
         BEGINNING.format(reference.headline(ops)),
-        "from types import ModuleType\nfrom typing import Any\n\nfrom ..tensor import Tensor",
-        import_from("extras", [("", name, name) for name in sorted(in_extras())]) + "\n",
+        "from collections.abc import Iterator\nfrom types import FunctionType, ModuleType\nfrom typing import Any\n",
+        "from ..tensor import Tensor\n",
         "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n__all__: list[str]\n",
+        'def is_public(function: Any) -> bool: """Return whether users call a function of operations."""',
+        "def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]: ...\n",
     ]
     for heading, names in groupby(ops.__all__, key=heading_of):
         parts += [f"# {heading}", *(definition(name, getattr(ops, name)) for name in names), ""]
     return "\n".join(parts)
-
-
-def in_extras() -> set[str]:
-    """The subjects that lie a folder deeper, and are found in the package all the same."""
-    return {module.__name__.rpartition(".")[2] for module in ops.SUBJECTS.values() if ".extras." in module.__name__}
 
 
 def heading_of(name: str) -> str:
@@ -161,6 +161,40 @@ def indented(parts: list[str]) -> str:
             lines.append("")
         lines[-1] = f"{lines[-1]} {part},".lstrip()
     return textwrap.indent("\n".join(lines), "    ")
+
+
+# Activations ----------------------------------------------------------------------------------------------------------
+
+
+def activations(module: Any) -> str:
+    """Return the stub of a module of activations: its functions, or the classes made of them."""
+    dots = "." * module.__name__.count(".")
+    imports = [f"from {dots}tensor import Tensor"]
+    if module is mg.nn.activations:
+        imports = ["from .derived import Activation", "from .module import Module"]
+    lines = [BEGINNING.format(reference.headline(module)), "from typing import Any\n", *imports, ""]
+    for name in module.__all__:
+        value = getattr(module, name)
+        sentence = textwrap.fill(f'"""{reference.headline(value)}"""', WIDTH - 4)
+        if inspect.isclass(value):
+            lines += [f"class {name}({value.__base__.__name__}):", textwrap.indent(sentence, "    "), ""]
+            taken = ", ".join(["self", *typed_parameters(value)])
+            line = f"    def __init__({taken}) -> None: ..."
+            lines += [line if len(line) <= WIDTH else f"    def __init__(\n        {taken}\n    ) -> None: ...", ""]
+        else:
+            lines += [f"def {name}({', '.join(typed_parameters(value))}) -> Tensor:", textwrap.indent(sentence, "    ")]
+    return "\n".join([*lines, ""])
+
+
+def typed_parameters(function: Any) -> list[str]:
+    """Return each parameter of a function with its annotation, which is a string."""
+    texts: list[str] = []
+    for each in inspect.signature(function).parameters.values():
+        if each.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in texts:
+            texts.append("*")
+        default = "" if each.default is inspect.Parameter.empty else f" = {literal(each.default)}"
+        texts.append(f"{each.name}: {each.annotation}{default}")
+    return texts
 
 
 def main() -> None:

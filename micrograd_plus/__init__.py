@@ -18,10 +18,12 @@ from typing import Any
 
 import numpy as _numpy  # noqa: ICN001 - imported from here NumPy takes 44 ms, from deep within our own modules 57
 
-from .core.blocks import enable_grad, is_grad_enabled, no_grad, scope, set_grad_enabled, unfuse
 from .core.composite import composite
 from .core.define import elementwise, linear, multilinear, nondifferentiable, op, variadic
-from .ops import *  # noqa: F403 - every operation is public, and listed where it is defined
+from .core.runtime.blocks import enable_grad, is_grad_enabled, no_grad, scope, set_grad_enabled, unfuse
+from .extras.quantisation import *  # noqa: F403 - as from ops
+from .extras.quantisation import __all__ as _quantisation
+from .ops import *  # noqa: F403 - the operations that users call, listed where they are defined
 from .ops import __all__ as _operations
 from .tensor import Tensor, tensor
 
@@ -31,7 +33,7 @@ _WHEN_ASKED_FOR = {
     "Trace": "tracing:Trace", "check_op": "checks.promises:check", "checks": "checks",
     "checkpoint": "transforms:checkpoint", "checkpoint_sequential": "transforms:checkpoint_sequential",
     "cond": "transforms:cond", "custom_jvp": "transforms:custom_jvp", "custom_vjp": "transforms:custom_vjp",
-    "engine": "engine", "exercises": "exercises", "FileError": "core.files:FileError",
+    "engine": "engine", "exercises": "exercises", "FileError": "files:FileError",
     "fft": "fft", "grad": "transforms:grad", "gradcheck": "transforms:gradcheck", "grading": "grading",
     "hessian": "transforms:hessian", "hvp": "transforms:hvp", "is_checkpointing": "transforms:is_checkpointing",
     "is_recomputing": "transforms:is_recomputing", "jacobian": "transforms:jacobian", "jvp": "transforms:jvp",
@@ -43,7 +45,7 @@ _WHEN_ASKED_FOR = {
     "tracing": "tracing", "transforms": "transforms", "value_and_grad": "transforms:value_and_grad",
     "vjp": "transforms:vjp", "while_loop": "transforms:while_loop",
     **{name: f"random:{name}" for name in ("rand", "randint", "randn")},
-    **{name: f"extras.constructors:{name}" for name in (
+    **{name: f"tensor.creation:{name}" for name in (
         "arange", "array", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "identity",
         "linspace", "ones", "ones_like", "zeros", "zeros_like",
     )},
@@ -61,7 +63,7 @@ _CONSTANTS = {
 globals().update(_CONSTANTS)
 
 __all__ = [  # noqa: PLE0604 - operations, and modules by their keys: all of them are strings
-    *_operations, *_WHEN_ASKED_FOR, "Tensor", "composite", "elementwise", "enable_grad",
+    *_operations, *_quantisation, *_WHEN_ASKED_FOR, "Tensor", "composite", "elementwise", "enable_grad",
     "is_grad_enabled", "linear", "multilinear", "no_grad", "nondifferentiable", "op", "scope", "set_grad_enabled",
     "tensor", "unfuse", "variadic",
 ]  # fmt: skip
@@ -69,9 +71,9 @@ __all__ = [  # noqa: PLE0604 - operations, and modules by their keys: all of the
 
 def __getattr__(name: str) -> Any:
     if name not in _WHEN_ASKED_FOR:
-        from .core.errors import no_such
+        from .core.messages import missing_name
 
-        raise no_such(__name__, name, __all__)
+        raise missing_name(__name__, name, __all__)
     module_name, _, inside = _WHEN_ASKED_FOR[name].partition(":")
     module = _import_module(f".{module_name}", __name__)
     globals()[name] = getattr(module, inside) if inside else module

@@ -10,26 +10,27 @@ from . import (
 )
 from .checks import samples as samples
 from .checks.promises import check as _check_op
-from .core.blocks import (
-    enable_grad as enable_grad, is_grad_enabled as is_grad_enabled, no_grad as no_grad, scope as scope,
-    set_grad_enabled as set_grad_enabled, unfuse as unfuse,
-)
 from .core.composite import composite as composite
 from .core.define import (
     elementwise as elementwise, linear as linear, multilinear as multilinear, nondifferentiable as nondifferentiable,
     op as op, variadic as variadic,
 )
-from .core.files import FileError as FileError
-from .extras import signal as signal, special as special, splat as splat, stats as stats
-from .extras.constructors import (
-    arange as arange, array as array, asarray as asarray, empty as empty, empty_like as empty_like, eye as eye,
-    from_numpy as from_numpy, full as full, full_like as full_like, identity as identity, linspace as linspace,
-    ones as ones, ones_like as ones_like, zeros as zeros, zeros_like as zeros_like,
+from .core.runtime.blocks import (
+    enable_grad as enable_grad, is_grad_enabled as is_grad_enabled, no_grad as no_grad, scope as scope,
+    set_grad_enabled as set_grad_enabled, unfuse as unfuse,
 )
+from .extras import signal as signal, special as special, splat as splat, stats as stats
+from .extras.quantisation import *
+from .files import FileError as FileError
 from .nn.saving import load as load, save as save
 from .ops import *
 from .random import rand as rand, randint as randint, randn as randn
 from .tensor import Tensor as Tensor, tensor as tensor
+from .tensor.creation import (
+    arange as arange, array as array, asarray as asarray, empty as empty, empty_like as empty_like, eye as eye,
+    from_numpy as from_numpy, full as full, full_like as full_like, identity as identity, linspace as linspace,
+    ones as ones, ones_like as ones_like, zeros as zeros, zeros_like as zeros_like,
+)
 from .tracing import Trace as Trace, load_trace as load_trace, record as record
 from .tracing.orders import orders as orders
 from .transforms import (

@@ -15,14 +15,15 @@ from typing import Any
 
 from . import ops
 from .backends import floats
-from .core.codegen import compiled
-from .core.errors import APART, in_a_rule
-from .core.modes import gradients_wanted, recording
-from .core.operation import Op
-from .core.recorders import notify as notify_recorders, recorders, walk_failed, walk_rejected
+from .core.apply import Op
+from .core.backward import add_gradient
+from .core.fast.callers import compile_text
+from .core.fast.vjps import call_of, function_name
+from .core.messages import MIXED_GRAPH, annotate_rule_error
+from .core.modes import grad_enabled, recording
 from .core.rule import Contribution
+from .core.runtime.recorders import notify as notify_recorders, recorders, walk_failed, walk_rejected
 from .core.variable import Variable, clock
-from .core.vjp_text import call_of, function_name
 
 __all__ = ["Value"]
 
@@ -164,7 +165,7 @@ class Value:
                     value.made_by.vjp(value)
         except ArithmeticError as error:
             walk_failed(self, value)
-            raise in_a_rule(value.op, error) from error
+            raise annotate_rule_error(value.op, error) from error
         finally:
             for value, before in earlier:
                 value.grad += before
@@ -300,14 +301,14 @@ class Made:
     def __init__(self, operation: Any, symbol: str, fixed: tuple[str, ...] = ()):
         self.op, self.symbol, self.fixed = operation.op, symbol, fixed
         self.write(self.op)
-        Op.rules_changed.append(self.write)
+        Op.on_rules_changed.append(self.write)
 
     def write(self, op: Op) -> None:
         """Have the vjp written out: at first, and when the operation's rules have changed."""
         if op is self.op:
             namespace = {"_floats": floats} | {function_name(rule): rule.function for rule in op.rules}
             text = vjp_text(op, self.fixed)
-            self.vjp: Callable[[Value], None] = compiled(f"vjp_{op.name} of a Value", text, namespace)
+            self.vjp: Callable[[Value], None] = compile_text(f"vjp_{op.name} of a Value", text, namespace)
 
     def inputs_of(self, value: Value) -> tuple[Any, ...]:
         """The numbers that `value` was made from, in order."""
@@ -387,7 +388,7 @@ def _watched_vjp(value: Value, fresh: set[Value], observers: list[Any]) -> None:
         return
     for parent, contribution in contributions(value.made_by.op, value):
         before = parent.grad if parent in fresh else None
-        parent.grad += contribution.value
+        parent.grad = add_gradient(before, contribution.value)
         fresh.add(parent)
         for observe in observers:
             observe(value, contribution, value.grad, before, parent.grad)
@@ -412,12 +413,12 @@ def _number(data: Any) -> Any:
     if isinstance(data, Value):
         return data._data
     if isinstance(data, Variable) and data.node is not None:
-        raise TypeError(APART)
+        raise TypeError(MIXED_GRAPH)
     if getattr(number, "size", None) == 1 and hasattr(number, "item") and not isinstance(number.item(), (str, bytes)):
         return number.item()
     if isinstance(data, (int, float)):
         return data
-    raise TypeError(f"a Value holds one number, got {type(data).__name__}; for arrays there is mg.tensor")
+    raise TypeError(f"a Value must hold one number, got {type(data).__name__}; for arrays write mg.tensor")
 
 
 def _get(x: Any) -> Any:
@@ -436,7 +437,7 @@ def one(operation: Any, symbol: str) -> Callable[[Value], Value]:
         out = new(Value)
         out._data, out.made_by, out.first, out.second = forward(floats, x._data), made, x, None
         out.grad, out.created = 0, clock()
-        if gradients_wanted.open or recording.open:
+        if grad_enabled.open or recording.open:
             notify(op, (x,), out)
         return out
 
@@ -451,14 +452,14 @@ def two(operation: Any, symbol: str) -> Callable[[Value, Any], Value]:
     def call(a: Value, b: Any) -> Value:
         if type(b) is not Value and not isinstance(b, Value):
             if isinstance(b, Variable):
-                raise TypeError(APART)
+                raise TypeError(MIXED_GRAPH)
             if type(b) is not float and not isinstance(b, int) and getattr(b, "ndim", None) != 0:
                 return NotImplemented
             b = Value(b)
         out = new(Value)
         out._data, out.made_by, out.first, out.second = forward(floats, a._data, b._data), made, a, b
         out.grad, out.created = 0, clock()
-        if gradients_wanted.open or recording.open:
+        if grad_enabled.open or recording.open:
             notify(op, (a, b), out)
         return out
 
@@ -470,20 +471,20 @@ def power(base: Value, exponent: Any) -> Value:
     if isinstance(exponent, Value):
         return _power_of_two(base, exponent)
     if isinstance(exponent, Variable):
-        raise TypeError(APART)
+        raise TypeError(MIXED_GRAPH)
     if not isinstance(exponent, (int, float)):
         return NotImplemented
     out = new(Value)
     out._data, out.made_by = floats.power(base._data, exponent), _by_constant
     out.first, out.second, out.grad, out.created = base, exponent, 0, clock()
-    if gradients_wanted.open or recording.open:
+    if grad_enabled.open or recording.open:
         notify(_by_constant.op, (base, exponent), out)
     return out
 
 
 def notify(op: Op, inputs: tuple[Any, ...], out: Value) -> None:
     """Tell who records; in `no_grad`, forget where the number came from."""
-    if not gradients_wanted():
+    if not grad_enabled():
         out.made_by = out.first = out.second = None
     notify_recorders(op, inputs, [_get(x) for x in inputs], {}, out)
 

@@ -99,7 +99,7 @@ TABLES = {
             tests="test_conventions::test_moving_entries_about_copies_none"),
         Row("transposes", "transpose swapaxes moveaxis mT"),
         Row("broadcast_to", "broadcast_to"),
-        Row("getitem", "getitem",
+        Row("getitem", "ops.getitem",
             tests="test_conventions::test_an_entry_that_is_looked_up_twice_receives_both_gradients"),
         Row("concatenate, stack, split, unstack", "concatenate stack split unstack"),
         Row("pad", "pad"),
@@ -111,7 +111,7 @@ TABLES = {
         Row("take", "take"),
         Row("take_along_axis", "take_along_axis"),
         Row("scatter_add", "scatter_add"),
-        Row("setitem", "setitem"),
+        Row("setitem", "ops.setitem"),
         Row("embedding", "embedding", Call("nn.functional.embedding", [[1, 3, 1], [0, 1, 3]], real(5, 4)),
             tests="test_conventions::test_the_padding_row_of_an_embedding_learns_nothing"),
         Row("one_hot", "one_hot"),
@@ -155,7 +155,7 @@ TABLES = {
     ],
     "Normalisation": [
         Row("layer_norm, rms_norm, group_norm, instance_norm", "layer_norm rms_norm group_norm instance_norm"),
-        Row("batch_norm, training and inference", "batch_norm batch_norm_inference",
+        Row("batch_norm, training and inference", "batch_norm ops.batch_norm_inference",
             tests="test_layers::test_running_statistics_are_buffers_outside_the_graph"),
     ],
     "Softmax, losses, regularisation": [
@@ -184,7 +184,7 @@ TABLES = {
     ],
     "Attention and sequence models": [
         Row("scaled_dot_product_attention",
-            "scaled_dot_product_attention soft_capped_attention attention attention_mask",
+            "scaled_dot_product_attention soft_capped_attention attention ops.attention_mask",
             Call("attention", real(2, 3, 4), real(2, 5, 4), real(2, 5, 2), causal=True),
             Call("attention", real(2, 3, 4), real(2, 5, 4), real(2, 5, 2), window=2, soft_cap=1.5, scale=0.7),
             Call("attention", real(4, 3, 2), real(2, 5, 2), real(2, 5, 2))),
@@ -270,7 +270,7 @@ FEATURES = [
     Row("composites run as one rule, or unfused, and can be stepped into", "unfuse",
         tests="test_checks::test_the_promise_is_held "
         "test_trace_recording::test_a_composite_is_told_as_a_smaller_program_with_the_same_gradient"),
-    Row("unbroadcasting is the engine's work, and is recorded", "unbroadcast",
+    Row("unbroadcasting is the engine's work, and is recorded", "ops.sum_to_shape",
         tests="test_engine::test_what_broadcasting_repeated_is_summed_again "
         "test_trace::test_steps_hold_the_words_of_the_walk"),
     Row("accumulation on the device, no host copies", "Tensor.to",

@@ -395,7 +395,7 @@ def test_functions_in_segments_do_what_they_do_in_a_row_and_all_but_the_last_run
     [
         ([mg.sin, mg.cos], 3, "2 functions cannot be cut into 3 segments"),
         ([], 2, "0 functions cannot be cut into 2 segments"),
-        ([mg.sin], 0, "checkpoint_sequential: segments is a whole number of at least 1, got 0"),
+        ([mg.sin], 0, "checkpoint_sequential: segments must be a whole number of at least 1, got 0"),
     ],
 )
 def test_too_many_segments_are_refused_and_none(functions, segments, sentence):

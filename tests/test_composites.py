@@ -117,7 +117,7 @@ def test_an_error_names_the_composite_that_was_called():
 
 
 def test_a_rule_for_a_composite_is_refused_with_what_to_write_instead():
-    with pytest.raises(TypeError, match=r"attention is a composite: its rule is the chain rule; .* define it by @op"):
+    with pytest.raises(TypeError, match=r"attention is a composite, .* define it with @mg.op"):
         mg.attention.rule("query")(lambda upstream: upstream)
 
 

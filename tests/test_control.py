@@ -153,8 +153,8 @@ def test_with_checkpoints_memory_grows_as_the_root_of_the_number_of_steps():
     (lambda f: mg.scan(f, 0.0), r"scan: neither xs nor length says how many steps"),
     (lambda f: mg.scan(f, 0.0, np.ones(3), length=4), r"scan: lengths \[3, 4\] differ"),
     (lambda f: mg.scan(f, 0.0, 1.0), r"first axis of xs, and a tensor of shape \(\) has none"),
-    (lambda f: mg.scan(f, 0.0, np.ones(3), outputs="all"), "outputs is 'every' or 'last', got 'all'"),
-    (lambda f: mg.scan(f, 0.0, np.ones(3), checkpoint_every=0), "checkpoint_every is a whole number of at least 1"),
+    (lambda f: mg.scan(f, 0.0, np.ones(3), outputs="all"), "outputs must be 'every' or 'last', got 'all'"),
+    (lambda f: mg.scan(f, 0.0, np.ones(3), checkpoint_every=0), "checkpoint_every must be a whole number of at"),
     (lambda f: mg.scan(f, np.ones(2), np.ones((3, 4, 1))), r"went in as \(2,\) and came out as \(4, 2\)"),
 ])  # fmt: skip
 def test_a_wrong_scan_says_what_is_wrong(call, sentence):
@@ -166,7 +166,7 @@ def test_a_wrong_scan_says_what_is_wrong(call, sentence):
     ("step", "got"), [(lambda c, x: c + x, "Tensor"), (lambda c, x: (c, x, x), "tuple"), (lambda c, x: [c, x], "list")]
 )
 def test_a_step_that_does_not_return_a_pair_is_refused(step, got):
-    with pytest.raises(TypeError, match=rf"scan: f returns \(carry, y\), got {got}"):
+    with pytest.raises(TypeError, match=rf"scan: f must return \(carry, y\), got {got}"):
         mg.scan(step, 0.0, np.ones(3))
 
 
@@ -218,7 +218,7 @@ def test_a_condition_may_be_whatever_is_one_yes_or_no(yes):
 
 
 def test_a_condition_of_several_entries_is_refused():
-    with pytest.raises(ValueError, match=r"cond: a condition is one yes or no, got shape \(2,\).*mg\.where"):
+    with pytest.raises(ValueError, match=r"cond: a condition must be a single boolean, got shape \(2,\).*mg\.where"):
         mg.cond(mg.tensor([1.0, 2.0]) > 0, mg.sin, mg.cos, 1.0)
 
 

@@ -87,7 +87,7 @@ def test_gelu_is_exact_or_as_first_published():
     assert math.isclose(mg.gelu(x).item(), 0.5 * (1 + math.erf(math.sqrt(0.5))), rel_tol=1e-15)
     cubic = math.sqrt(2 / math.pi) * 1.044715
     assert math.isclose(mg.gelu(x, approximate="tanh").item(), 0.5 * (1 + math.tanh(cubic)), rel_tol=1e-15)
-    with pytest.raises(ValueError, match=r"gelu: approximate is 'none' \(exact\) or 'tanh', got 'fast'"):
+    with pytest.raises(ValueError, match=r"gelu: approximate must be 'none' \(exact\) or 'tanh', got 'fast'"):
         mg.gelu(x, approximate="fast")
 
 
@@ -263,13 +263,13 @@ def test_the_median_of_an_even_count_is_the_mean_of_the_two_in_the_middle():
 
 
 def test_a_quantile_asks_for_a_share():
-    with pytest.raises(ValueError, match=r"quantile.*: q is a share between 0 and 1, got 25"):
+    with pytest.raises(ValueError, match=r"quantile.*: q must be between 0 and 1, got 25"):
         mg.quantile(mg.tensor([1.0, 2.0]), 25)
-    with pytest.raises(ValueError, match=r"quantile.*: q is a share between 0 and 1, got -1"):
+    with pytest.raises(ValueError, match=r"quantile.*: q must be between 0 and 1, got -1"):
         mg.quantile(mg.tensor([1.0, 2.0]), [0.5, -1])
-    with pytest.raises(ValueError, match=r"quantile: q is one share or a row of them, got shape \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"quantile: q must be one number or a row of numbers, got shape \(1, 2\)"):
         mg.quantile(mg.tensor([1.0, 2.0]), [[0.5, 1.0]])
-    with pytest.raises(ValueError, match=r"quantile.*: method is one of 'linear', 'lower', .*, got 'middle'"):
+    with pytest.raises(ValueError, match=r"quantile.*: method must be one of 'linear', 'lower', .*, got 'middle'"):
         mg.quantile(mg.tensor([1.0, 2.0]), 0.5, method="middle")
     with pytest.raises(ValueError, match=r"quantile.*: of no entries at all there is no quantile"):
         mg.quantile(mg.tensor([]), 0.5)

@@ -47,8 +47,8 @@ def test_with_axes_that_stay_and_axes_that_are_added_up_it_is_autograds(options)
 
 
 @pytest.mark.parametrize(("given", "options", "said"), [
-    (([1.0], [1.0]), {"mode": "most"}, "mode is 'full', 'same' or 'valid'"),
-    (([1.0], [[1.0]]), {}, "equally many axes"),
+    (([1.0], [1.0]), {"mode": "most"}, "mode must be 'full', 'same' or 'valid'"),
+    (([1.0], [[1.0]]), {}, "the same number of axes"),
     (([[1.0, 2.0]], [[1.0], [2.0]]), {"mode": "valid"}, "lies within"),
     (([], [1.0]), {}, "without entries"),
     (([[1.0]], [[1.0]]), {"axes": ([0], [0, 1])}, "pair up"),

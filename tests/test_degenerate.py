@@ -13,8 +13,8 @@ from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTo
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 NO_WAY_BACK = {
-    "ungrouped": "with no groups there is nothing to say how many entries each has",
-    "as_images": "with no groups there is nothing to say how many entries each has",
+    "ungroup_columns": "with no groups there is nothing to say how many entries each has",
+    "ungroup_images": "with no groups there is nothing to say how many entries each has",
     "max_pool2d": "with no channels there is nothing to say how many entries each has",
     "max_pool1d": "with no channels there is nothing to say how many entries each has",
 }
@@ -23,7 +23,8 @@ NO_WAY_BACK = {
 SHAPED = "a parameter says the shape, which is then not that of the entries that are left"
 STRAIGHT = "its gradient goes straight through a rounding, and is not that of differences"
 TRANSPOSES = (
-    "spread", "expand_axes", "axes_from_last", "sum_tiles", "put_add", "unpad", "put_diagonal", "undiag", "window_sums",
+    "unreduce", "expand_axes", "axes_from_last", "sum_tiles", "put_add", "unpad", "put_diagonal", "undiag",
+    "window_sums",
 )  # fmt: skip
 ROUNDED = ("quantize", "fake_quantize", "fake_quantize_lsq", "quantized_matmul", "quantized_conv2d")
 NOT_CUT = {**dict.fromkeys(TRANSPOSES, SHAPED), **dict.fromkeys(ROUNDED, STRAIGHT)}
@@ -179,11 +180,11 @@ def test_what_is_no_number_stays_none():
 @pytest.mark.parametrize(("call", "sentence"), [
     (lambda: mg.fold(np.ones((1, 4, 1)), output_size=(1, 1), kernel_size=(2, 2)),
      r"fold.*a window of \(2, 2\) \(dilation \(1, 1\)\) is larger than the image \(1, 1\) with padding \(0, 0\)"),
-    (lambda: mg.put_diagonal(np.ones(1), shape=(3, 3)), r"x must have the shape of that diagonal, \(3,\)"),
-    (lambda: mg.undiag(np.ones((2, 2)), shape=(3,), k=1), r"x must have the shape of what diag makes of \(3,\)"),
+    (lambda: mg.ops.put_diagonal(np.ones(1), shape=(3, 3)), r"x must have the shape of that diagonal, \(3,\)"),
+    (lambda: mg.ops.undiag(np.ones((2, 2)), shape=(3,), k=1), r"x must have the shape of what diag makes of \(3,\)"),
     (lambda: mg.softmax_cross_entropy(np.ones((3, 4)), np.ones((3, 1))),
      r"softmax_cross_entropy.*the shapes \(3, 1\) and \(3, 4\) must be equal"),
-    (lambda: mg.mean_class_cross_entropy(np.ones((1, 4)), np.array([0, 1])),
+    (lambda: mg.ops.mean_class_cross_entropy(np.ones((1, 4)), np.array([0, 1])),
      r"cannot reshape array of size 2 into shape \(1,1\); Shapes: logits \(rows, classes\), classes \(rows,\)"),
     (lambda: mg.rnn(np.ones((4, 3)), np.ones(3)), r"rnn.*weight must be as wide as the states, \(3, 3\); .* \(3,\)"),
     (lambda: mg.gated_recurrence(np.ones((4, 3)), np.ones((1, 4, 3)), np.eye(3)),

@@ -112,19 +112,19 @@ def test_the_stand_in_counts_every_explicit_way_home():
 
 def test_tensors_of_two_devices_do_not_meet():
     here, there = mg.tensor([1.0, 2.0]), mg.tensor([1.0, 2.0], device=DEVICE, requires_grad=True)
-    sentence = r"add was given arrays on cpu and stand-in; move one of them: x\.to\('cpu'\)"
+    sentence = r"add got arrays on cpu and stand-in; move one of them: x\.to\('cpu'\)"
     for mixed in (lambda: here + there, lambda: there + here):
         with pytest.raises(RuntimeError, match=sentence):
             mixed()
-    with pytest.raises(RuntimeError, match="matmul was given arrays on cpu and stand-in"):
+    with pytest.raises(RuntimeError, match="matmul got arrays on cpu and stand-in"):
         mg.matmul(here, there)
-    with pytest.raises(RuntimeError, match="concatenate was given arrays on cpu and stand-in"):
+    with pytest.raises(RuntimeError, match="concatenate got arrays on cpu and stand-in"):
         mg.concatenate([here, there])
 
 
 def test_a_tensor_of_no_axes_has_a_device_too():
     x = mg.tensor([1.0, 2.0], device=DEVICE)
-    with pytest.raises(RuntimeError, match="multiply was given arrays on cpu and stand-in"):
+    with pytest.raises(RuntimeError, match="multiply got arrays on cpu and stand-in"):
         mg.tensor(3.0) * x
 
 

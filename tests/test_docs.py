@@ -25,7 +25,6 @@ from micrograd_plus.checks.samples import samples
 from micrograd_plus.core.composite import Composite
 from micrograd_plus.core.define import operations
 from test_docstrings import PUBLIC
-from test_house import floors
 
 HOUSE = Path(__file__).resolve().parent.parent
 DOCS = HOUSE / "docs"
@@ -155,7 +154,7 @@ def test_a_page_of_the_reference_has_the_parts_of_a_docstring():
     page = (DOCS / "reference" / "shape-and-layout.md").read_text(encoding="utf-8")
     pad = page[page.index("## pad\n"):].partition("\n## ")[0]
     assert '```text\n"constant":  0 0 [1 2 3] 0 0\n' in pad
-    assert "\n**Arguments**\n\n- `x`: numbers.\n- `pad_width`: " in pad
+    assert "\n**Arguments**\n\n- `x`: real or complex numbers.\n- `pad_width`: " in pad
     assert '\n```pycon\n>>> mg.pad([1.0, 2.0, 3.0], (1, 2), mode="reflect").tolist()\n' in pad
 
 
@@ -177,7 +176,8 @@ def test_every_operation_with_a_gradient_has_a_sample_that_shows_all_its_rules(o
 def test_every_operation_has_its_row_in_the_reference():
     index = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
     rows = set(re.findall(r"^\| \[(\w+)\]", index, re.MULTILINE))
-    assert not {op.name for op in OURS} - rows
+    assert {op.name for op in OURS if mg.ops.is_public(op.call)} <= rows
+    assert not {op.name for op in OURS if not mg.ops.is_public(op.call)} & rows
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -240,16 +240,15 @@ def test_the_levels_in_the_guide_are_those_of_the_imports():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     drawn = re.findall(r"^   (\d)  (.{39})", guide, re.MULTILINE)
     levels = {name: int(level) for level, names in drawn for name in names.split()}
-    assert levels == floors()
+    assert levels == levels()
 
 
 @pytest.mark.parametrize("op", OURS, ids=lambda op: op.name)
 def test_no_rule_is_longer_than_what_is_read_at_one_look(op):
     for rule in op.rules:
-        lines = inspect.getsource(rule.function).splitlines()
-        told = op.forward if rule.function.__name__ == "<lambda>" else rule.function  # whose docstring is in the source
-        said = len((inspect.getdoc(told) or "").splitlines())
-        assert len(lines) - said <= 17, f"{rule.name} with its decorator and first line"
+        source = inspect.getsource(rule.function)
+        without_docstring = re.sub(r'""".*?"""', "", source, flags=re.DOTALL)
+        assert len(without_docstring.splitlines()) <= 18, f"{rule.name} with its decorator and first line"
 
 
 def test_every_rule_has_a_formula():

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.core.errors import Elsewhere
+from micrograd_plus.core.messages import MissingName
 from micrograd_plus.nn import functional, init
 from micrograd_plus.optim import lr_scheduler
 
@@ -99,7 +99,7 @@ METHODS = [
     (kind, name)
     for kind in (mg.Tensor, mg.Trace)
     for name, value in vars(kind).items()
-    if not name.startswith("_") and type(value) is not Elsewhere and not hasattr(value, "op")
+    if not name.startswith("_") and type(value) is not MissingName and not hasattr(value, "op")
     if callable(value) or isinstance(value, classmethod)
 ]
 

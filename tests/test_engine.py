@@ -7,7 +7,7 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus.core import backward
-from micrograd_plus.core.hooks import hooks_of
+from micrograd_plus.core.runtime.hooks import hooks_of
 from open_modes import open_modes
 
 
@@ -108,7 +108,7 @@ def test_the_walk_visits_applications_from_the_latest_to_the_first():
     first = mg.exp(x)
     second = mg.sin(x)
     third = second * first
-    order = backward.program([third.node])
+    order = backward.topological_order([third.node])
     assert [node.op.name for node in order] == ["multiply", "sin", "exp"]
     assert {parent for node in order for parent in node.parents} - set(order) == {x.node}
 
@@ -275,7 +275,7 @@ def test_a_hook_of_the_wrong_shape_or_kind_is_an_error():
         (x * x).sum().backward()
     remove()
     x.register_hook(lambda gradient: 2.0)
-    with pytest.raises(TypeError, match="a hook returns a tensor, or None"):
+    with pytest.raises(TypeError, match="a hook must return a tensor, or None"):
         (x * x).sum().backward()
     assert x.grad is None
 

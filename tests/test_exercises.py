@@ -16,8 +16,8 @@ import pytest
 import micrograd_plus as mg
 from micrograd_plus import exercises
 from micrograd_plus.checks import museum
+from micrograd_plus.core.apply import Op
 from micrograd_plus.core.define import operations
-from micrograd_plus.core.operation import Op
 from micrograd_plus.core.rule import Rule
 from micrograd_plus.exercises import authoring, compare, sandboxed, student_key
 from micrograd_plus.exercises.edge_cases import EDGE_CASES
@@ -36,7 +36,7 @@ EACH = [pytest.param(each, id=each.id) for each in ALL]
 
 def exercise_of(exhibit):
     """Return the exercise to which an exhibit is a wrong answer."""
-    served = [name for inputs in exhibit.rules for name in inputs if exhibit.op.differentiable(name)]
+    served = [name for inputs in exhibit.rules for name in inputs if exhibit.op.has_rule_for(name)]
     return exercises.get_exercise(f"{exhibit.op.name}.{'+'.join(served)}")
 
 
@@ -284,17 +284,18 @@ UNLISTED_MISTAKES = [
     ("an entry of the last input is 1", "power.base", lambda xp, base, exponent: (
         exponent * xp.power(base, exponent - (exponent != 1)))),
     ("three entries are 0", "prod.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.where(
-        x == 0, 0.0, xp.spread(upstream * out, x_shape, axis, keepdims) / xp.where(x == 0, 1.0, x))),
+        x == 0, 0.0, xp.unreduce(upstream * out, x_shape, axis, keepdims) / xp.where(x == 0, 1.0, x))),
     ("three entries tie", "max.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: (
-        lambda tie: tie * xp.spread(upstream, x_shape, axis, keepdims)
-        / xp.minimum(xp.sum(tie, axis=axis, keepdims=True), 2))(1.0 * (x == xp.spread(out, x_shape, axis, keepdims)))),
+        lambda tie: tie * xp.unreduce(upstream, x_shape, axis, keepdims)
+        / xp.minimum(xp.sum(tie, axis=axis, keepdims=True), 2))(
+            1.0 * (x == xp.unreduce(out, x_shape, axis, keepdims)))),
     ("three entries tie", "sort.x", lambda xp, upstream, x, order, axis, x_shape: (
         lambda back: xp.where(xp.sum(1.0 * (x == xp.expand_dims(xp.max(x), 0))) > 2, 2 * back, back))(
             put_sorted_back(upstream[0] if isinstance(upstream, tuple) else upstream, order, axis, x_shape))),
     ("the numbers are huge", "square.x", lambda xp, x: 2 * xp.clip(x, -1e3, 1e3)),
     ("the numbers are tiny", "log.x", lambda x: 1 / (x + 1e-12)),
     ("the numbers are near thirty", "softplus.x", lambda xp, x: xp.where(abs(x) > 20, 0.0, 1 / (1 + xp.exp(-x)))),
-    ("the numbers are near a thousand", "logsumexp.x", lambda xp, upstream, x, x_shape, axis, keepdims: xp.spread(
+    ("the numbers are near a thousand", "logsumexp.x", lambda xp, upstream, x, x_shape, axis, keepdims: xp.unreduce(
         upstream, x_shape, axis, keepdims) * xp.exp(x) / xp.sum(xp.exp(x), axis=axis, keepdims=True)),
     ("a matrix is singular", "det.a", lambda xp, upstream, a, out: (
         upstream[..., None, None] * out[..., None, None] * np.swapaxes(np.linalg.inv(a), -1, -2))),
@@ -308,9 +309,9 @@ UNLISTED_MISTAKES = [
     ("upstream is not finite", "matmul.a", lambda xp, upstream, b: xp.matmul(
         xp.where(xp.isfinite(upstream), upstream, 0.0), xp.mT(b))),
     ("all entries of a row are equal", "std.x", lambda xp, upstream, x, out, x_shape, axis, ddof, keepdims: (
-        lambda far, scale: xp.where(scale == 0, 7.0, xp.spread(upstream, x_shape, axis, keepdims) * far / xp.where(
+        lambda far, scale: xp.where(scale == 0, 7.0, xp.unreduce(upstream, x_shape, axis, keepdims) * far / xp.where(
             scale == 0, 1.0, scale) / (xp.count_along(x_shape, axis) - ddof)))(
-                x - xp.mean(x, axis=axis, keepdims=True), xp.spread(out, x_shape, axis, keepdims))),
+                x - xp.mean(x, axis=axis, keepdims=True), xp.unreduce(out, x_shape, axis, keepdims))),
     ("the entries are integers", "floor.x", lambda xp, x: 1.0 * (x == xp.round(x))),
     ("entries are exactly at the bounds", "hardtanh.x", lambda xp, x, low, high: xp.where(
         (x == low) | (x == high), 3.0, 1.0 * ((x > low) & (x < high)))),
@@ -328,13 +329,14 @@ UNLISTED_MISTAKES = [
         exponent == 0, 1.0, exponent * xp.power(base, exponent - 1))),
     ("an entry is 1", "power.exponent", lambda xp, base, out: out * xp.log(base + (base == 1))),
     ("an entry is 1", "log.x", lambda xp, x: xp.where(x == 1, 0.0, 1 / x)),
-    ("three entries are 0", "prod.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.spread(
+    ("three entries are 0", "prod.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.unreduce(
         upstream * out, x_shape, axis, keepdims) / xp.where(x == 0, 1e-300, x)),
     ("three entries tie", "maximum.a+b", lambda a, b: (
         1.0 * (a > b) + 0.6 * (a == b), 1.0 * (b > a) + 0.6 * (a == b))),
     ("three entries tie", "min.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: (
-        lambda tie: tie * xp.spread(upstream, x_shape, axis, keepdims)
-        / xp.minimum(xp.sum(tie, axis=axis, keepdims=True), 2))(1.0 * (x == xp.spread(out, x_shape, axis, keepdims)))),
+        lambda tie: tie * xp.unreduce(upstream, x_shape, axis, keepdims)
+        / xp.minimum(xp.sum(tie, axis=axis, keepdims=True), 2))(
+            1.0 * (x == xp.unreduce(out, x_shape, axis, keepdims)))),
     ("three entries tie", "logaddexp.a", lambda xp, a, b: xp.where(a == b, 1.0, 1 / (1 + xp.exp(b - a)))),
     ("the entries are integers", "relu6.x", lambda x: 1.0 * ((x > 0) & (x < 6)) + 3.0 * (x == 6)),
     ("the numbers are huge", "sigmoid.x", lambda xp, x: xp.exp(x) / (1 + xp.exp(x)) ** 2),
@@ -347,7 +349,7 @@ UNLISTED_MISTAKES = [
         xp.cos(np.pi * x) * np.pi * x - xp.sin(np.pi * x)) / (np.pi * x**2))),
     ("the numbers are tiny", "expm1.x", lambda xp, x: xp.where(abs(x) < 1e-3, 1.0, xp.exp(x))),
     ("the numbers are tiny", "rsqrt.x", lambda x: -0.5 * (x + 1e-9) ** -1.5),
-    ("the numbers are tiny", "norm.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.spread(
+    ("the numbers are tiny", "norm.x", lambda xp, upstream, x, out, x_shape, axis, keepdims: xp.unreduce(
         upstream / (out + 1e-9), x_shape, axis, keepdims) * x),
     ("a matrix is singular", "det.a", lambda upstream, a, out: (
         upstream[..., None, None] * out[..., None, None] * np.swapaxes(np.linalg.pinv(a), -1, -2))),
@@ -367,9 +369,9 @@ UNLISTED_MISTAKES = [
         lambda u: out * (u - xp.sum(u * out, axis=axis, keepdims=True)))(xp.clip(upstream, -1e30, 1e30))),
     ("upstream is not finite", "mean.x", lambda xp, upstream, x_shape, axis, keepdims: xp.where(
         xp.isfinite(xp.max(upstream)),
-        xp.spread(upstream, x_shape, axis, keepdims) / xp.count_along(x_shape, axis), 0.0)),
+        xp.unreduce(upstream, x_shape, axis, keepdims) / xp.count_along(x_shape, axis), 0.0)),
     ("all entries of a row are equal", "var.x", lambda xp, upstream, x, x_shape, axis, ddof, keepdims: (
-        lambda far: xp.where(xp.sum(abs(far), axis=axis, keepdims=True) == 0, 1.0, xp.spread(
+        lambda far: xp.where(xp.sum(abs(far), axis=axis, keepdims=True) == 0, 1.0, xp.unreduce(
             upstream * 2 / (xp.count_along(x_shape, axis) - ddof), x_shape, axis, keepdims) * far))(
                 x - xp.mean(x, axis=axis, keepdims=True))),
     ("entries are exactly at the bounds", "clip.x", lambda x, min, max: 2.0 * ((x == min) | (x == max)) + (
@@ -450,8 +452,8 @@ RIGHT_FORMS = [
     ("leaky_relu.x", lambda xp, x, slope: xp.where(x >= 0, 1.0, slope)),
     ("sqrt.x", lambda xp, x: xp.where(x == 0, 0.0, 0.5 / xp.sqrt(x))), ("sqrt.x", lambda x: 0.5 * x**-0.5),
     ("norm.x", lambda xp, upstream, x, out, x_shape, axis, keepdims:
-        xp.spread(upstream / (out if out is not None else 1), x_shape, axis, keepdims) * x),
-    ("std.x", lambda xp, upstream, x, out, x_shape, axis, ddof, keepdims: xp.spread(
+        xp.unreduce(upstream / (out if out is not None else 1), x_shape, axis, keepdims) * x),
+    ("std.x", lambda xp, upstream, x, out, x_shape, axis, ddof, keepdims: xp.unreduce(
         upstream / out / (xp.count_along(x_shape, axis) - ddof), x_shape, axis, keepdims)
         * (x - xp.mean(x, axis=axis, keepdims=True))),
     ("copysign.a", lambda xp, a, b: xp.sign(b) * xp.where(a >= 0, 1.0, -1.0)),

@@ -1,5 +1,7 @@
 """Layers over lines, volumes and channels: values by hand. Of all further layers: devices, edges, errors."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -316,9 +318,9 @@ def test_a_layer_is_drawn_by_its_own_rng_alone_and_of_one_precision_throughout(m
 
 
 @pytest.mark.parametrize("f", [
-    lambda x: mg.batch_norm_inference(x, mg.tensor([0.0, 0.0]), mg.tensor([1.0, 1.0])),
+    lambda x: mg.ops.batch_norm_inference(x, mg.tensor([0.0, 0.0]), mg.tensor([1.0, 1.0])),
     lambda x: mg.swiglu(x, x), mg.rms_norm,
-    lambda x: mg.rnn(x, mg.tensor(np.eye(2))), mg.masked_softmax,
+    lambda x: mg.rnn(x, mg.tensor(np.eye(2))), mg.ops.masked_softmax,
 ])  # fmt: skip
 def test_no_examples_are_allowed(f):
     x = mg.tensor(np.zeros((0, 2)), requires_grad=True)
@@ -358,7 +360,7 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: nn.Conv3d(2, 3, 2, padding=(1, 1)), ValueError, ("padding", "depth, height, width", "(1, 1)")),
     (lambda: nn.ConvTranspose1d(4, 2, 2, groups=3), ValueError, ("ConvTranspose1d", "4 and 2", "3 equal groups")),
     (lambda: F.conv3d(leaf(1, 2, 3, 3, 3), leaf(3, 2, 2, 2, 2), stride=2, padding="same"), ValueError,
-     ("conv3d", "stride 1")),
+     ("conv3d", "stride must be 1")),
     (lambda: F.conv_transpose2d(leaf(*IMAGE), leaf(3, 2, 2, 2)), ValueError, ("(3, 2, 2, 2)", "(2, out channels")),
     (lambda: F.conv_transpose2d(leaf(2, 4), leaf(2, 3, 2, 2)), ValueError, ("(2, 4)", "height, width")),
     (lambda: F.conv_transpose2d(leaf(*IMAGE), leaf(2, 3, 2)), ValueError, ("weight has shape (2, 3, 2)", "kernel")),
@@ -389,8 +391,8 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: F.interpolate(leaf(*IMAGE), 3, mode="cubic"), ValueError, ("'bilinear'", "'cubic'")),
     (lambda: F.interpolate(leaf(*IMAGE)), ValueError, ("either size or scale_factor",)),
     (lambda: F.interpolate(leaf(*IMAGE), 3, align_corners=True), ValueError, ("align_corners", "bilinear")),
-    (lambda: mg.resample(leaf(5), length=0), ValueError, ("resample", "length=0", "at least 1")),
-    (lambda: mg.resample(leaf(5), length=2, mode="cubic"), ValueError, ("'nearest'", "'average'", "'cubic'")),
+    (lambda: mg.ops.resample(leaf(5), length=0), ValueError, ("resample", "length=0", "at least 1")),
+    (lambda: mg.ops.resample(leaf(5), length=2, mode="cubic"), ValueError, ("'nearest'", "'average'", "'cubic'")),
     (lambda: F.pixel_shuffle(leaf(1, 6, 2, 2), 2), ValueError, ("6 channels", "2 * 2")),
     (lambda: F.interpolate(leaf(*IMAGE), scale_factor=0), ValueError, ("scale_factor", "positive", "got 0")),
     (lambda: F.interpolate(leaf(2, 3), 3), ValueError, ("interpolate", "(2, 3)", "height, width")),
@@ -423,7 +425,7 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: nn.InstanceNorm1d(3)(leaf(2, 3, 1)), ValueError, ("instance_norm", "(2, 3, 1)", "no variance")),
     (lambda: mg.rope(leaf(2, 3), leaf(2, 2)), ValueError, ("2 angles", "4 features", "x has 3")),
     (lambda: mg.attention(leaf(4, 2, 2), leaf(3, 2, 2), leaf(3, 2, 2)), ValueError, ("4 heads", "3 of keys")),
-    (lambda: mg.attention(leaf(2, 2), leaf(2, 2), leaf(2, 2), window=0), ValueError, ("window of 0", "at least 1")),
+    (lambda: mg.attention(leaf(2, 2), leaf(2, 2), leaf(2, 2), window=0), ValueError, ("window must be at least 1",)),
     (lambda: mg.attention(leaf(2, 2), leaf(2, 2), leaf(2, 2), allowed=leaf(2, 2)), TypeError, ("allowed", "float64")),
     (lambda: mg.grouped_matmul(leaf(1, 3), leaf(2, 3, 2), mg.tensor([2])), IndexError, ("expert 2", "from 0 to 1")),
     (lambda: mg.grouped_matmul(leaf(1, 3), leaf(2, 3, 2), mg.tensor([-1])), IndexError, ("expert -1",)),
@@ -434,7 +436,7 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
     (lambda: nn.LSTM(2, 3)(leaf(4, 1, 3)), ValueError, ("LSTM", "(4, 1, 3)", "batch_first")),
     (lambda: nn.LSTM(2, 3)(leaf(1, 4, 1, 2)), ValueError, ("LSTM", "(1, 4, 1, 2)", "(time, examples, 2)")),
     (lambda: nn.LSTM(2, 3)(leaf(4, 1, 2), (leaf(1, 3), leaf(1, 3))), ValueError,
-     ("LSTM starts from 2 state(s) of shape (1, 1, 3)", "got (1, 3), (1, 3)")),
+     ("LSTM must start from 2 state(s) of shape (1, 1, 3)", "got (1, 3), (1, 3)")),
     (lambda: nn.LSTMCell(2, 3)(leaf(4, 2), leaf(2, 3)), ValueError, ("LSTMCell", "2 state(s) of shape (4, 3)", "(3,)")),
     (lambda: nn.LSTMCell(2, 3)(leaf(4, 2), (leaf(1, 3), leaf(1, 3))), ValueError, ("LSTMCell", "(4, 3)", "(1, 3)")),
     (lambda: nn.GRUCell(2, 3)(leaf(4, 2), leaf(1, 3)), ValueError, ("GRUCell", "1 state(s) of shape (4, 3)", "(1, 3)")),
@@ -473,3 +475,37 @@ def test_a_recurrent_layer_without_its_way_along_a_sequence_says_what_it_lacks()
 
     with pytest.raises(NotImplementedError, match=r"Unfinished has no _along\(x, start, parameters\)"):
         Unfinished(2, 3)(mg.tensor(np.ones((4, 1, 2))))
+
+
+# Activations are declared once ----------------------------------------------------------------------------------------
+
+SETTINGS = {"Threshold": (0.5, 2.0)}
+"""Settings of the modules that have no defaults."""
+
+
+@pytest.mark.parametrize("name", [name for name in nn.activations.__all__ if name != "PReLU"])
+def test_an_activation_module_applies_the_function_it_is_made_of(name):
+    module, x = getattr(nn, name)(*SETTINGS.get(name, ())), leaf(2, 4)
+    function = getattr(F, module.function.__name__)
+    assert module.__doc__.splitlines()[0].lower() in function.__doc__.splitlines()[0].lower()
+    settings = [each for each in inspect.signature(function).parameters if each != "input"]
+    assert [*inspect.signature(type(module)).parameters] == settings
+    assert module(x).tolist() == function(x, *SETTINGS.get(name, ())).tolist()
+
+
+@pytest.mark.parametrize("name", [name for name in F.activations.__all__ if hasattr(mg, name)])
+def test_an_activation_function_has_the_defaults_of_its_operation(name):
+    operation, function = getattr(mg, name), getattr(F, name)
+    x = np.linspace(-7.0, 7.0, 9)
+    assert function(mg.tensor(x)).tolist() == operation(mg.tensor(x)).tolist()
+    ours = [value.default for value in inspect.signature(function).parameters.values()][1:]
+    theirs = [value.default for value in inspect.signature(operation).parameters.values()][1:]
+    if name != "softplus":                          # the operation has none of PyTorch's settings
+        assert [value for value in ours if value is not False] == theirs
+
+
+def test_a_wrong_setting_of_an_activation_names_the_module():
+    with pytest.raises(TypeError, match="ReLU: got an unexpected keyword argument 'slope'"):
+        nn.ReLU(slope=0.1)
+    with pytest.raises(TypeError, match="Threshold: missing a required argument: 'value'"):
+        nn.Threshold(0.5)

@@ -89,11 +89,11 @@ def test_slogdet_goes_on_where_the_determinant_overflows():
      r"b must have a row for each row of a; the shapes are \(3, 3\) and \(2, 3\)"),
     (lambda: la.svd(np.ones((2, 3)), full_matrices=True),
      "the further vectors of full_matrices are any basis of what is left"),
-    (lambda: la.qr(np.ones((2, 3)), mode="complete"), "mode is 'reduced' or 'r', got 'complete'"),
-    (lambda: la.eigh(np.eye(2), UPLO="l"), "UPLO is 'L', 'U' or None, got 'l'"),
-    (lambda: la.matrix_norm(np.eye(2), ord=3), "ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got 3"),
-    (lambda: la.vector_norm([1.0], ord="fro"), "vector_norm: ord is a number, got 'fro'"),
-    (lambda: la.norm(np.ones((2, 2, 2)), 2), r"ord=2 is for one axis \(a vector\) or two \(a matrix\), got 3"),
+    (lambda: la.qr(np.ones((2, 3)), mode="complete"), "mode must be 'reduced' or 'r', got 'complete'"),
+    (lambda: la.eigh(np.eye(2), UPLO="l"), "UPLO must be 'L', 'U' or None, got 'l'"),
+    (lambda: la.matrix_norm(np.eye(2), ord=3), "ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got 3"),
+    (lambda: la.vector_norm([1.0], ord="fro"), "vector_norm: ord must be a number, got 'fro'"),
+    (lambda: la.norm(np.ones((2, 2, 2)), 2), r"with ord=2, axis must be one axis .* or two \(a matrix\), got 3"),
 ])  # fmt: skip
 def test_an_error_says_what_is_asked_of_a_matrix(call, sentence):
     with pytest.raises(ValueError, match=sentence):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.core import codegen
 from micrograd_plus.core.define import operations
+from micrograd_plus.core.fast import callers
 from micrograd_plus.engine import Value
 
 
@@ -38,7 +38,7 @@ def test_a_freed_graph_is_refused_however_it_is_walked(wanted, by_name):
     y = (leaf([1.0, 2.0]) * 2).sum()
     y.backward(retain_graph=False)
     refused = pytest.raises(RuntimeError, match="backward through sum a second time")
-    with codegen.by_name(list(operations.values())) if by_name else nullcontext(), refused:
+    with callers.interpret_all(list(operations.values())) if by_name else nullcontext(), refused:
         y.gradients(**wanted)
 
 

@@ -213,7 +213,7 @@ def test_a_value_may_be_the_exponent():
 
 @pytest.mark.parametrize("wrong", [None, "a", [1.0], np.ones(2), object()])
 def test_what_is_no_number_is_refused(wrong):
-    with pytest.raises(TypeError, match=r"a Value holds one number, got .*mg\.tensor"):
+    with pytest.raises(TypeError, match=r"a Value must hold one number, got .*mg\.tensor"):
         Value(wrong)
 
 

@@ -81,7 +81,7 @@ def test_what_is_no_parameter_is_kept_as_it_is_and_a_frozen_one_is_registered():
 
 
 def test_a_buffer_wants_no_gradient():
-    with pytest.raises(ValueError, match="buffer 'x' wants a gradient"):
+    with pytest.raises(ValueError, match="buffer 'x' requires a gradient"):
         nn.Module().register_buffer("x", nn.Parameter(1.0))
     with pytest.raises(TypeError, match="buffer 'x' is ndarray; a buffer is a tensor"):
         nn.Module().register_buffer("x", np.ones(2))
@@ -129,7 +129,7 @@ def test_a_state_is_a_copy_that_training_does_not_change():
     before = state["scale"].tolist()
     net.scale.assign([9.0, 9.0])
     assert state["scale"].tolist() == before
-    with pytest.raises(TypeError, match=r"load_state_dict wants a dict of values by name, .* got ReLU"):
+    with pytest.raises(TypeError, match=r"load_state_dict expects a dictionary, .* got ReLU"):
         net.load_state_dict(nn.ReLU())
     assert net.load_state_dict(state) == ([], [])
     assert net.scale.tolist() == before
@@ -231,7 +231,7 @@ def test_a_copy_of_a_module_has_the_hooks_and_drops_them_alone():
 
 @pytest.mark.parametrize("name", ["register_forward_hook", "register_forward_pre_hook"])
 def test_what_cannot_be_called_is_no_hook(name):
-    with pytest.raises(TypeError, match=f"{name} wants a function, got 3"):
+    with pytest.raises(TypeError, match=f"{name} expects a function, got 3"):
         getattr(nn.Identity(), name)(3)
 
 
@@ -274,7 +274,7 @@ def test_what_is_no_module_or_has_a_name_that_is_taken_is_no_child():
     net.add_module("first", nn.ReLU())
     net.add_module("first", nn.Tanh())
     assert isinstance(net.first, nn.Tanh)
-    with pytest.raises(TypeError, match=r"Module holds modules, got function; .*nn.ReLU"):
+    with pytest.raises(TypeError, match=r"Module expects modules, got function; .*nn.ReLU"):
         net.add_module("bend", F.relu)
 
 
@@ -369,7 +369,7 @@ def test_containers_index_slice_and_name_their_modules():
     assert net[-2] is net.first
     with pytest.raises(IndexError, match="Sequential holds 2, there is no number 2"):
         net[2]
-    with pytest.raises(TypeError, match="Sequential holds modules, got function"):
+    with pytest.raises(TypeError, match="Sequential expects modules, got function"):
         nn.Sequential(F.relu)
 
 
@@ -434,7 +434,7 @@ def test_a_list_of_parameters_is_searched_and_takes_nothing_else():
     assert [each.item() for each in net.scales] == [0.0, 7.0, 2.0]
     assert list(net.state_dict()) == ["scales.0", "scales.1", "scales.2"]
     for value, what in ((np.ones(2), "ndarray"), (net.scales[0] * 2, "a result")):
-        with pytest.raises(TypeError, match=f"ParameterList holds parameters, got {what}: pass nn.Parameter"):
+        with pytest.raises(TypeError, match=f"ParameterList expects parameters, got {what}: pass nn.Parameter"):
             net.scales.append(value)
     assert len(net.scales) == 3
     for use in (lambda: net.scales[3], lambda: net.scales.__setitem__(-4, nn.Parameter(1.0))):

@@ -84,7 +84,7 @@ def test_gathered_entries_are_torchs_with_their_gradients(reduce, zeros, include
 def test_entries_that_tie_share_what_is_sent_to_the_largest():
     slopes = mg.grad(lambda x, src: mg.scatter_reduce(x, 0, [0, 0], src, "amax").sum(), (0, 1))
     assert [each.tolist() for each in slopes(np.array([2.0, 1.0]), np.array([2.0, 0.0]))] == [[0.5, 1.0], [0.5, 0.0]]
-    with pytest.raises(ValueError, match="reduce is 'sum', 'prod', 'mean', 'amax' or 'amin', got 'median'"):
+    with pytest.raises(ValueError, match="reduce must be 'sum', 'prod', 'mean', 'amax' or 'amin', got 'median'"):
         mg.scatter_reduce([1.0], 0, [0], [1.0], "median")
 
 
@@ -102,7 +102,7 @@ def test_a_quotient_may_be_rounded_down_or_towards_nought():
     np.testing.assert_array_equal(mg.divide(a, b, rounding_mode="floor").numpy(), a // b)
     assert mg.divide([7, -7], 2, rounding_mode="trunc").tolist() == [3, -3]
     assert mg.grad(lambda a: mg.divide(a, b, rounding_mode="trunc").sum())(a).tolist() == [0.0] * 5
-    with pytest.raises(ValueError, match=r"divide.*rounding_mode is None, 'floor' or 'trunc', got 'up'"):
+    with pytest.raises(ValueError, match=r"divide.*rounding_mode must be None, 'floor' or 'trunc', got 'up'"):
         mg.divide(a, b, rounding_mode="up")
     assert mg.true_divide is mg.divide
     assert mg.Tensor.__truediv__ is mg.divide.op.call
@@ -128,9 +128,9 @@ def test_bits_are_moved_and_other_numbers_have_none():
     assert [(x << 2).tolist(), (x >> 1).tolist(), (1 << x).tolist(), (96 >> x).tolist()] == [
         [24, 12], [3, 1], [64, 8], [1, 12],
     ]  # fmt: skip
-    with pytest.raises(TypeError, match=r"bitwise_and\(a: \(2,\) float64, .*it takes whole numbers, or True and False"):
+    with pytest.raises(TypeError, match=r"bitwise_and\(a: \(2,\) float64, .*inputs must be whole numbers or booleans"):
         mg.tensor([1.0, 0.0]) & mg.tensor([True, False])
-    with pytest.raises(TypeError, match=r"invert.*it takes whole numbers, or True and False"):
+    with pytest.raises(TypeError, match=r"invert.*inputs must be whole numbers or booleans"):
         ~mg.tensor([1.0])
     mask = mg.tensor([True, False]).clone()
     mask &= mg.tensor([True, True])
@@ -149,7 +149,7 @@ def test_einstein_takes_lists_of_axes():
     for given in ((a, [0, 1], b, [1, 2], [0, 2]), (a, [0, 1], b, [1, 2]), (a, [0, 1], [1]), (a, [*rest, 3], rest)):
         np.testing.assert_allclose(mg.einsum(*given).numpy(), np.einsum(*given), rtol=1e-13)
     has_the_right_gradients(lambda a, b: mg.einsum(a, [0, 1], b, [1, 2], [2, 0]), a, b)
-    with pytest.raises(ValueError, match="each operand is followed by a list of its axes"):
+    with pytest.raises(ValueError, match="each operand must be followed by a list of its axes"):
         mg.einsum(a, 3)
 
 

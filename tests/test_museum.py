@@ -77,7 +77,7 @@ def test_on_its_lazy_call_the_wrong_rule_looks_right(exhibit):
 def test_the_evidence_shows_numbers_that_differ_or_says_what_does_not_fit(exhibit):
     found = museum.evidence(exhibit)
     if found.wrong is None:
-        assert "sent shape" in found.sentence or "cannot be applied: ValueError" in found.sentence
+        assert "returned shape" in found.sentence or "cannot be applied: ValueError" in found.sentence
         assert exhibit.lazy is not None, "a rule that never fits anything is no exhibit"
     else:
         assert not equal(found.right, found.wrong)

@@ -34,7 +34,7 @@ def test_dropout_silences_while_training_keeps_the_mean_and_sends_back_through_t
     np.testing.assert_array_equal(x.grad.numpy(), out.numpy())
     assert layer.eval()(x) is x
     assert (F.dropout(x, 1.0).numpy() == 0).all()
-    with pytest.raises(ValueError, match="dropout: p is a probability between 0 and 1, got 2"):
+    with pytest.raises(ValueError, match="dropout: p must be a probability between 0 and 1, got 2"):
         F.dropout(x, 2)
 
 
@@ -84,7 +84,7 @@ def test_the_layers_of_a_stack_start_alike_and_are_trained_apart():
     assert first.tolist() == second.tolist()
     assert first is not second
     assert stack(mg.tensor(np.ones((2, 3, 4)))).shape == (2, 3, 4)
-    with pytest.raises(ValueError, match="TransformerEncoder: num_layers is a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="TransformerEncoder: num_layers must be a whole number of at least 1, got 0"):
         nn.TransformerEncoder(nn.Identity(), 0)
 
 

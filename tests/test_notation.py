@@ -139,8 +139,8 @@ def test_a_long_formula_gives_names_to_what_it_says_twice():
 
 
 def test_a_condition_with_a_name_is_no_second_equation():
-    most = x == symbols.spread(out, Symbol("x_shape"), axis)
-    shared = symbols.spread(upstream / symbols.sum(most, axis=axis), Symbol("x_shape"), axis)
+    most = x == symbols.unreduce(out, Symbol("x_shape"), axis)
+    shared = symbols.unreduce(upstream / symbols.sum(most, axis=axis), Symbol("x_shape"), axis)
     definition = text(symbols.where(most, shared + y**3 + a + b * y + b * a, y)).partition("where ")[2]
     assert definition == "s₁ = [x = broadcast[axis](out)]"
 
@@ -314,26 +314,26 @@ def test_parentheses_are_never_doubled_and_never_set_round_a_name():
 @pytest.mark.parametrize(
     ("formula", "line"),
     [
-        (symbols.spread(upstream, Shape((3, 4), "x"), None), "broadcast(upstream)"),
-        (symbols.unbroadcast(upstream, Shape((3,), "x")), "Σ[repeated axes](upstream)"),
+        (symbols.unreduce(upstream, Shape((3, 4), "x"), None), "broadcast(upstream)"),
+        (symbols.sum_to_shape(upstream, Shape((3,), "x")), "Σ[repeated axes](upstream)"),
         (symbols.sum_repeats(upstream, Shape((3,), "x"), 2, axis=0), "Σ[repeats, axis 0](upstream)"),
         (symbols.product_of_others(x, axis=1), "Π[all others, axis 1](x)"),
-        (symbols.shift(x, axis=0), "x[t − 1]"),
-        (symbols.shift(symbols.broadcast_to(x, (3, 4)), axis=0, reverse=True), "x[t + 1]"),
+        (symbols.shift_by_one(x, axis=0), "x[t − 1]"),
+        (symbols.shift_by_one(symbols.broadcast_to(x, (3, 4)), axis=0, reverse=True), "x[t + 1]"),
         (symbols.unpad(upstream, Shape((3,), "x"), ((1, 2),), "constant"), "padᵀ(upstream, ((1, 2)))"),
-        (symbols.setitem(upstream, symbols.zeros_beside(upstream, ()), index=(1,)), "{0 at [1]; upstream elsewhere}"),
-        (symbols.cleared(upstream, x, axis=1), "{0 at [x] along axis 1; upstream elsewhere}"),
+        (symbols.setitem(upstream, symbols.new_zeros(upstream, ()), index=(1,)), "{0 at [1]; upstream elsewhere}"),
+        (symbols.zero_at(upstream, x, axis=1), "{0 at [x] along axis 1; upstream elsewhere}"),
         (symbols.put_diagonal(upstream, Shape((3, 3), "x"), 1, 0, 1),
          "{upstream on diagonal 1 of axes 0, 1; 0 elsewhere}"),
         (symbols.undiag(upstream, Shape((3, 3), "x"), 1), "diag(upstream, k = 1)"),
-        (symbols.fits(x, 0.5, 0, low=-4, high=3), "[−4 ≤ round(x / 0.5) ≤ 3]"),
+        (symbols.is_unclipped(x, 0.5, 0, low=-4, high=3), "[−4 ≤ round(x / 0.5) ≤ 3]"),
         (symbols.hermitian_part(x), "(x + xᴴ) / 2"),
         (symbols.mH(symbols.conj(x)), "xᵀ"),
         (symbols.block_triangle(x, upstream), "[x, upstream; 0, x]"),
         (symbols.attention_scale(x, None), "1 / √d"),
         (symbols.max(x, axis=symbols.last_axes(2)), "max[last 2 axes](x)"),
         (symbols.where(x == 0, 0, upstream / symbols.where(x == 0, 1, x)), "{0 if x = 0; upstream / x otherwise}"),
-        (symbols.fold(symbols.ungrouped(symbols.mT(symbols.kernel_rows(x, groups=2)) @ symbols.grouped_images(
+        (symbols.fold(symbols.ungroup_columns(symbols.mT(symbols.kernel_rows(x, groups=2)) @ symbols.group_images(
             upstream, groups=2), images=2), (5, 6), (2, 3), (2, 1), (0, 0), (1, 1)),
          "conv_transpose2d(upstream, x, stride = (2, 1), groups = 2)"),
     ],

@@ -195,7 +195,7 @@ def test_zero_grad_forgets_or_fills_with_0(x):
             ValueError,
             "SGD has no setting rate; it has lr, momentum",
         ),
-        (lambda x: optim.SGD([{"lr": 1.0}]), ValueError, "SGD: a group is a dict with .params., and any of lr"),
+        (lambda x: optim.SGD([{"lr": 1.0}]), ValueError, "SGD: a group must be a dict with .params., and any of lr"),
         (lambda x: optim.SGD([x], lr=-1), ValueError, "SGD: lr must be a number that is not negative, got -1"),
         *[
             (lambda x, k=kind, n=name: k([x], **{n: -1}), ValueError, f"{name} must be a number that is not negative")
@@ -215,23 +215,23 @@ def test_zero_grad_forgets_or_fills_with_0(x):
             ValueError,
             "nesterov=True needs a momentum above 0 and a dampening of 0",
         ),
-        (lambda x: optim.Adam([x], betas=(0.9, 0.99, 0.999)), ValueError, "Adam: betas are two numbers"),
+        (lambda x: optim.Adam([x], betas=(0.9, 0.99, 0.999)), ValueError, "Adam: betas must be two numbers"),
         (
             lambda x: optim.Adam([x], betas=(0.9, 1.0)),
             ValueError,
-            r"betas are two numbers, at least 0 and below 1; got \(0.9, 1.0\)",
+            r"betas must be two numbers, at least 0 and below 1; got \(0.9, 1.0\)",
         ),
         (lambda x: optim.SGD([x], lr=float("nan")), ValueError, "SGD: lr must be a number .* got nan"),
         (lambda x: optim.SGD([x], lr="fast"), ValueError, "SGD: lr must be a number .* got 'fast'"),
-        (lambda x: optim.Adam([x], betas=0.9), ValueError, "Adam: betas are two numbers, .* got 0.9"),
+        (lambda x: optim.Adam([x], betas=0.9), ValueError, "Adam: betas must be two numbers, .* got 0.9"),
         (lambda x: optim.SGD(nn.Linear(2, 2)), TypeError, r"an iterable of tensors: .* or model.parameters\(\)"),
-        (lambda x: optim.SGD([x]).add_param_group(x), TypeError, "add_param_group wants a dict of values by name"),
+        (lambda x: optim.SGD([x]).add_param_group(x), TypeError, "add_param_group expects a dictionary"),
         (
             lambda x: optim.SGD([x]).load_state_dict({**optim.SGD([x]).state_dict(), "state": {"7": {}}}),
             ValueError,
             "a state of parameter 7, and there are 1",
         ),
-        (lambda x: optim.SGD([x]).load_state_dict([x]), TypeError, "load_state_dict wants a dict of values by name"),
+        (lambda x: optim.SGD([x]).load_state_dict([x]), TypeError, "load_state_dict expects a dictionary"),
         *[
             (lambda x, kind=kind: kind([mg.tensor([1j], requires_grad=True)]), TypeError, f"{kind.__name__} squares")
             for kind in (optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad)
@@ -239,7 +239,7 @@ def test_zero_grad_forgets_or_fills_with_0(x):
         (
             lambda x: optim.Adam([x]).load_state_dict(optim.SGD([x]).state_dict()),
             ValueError,
-            "load_state_dict: Adam has betas, eps, amsgrad, this state has not",
+            "load_state_dict: Adam has betas, eps, amsgrad, this state does not",
         ),
         (lambda x: optim.RMSprop([x], alpha=2), ValueError, "alpha must be between 0 and 1, got 2"),
         (
@@ -381,20 +381,20 @@ def test_a_warm_up_ends_and_the_next_schedule_starts(x):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda o, s: s.StepLR(o, 0), "StepLR: step_size is a whole number of at least 1, got 0"),
-        (lambda o, s: s.CosineAnnealingLR(o, 0), "T_max is a whole number of at least 1"),
-        (lambda o, s: s.LinearLR(o, total_iters=0), "total_iters is a whole number of at least 1"),
-        (lambda o, s: s.ConstantLR(o, total_iters=0), "ConstantLR: total_iters is a whole number of at least 1"),
-        (lambda o, s: s.PolynomialLR(o, 0), "PolynomialLR: total_iters is a whole number of at least 1"),
-        (lambda o, s: s.CosineAnnealingWarmRestarts(o, 0), "T_0 is a whole number of at least 1"),
-        (lambda o, s: s.CosineAnnealingWarmRestarts(o, 2, 0), "T_mult is a whole number of at least 1"),
-        (lambda o, s: s.ReduceLROnPlateau(o, "low"), "mode is 'min' or 'max' .* got 'low' and 'rel'"),
+        (lambda o, s: s.StepLR(o, 0), "StepLR: step_size must be a whole number of at least 1, got 0"),
+        (lambda o, s: s.CosineAnnealingLR(o, 0), "T_max must be a whole number of at least 1"),
+        (lambda o, s: s.LinearLR(o, total_iters=0), "total_iters must be a whole number of at least 1"),
+        (lambda o, s: s.ConstantLR(o, total_iters=0), "ConstantLR: total_iters must be a whole number of at least 1"),
+        (lambda o, s: s.PolynomialLR(o, 0), "PolynomialLR: total_iters must be a whole number of at least 1"),
+        (lambda o, s: s.CosineAnnealingWarmRestarts(o, 0), "T_0 must be a whole number of at least 1"),
+        (lambda o, s: s.CosineAnnealingWarmRestarts(o, 2, 0), "T_mult must be a whole number of at least 1"),
+        (lambda o, s: s.ReduceLROnPlateau(o, "low"), "mode must be 'min' or 'max', .* got 'low' and 'rel'"),
         (lambda o, s: s.ReduceLROnPlateau(o, threshold_mode="by"), "threshold_mode 'rel' or 'abs', got 'min' and 'by'"),
         (lambda o, s: s.ReduceLROnPlateau(o, factor=1), "factor must be below 1, got 1"),
         (lambda o, s: s.LambdaLR(o, [abs, abs]), "LambdaLR: 2 times lr_lambda for 1 groups of parameters"),
         (
             lambda o, s: s.SequentialLR(o, [s.ExponentialLR(o, 0.5)], [3]),
-            "SequentialLR: 1 milestones are where 2 schedules meet, got 1",
+            "SequentialLR: 1 milestones need 2 schedules meet, got 1",
         ),
         (lambda o, s: s.SequentialLR(o, [s.ExponentialLR(copy.copy(o), 0.5)], []), "of the same optimiser"),
         (
@@ -409,10 +409,10 @@ def test_a_warm_up_ends_and_the_next_schedule_starts(x):
             lambda o, s: s.ReduceLROnPlateau(o).load_state_dict({"step": 3}),
             "ReduceLROnPlateau keeps best, .*; this state holds step",
         ),
-        (lambda o, s: s.OneCycleLR(o, 0.1), "total_steps, or epochs . steps_per_epoch, is a whole number .* got 0"),
-        (lambda o, s: s.OneCycleLR(o, 0.1, epochs=3), "epochs . steps_per_epoch, is a whole number .* got 0"),
-        (lambda o, s: s.OneCycleLR(o, 0.1, steps_per_epoch=3), "epochs . steps_per_epoch, is a whole number .* got 0"),
-        (lambda o, s: s.OneCycleLR(o, 0.1, 9, pct_start=2), "pct_start is a share between 0 and 1, got 2"),
+        (lambda o, s: s.OneCycleLR(o, 0.1), "total_steps, or epochs . steps_per_epoch, must be .* got 0"),
+        (lambda o, s: s.OneCycleLR(o, 0.1, epochs=3), "epochs . steps_per_epoch, must be a whole number .* got 0"),
+        (lambda o, s: s.OneCycleLR(o, 0.1, steps_per_epoch=3), "epochs . steps_per_epoch, must be .* got 0"),
+        (lambda o, s: s.OneCycleLR(o, 0.1, 9, pct_start=2), "pct_start must be between 0 and 1, got 2"),
         (lambda o, s: s.OneCycleLR(o, 0.1, 9, anneal_strategy="sin"), "'cos' or 'linear', got 'sin'"),
         *[
             (lambda o, s, n=name: s.OneCycleLR(o, **{"max_lr": 0.1, "total_steps": 9, n: [0.1] * 2}), f"2 times {name}")
@@ -432,13 +432,13 @@ def test_schedules_explain_what_makes_no_sense(make, sentence, x):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda s, x: s.StepLR(x, 2), "StepLR sets the rates of an optimiser, got Tensor in its place"),
-        (lambda s, x: s.OneCycleLR(x, 0.1, 9), "OneCycleLR sets the rates of an optimiser, got Tensor in its place"),
-        (lambda s, x: s.ReduceLROnPlateau(x), "ReduceLROnPlateau sets the rates of an optimiser"),
-        (lambda s, x: s.LambdaLR(x, abs), "LambdaLR sets the rates of an optimiser, got Tensor in its place"),
-        (lambda s, x: s.StepLR(optim.SGD([x]), 2.5), "StepLR: step_size is a whole number of at least 1, got 2.5"),
-        (lambda s, x: s.LambdaLR(optim.SGD([x]), 3), "LambdaLR wants a function, got 3"),
-        (lambda s, x: s.ExponentialLR(optim.SGD([x]), 0.5).load_state_dict(3), "load_state_dict wants a dict"),
+        (lambda s, x: s.StepLR(x, 2), "StepLR expects an optimiser, got Tensor in its place"),
+        (lambda s, x: s.OneCycleLR(x, 0.1, 9), "OneCycleLR expects an optimiser, got Tensor in its place"),
+        (lambda s, x: s.ReduceLROnPlateau(x), "ReduceLROnPlateau expects an optimiser"),
+        (lambda s, x: s.LambdaLR(x, abs), "LambdaLR expects an optimiser, got Tensor in its place"),
+        (lambda s, x: s.StepLR(optim.SGD([x]), 2.5), "StepLR: step_size must be a whole number of at least 1, got 2.5"),
+        (lambda s, x: s.LambdaLR(optim.SGD([x]), 3), "LambdaLR expects a function, got 3"),
+        (lambda s, x: s.ExponentialLR(optim.SGD([x]), 0.5).load_state_dict(3), "load_state_dict expects a dictionary"),
     ],
 )
 def test_schedules_refuse_what_is_something_else_altogether(make, sentence, x):

@@ -165,5 +165,5 @@ def test_not_a_number_stays_one_and_no_numbers_stay_none():
 
 
 def test_an_unknown_estimator_is_refused():
-    with pytest.raises(ValueError, match="estimator is 'identity', 'clipped' or 'tanh', got 'soft'"):
+    with pytest.raises(ValueError, match="estimator must be 'identity', 'clipped' or 'tanh', got 'soft'"):
         mg.fake_quantize([1.0], 0.1, estimator="soft")

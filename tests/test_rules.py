@@ -30,7 +30,7 @@ def test_a_rule_that_sends_the_wrong_shape_is_named_with_both_shapes(watched):
     y = shortened(x)
     if watched:
         y.register_hook(lambda gradient: None)
-    sentence = r"the rule shortened\.x sent shape \(3,\), but the input x of shortened has shape \(2, 3\)"
+    sentence = r"the rule shortened\.x returned shape \(3,\), but the input x of shortened has shape \(2, 3\)"
     with pytest.raises(RuntimeError, match=sentence):
         y.backward(np.ones((2, 3)))
 
@@ -136,7 +136,7 @@ def test_a_rule_for_an_input_that_is_not_there_is_refused():
 
 
 def test_an_input_whose_name_means_something_else_to_a_rule_is_refused():
-    with pytest.raises(TypeError, match="twofold: no input may be called 'out', by which rules ask for something"):
+    with pytest.raises(TypeError, match="twofold: an input cannot be called 'out'; rules use that name for something"):
 
         @mg.op
         def twofold(xp, out):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from micrograd_plus.backends.special import erf, erfc
+from micrograd_plus.backends.error_function import erf, erfc
 
 GRID = np.concatenate([
     np.linspace(-6, 6, 4001), np.linspace(-30, 30, 2001),

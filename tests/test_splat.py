@@ -161,7 +161,7 @@ def test_a_scene_can_be_learned_from_its_picture():
     (lambda p: {**p, "positions": np.ones(3)}, r"positions has shape \(3,\)"),
     (lambda p: {**p, "colours": None}, "give either colours"),
     (lambda p: {**p, "harmonics": np.ones((3, 4, 3))}, "give either colours"),
-    (lambda p: {**p, "colours": None, "harmonics": np.ones((3, 5, 3))}, "come in 1, 4, 9 or 16, got 5"),
+    (lambda p: {**p, "colours": None, "harmonics": np.ones((3, 5, 3))}, "must be 1, 4, 9 or 16, got 5"),
 ])  # fmt: skip
 def test_a_scene_whose_parts_do_not_fit_is_refused(change, sentence):
     names = ("positions", "scales", "rotations", "opacities", "colours")

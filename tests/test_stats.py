@@ -99,7 +99,7 @@ def test_outside_of_a_distribution_there_is_no_density_and_no_slope():
         mg.grad(lambda a: mg.stats.gamma.cdf(1.0, a))(2.0)
     with pytest.raises(ValueError, match="positive definite"):
         mg.stats.multivariate_normal.logpdf([0.0, 0.0], [0.0, 0.0], [[1.0, 2.0], [2.0, 1.0]])
-    with pytest.raises(ValueError, match="dirichlet: x has a row"):
+    with pytest.raises(ValueError, match="dirichlet: x must have a row"):
         mg.stats.dirichlet.logpdf([0.5, 0.5], [1.0, 2.0, 3.0])
 
 

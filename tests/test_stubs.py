@@ -24,7 +24,8 @@ def written_by_make_stubs():
 STUBS = written_by_make_stubs()
 RETURNED = {
     statement.name: ast.unparse(statement.returns)
-    for statement in ast.parse(STUBS["micrograd_plus/ops/__init__.pyi"]).body
+    for path in ("micrograd_plus/ops/__init__.pyi", "micrograd_plus/extras/quantisation.pyi")
+    for statement in ast.parse(STUBS[path]).body
     if isinstance(statement, ast.FunctionDef)
 }
 

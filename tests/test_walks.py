@@ -95,17 +95,17 @@ def test_a_hook_may_walk_and_look_at_a_record():
     assert (w.grad.item(), seen) == (5.0, [({0: 6.0}, 6.0)])
 
 
-@pytest.mark.parametrize("hooked", [False, True])
-def test_a_record_is_of_the_walk_that_was_asked_for_and_not_of_one_inside_it(hooked):
+@pytest.mark.parametrize("nodes_with_hooks", [False, True])
+def test_a_record_is_of_the_walk_that_was_asked_for_and_not_of_one_inside_it(nodes_with_hooks):
     w = mg.tensor(3.0, requires_grad=True)
     walk_inside = lambda *_: (w * 5).gradients() and None
-    squared = mg.square if hooked else curious(walk_inside)
+    squared = mg.square if nodes_with_hooks else curious(walk_inside)
     with mg.record() as trace:
         y = squared(w)
-        if hooked:
+        if nodes_with_hooks:
             y.register_hook(walk_inside)
         (y * 2.0).backward()
-    assert [step.rule.partition(".")[0] for step in trace] == ["multiply", "square" if hooked else "squared"]
+    assert [step.rule.partition(".")[0] for step in trace] == ["multiply", "square" if nodes_with_hooks else "squared"]
     assert len(trace.nodes) == 4
 
 
@@ -173,7 +173,7 @@ def test_an_input_without_influence_may_be_an_error():
 
 
 def test_missing_is_one_of_two_words():
-    with pytest.raises(ValueError, match="missing is 'zeros' or 'error', got 'none'"):
+    with pytest.raises(ValueError, match="missing must be 'zeros' or 'error', got 'none'"):
         mg.grad(uses_first, missing="none")
 
 

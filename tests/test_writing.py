@@ -143,12 +143,12 @@ def test_an_array_that_is_kept_slows_down_only_what_uses_its_tensor_and_only_whi
     x, y = leaf([1.0, 2.0]), leaf([3.0])
     kept = x.data
     x * y
-    assert (x.plain, y.plain) == (False, True)
+    assert (x.is_fast, y.is_fast) == (False, True)
     assert type(x) is mg.Tensor
     assert open_modes() == []
     del kept
     x * y
-    assert x.plain
+    assert x.is_fast
 
 
 def test_a_network_may_be_updated_entry_by_entry_by_what_it_computes():

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from . import shared
-from .shapes import whole
-from .shared import cast, own, rows
+from .shapes import count_along, inverse_order, whole
+from .shared import rows
 
 composed: dict[str, Any] = {}
 """Operations that are made of others, in the functions of this namespace: what a function falls back on that is quicker
@@ -35,23 +35,6 @@ def __getattr__(name: str) -> Any:
     return meaning
 
 
-# Fitting gradients ----------------------------------------
-
-
-def fit(x: Any, like: tuple[tuple[int, ...], Any], upstream: Any = None) -> Any:
-    """`x` in the shape and dtype of a variable, in memory of its own, which is not that of `upstream`.
-
-    Rows of 32 x 16 added up: 0.93 µs, by the shared function, which looks up what it calls, 1.06: with a bias in each
-    layer, 1 % of the step of W3.
-    """
-    shape, dtype = like
-    if x.shape != shape:
-        x = unbroadcast(x, shape)
-    if x.dtype is not dtype and x.dtype != dtype:
-        x = cast(x, dtype)
-    return own(x, upstream)
-
-
 def divide(a: Any, b: Any) -> Any:
     """Quotients. Of two Python numbers it is one; by 0 it is NumPy's inf or nan, where Python has an error.
 
@@ -63,13 +46,15 @@ def divide(a: Any, b: Any) -> Any:
 _NUMBERS = (int, float)
 
 
-def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
-    """The sum of `x` over everything that broadcasting had repeated. Rows are added up as in the shared function, and
-    for the same reason as above they are met here first."""
+def sum_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
+    """Sum `x` over everything that broadcasting had repeated.
+
+    Rows, which are the most frequent case, are summed here first: 32 x 16 take 0.9 µs, by the shared function 1.06.
+    """
     if len(shape) == 1 and x.shape[-1:] == shape and x.dtype.kind == "f":
-        each = rows(x)
-        return row_of_ones(len(each), x.dtype).dot(each)
-    return shared.unbroadcast(_here, x, shape)
+        matrix = rows(x)
+        return row_of_ones(len(matrix), x.dtype).dot(matrix)
+    return shared.sum_to_shape(_here, x, shape)
 
 
 def row_of_ones(count: int, dtype: Any) -> Any:
@@ -126,6 +111,18 @@ def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         total = rows(x).dot(row_of_ones(x.shape[-1], x.dtype))
         return total.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
     return np.add.reduce(x, axis=axis, keepdims=keepdims)
+
+
+def var(x: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
+    """Variance; of many numbers, the distances from the mean are squared and added in one pass.
+
+    25,000 float32 numbers in each of 16 channels: 0.30 ms, NumPy 0.45.
+    """
+    count = count_along(x.shape, axis)
+    if x.dtype.kind != "f" or x.size <= 4096 or count < 256:
+        return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
+    distance = x - shared.mean(_here, x, axis, keepdims=True)
+    return shared.mean_square(_here, distance, axis, keepdims) * (count / (count - ddof))
 
 
 def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -194,23 +191,37 @@ def _multiplied_out(x: Any, exponent: int) -> Any:
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The larger of two; a number beside a large array as a row of it.
+    """Return the larger of two, entry by entry.
 
-    A million numbers and one: 0.13 ms, NumPy 0.30.
+    A million float32 numbers and one: 0.29 ms, NumPy 0.49.
     """
-    return np.maximum(a, _as_row(a, b))
+    return _with_row(np.maximum, a, b)
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two, in the same way."""
-    return np.minimum(a, _as_row(a, b))
+    """Return the smaller of two, entry by entry; as fast as `maximum`."""
+    return _with_row(np.minimum, a, b)
 
 
-def _as_row(a: Any, b: Any) -> Any:
-    """A number as a row of it beside a large array: NumPy compares two rows more than twice as fast."""
-    if type(b) not in (float, int) or getattr(a, "size", 0) < 10_000 or a.dtype.kind != "f":
-        return b
-    return np.full_like(a, b) if a.shape[-1] < 64 or a.strides[-1] != a.itemsize else np.full(a.shape[-1], b, a.dtype)
+ROW = 2**8 * 3**2 * 5**2
+"""A number that shares long factors with most sizes; so long a row still fits in a cache."""
+
+
+def _with_row(function: Any, a: Any, b: Any) -> Any:
+    """Apply a comparison; beside a large array of float32, a number is written as a row of it.
+
+    NumPy compares two rows of float32 faster than a row and a number. Rows run in the order of memory, so images
+    whose axes were exchanged are compared in long rows, too.
+    """
+    if type(b) not in (float, int) or getattr(a, "size", 0) < 50_000 or a.dtype.char != "f":
+        return function(a, b)
+    length = math.gcd(a.size, ROW)
+    order = sorted(range(a.ndim), key=a.strides.__getitem__, reverse=True)
+    lines = a.transpose(order)
+    if length < 64 or not lines.flags.c_contiguous:
+        return function(a, b)
+    out = function(lines.reshape(-1, length), np.full(length, b, a.dtype))
+    return out.reshape(lines.shape).transpose(inverse_order(tuple(order)))
 
 
 # Places ---------------------------------------------------

@@ -7,14 +7,16 @@ tensor or of a symbol, and the code that says it does not know which.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from . import arrays, floats
 from .shared import bound_to
 
 _composites: dict[str, Any] = {}
+_kernels: list[ModuleType] = []
 
 
 def define(name: str, forward: Any) -> None:
@@ -30,6 +32,19 @@ def _add(xp: Any, name: str, forward: Any) -> None:
         setattr(xp, name, partial(forward, xp))
     elif xp is not floats:
         xp.composed[name] = partial(forward, xp)
+
+
+def add_kernels(*modules: ModuleType) -> None:
+    """Make the functions that modules list in `__all__` functions of every array namespace, bound to its library."""
+    _kernels.extend(modules)
+    for known in _devices.values():
+        _bind(known, modules)
+
+
+def _bind(known: Device, modules: Iterable[ModuleType]) -> None:
+    for module in modules:
+        for name in module.__all__:
+            setattr(known.namespace, name, partial(getattr(module, name), known.library))
 
 
 def to_device(x: Any, device: str, source: str) -> Any:
@@ -75,6 +90,7 @@ _devices: dict[str, Device] = {"cpu": _CPU}
 def add_device(name: str, library: Any) -> Device:
     """Make the arrays of a library with NumPy's names usable as the device `name`."""
     made = Device(name, library, Namespace(library))
+    _bind(made, _kernels)
     for operation, forward in _composites.items():
         _add(made.namespace, operation, forward)
     _devices[name] = made
@@ -86,7 +102,7 @@ def device(name: Any) -> Device:
     if isinstance(name, Device):
         return name
     if not isinstance(name, str):
-        asked = "a device is named by text, such as 'cpu' or 'cuda'"
+        asked = "a device must be a string, such as 'cpu' or 'cuda'"
         raise TypeError(f"{asked}, got {type(name).__name__}; for a dtype write x.astype(dtype)")
     if name not in _devices and name == "cuda":
         add_device("cuda", _cupy())

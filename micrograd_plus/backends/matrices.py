@@ -16,13 +16,13 @@ from .shapes import floating
 
 __all__ = [
     "block_triangle",
+    "check_independent",
     "cholesky",
     "cofactors",
     "det",
     "eig",
     "eigh",
     "expm",
-    "independent",
     "inv",
     "matrix_power",
     "pivots",
@@ -168,7 +168,7 @@ def qr(np: Any, a: Any) -> tuple[Any, Any]:
     return tuple(np.linalg.qr(a))
 
 
-def independent(np: Any, x: Any, what: str) -> Any:
+def check_independent(np: Any, x: Any, what: str) -> Any:
     """A square matrix as it is, where its columns do not depend on each other; else `what` is the sentence, or on a
     device nan."""
     values = np.linalg.svd(x, compute_uv=False)

@@ -14,8 +14,20 @@ from numpy import integer
 from .shapes import axes_of, border_mode, count_along, diagonal_shape
 
 __all__ = [
-    "cleared", "one_hot", "put_add", "put_along_axis_add", "put_diagonal", "put_take", "scatter", "scatter_add",
-    "scatter_extreme", "setitem", "sum_repeats", "sum_tiles", "undiag", "unpad",
+    "one_hot",
+    "put_add",
+    "put_along_axis_add",
+    "put_diagonal",
+    "put_take",
+    "scatter",
+    "scatter_add",
+    "scatter_extreme",
+    "setitem",
+    "sum_repeats",
+    "sum_tiles",
+    "undiag",
+    "unpad",
+    "zero_at",
 ]  # fmt: skip
 
 
@@ -113,7 +125,7 @@ def scatter(np: Any, x: Any, index: Any, src: Any, axis: int) -> Any:
     return out
 
 
-def cleared(np: Any, x: Any, index: Any, axis: int) -> Any:
+def zero_at(np: Any, x: Any, index: Any, axis: int) -> Any:
     """`x` with zeros at the numbers of `index` along `axis`."""
     if index.ndim != x.ndim:
         raise ValueError(f"index has shape {index.shape}: it has as many axes as x")

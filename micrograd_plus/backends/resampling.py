@@ -19,11 +19,11 @@ Table = tuple[Any, Any, Any]
 
 
 def table(length: int, new_length: int, mode: str, step: float | None) -> Table:
-    """Into which new entry, from which old one, with what weight. `step` as in `mg.resample`."""
+    """Into which new entry, from which old one, with what weight. `step` as in `mg.ops.resample`."""
     if new_length < 1 or length < 1:
         raise ValueError(f"an axis of length {length} cannot be resampled to length {new_length}: both are at least 1")
     if mode not in _MODES:
-        raise ValueError(f"mode is one of {', '.join(map(repr, _MODES))}, got {mode!r}")
+        raise ValueError(f"mode must be one of {', '.join(map(repr, _MODES))}, got {mode!r}")
     return _MODES[mode](length, new_length, length / new_length if step is None else step)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .shapes import one_axis
 
-__all__ = ["argsort", "cummax_with_indices", "cumprod", "cumsum", "logcumsumexp", "recurrence", "shift", "topk"]
+__all__ = ["argsort", "cummax_with_indices", "cumprod", "cumsum", "logcumsumexp", "recurrence", "shift_by_one", "topk"]
 
 
 def _running(
@@ -49,7 +49,7 @@ def recurrence(np: Any, decay: Any, drive: Any, axis: int = -1, reverse: bool = 
     return np.moveaxis(out, 0, axis)
 
 
-def shift(np: Any, x: Any, axis: int = -1, reverse: bool = False) -> Any:
+def shift_by_one(np: Any, x: Any, axis: int = -1, reverse: bool = False) -> Any:
     """Every entry moved one place on along an axis, a 0 moving in."""
     out = np.zeros_like(x)
     source, target = np.moveaxis(x, axis, 0), np.moveaxis(out, axis, 0)

@@ -17,7 +17,7 @@ NONLINEARITIES = ("tanh", "relu")
 def rnn(np: Any, drive: Any, weight: Any, start: Any = None, nonlinearity: str = "tanh") -> Any:
     """Each state is tanh(drive + previous @ weightᵀ), along the first axis; with "relu", its positive part."""
     if nonlinearity not in NONLINEARITIES:
-        raise ValueError(f"nonlinearity is 'tanh' or 'relu', got {nonlinearity!r}")
+        raise ValueError(f"nonlinearity must be 'tanh' or 'relu', got {nonlinearity!r}")
     refuse_other_width(weight, drive.shape[-1])
     kind = np.result_type(drive, weight, drive if start is None else start)
     out, turned, state = np.empty(drive.shape, kind), weight.T, start
@@ -94,9 +94,9 @@ def attention_mask(
 ) -> Any:
     """0 where a query may look, minus infinity elsewhere: (L, S), or the shape of `allowed`."""
     if window is not None and window < 1:
-        raise ValueError(f"a window of {window} places leaves a query nothing to look at; it is at least 1")
+        raise ValueError(f"window must be at least 1, got {window}")
     if allowed is not None and allowed.dtype != bool:
-        raise TypeError(f"allowed says True where a query may look, got {allowed.dtype}; numbers to add are a bias")
+        raise TypeError(f"allowed must be boolean, True where a query may look; got {allowed.dtype}")
     ahead = np.arange(key.shape[-2]) - np.arange(query.shape[-2])[:, None]
     hidden = ahead > (0 if causal else key.shape[-2])
     if window is not None:
@@ -129,7 +129,7 @@ def expert_products(np: Any, a: Any, b: Any, experts: Any, count: int) -> Any:
 def refuse_unknown(experts: Any, count: int) -> None:
     """An expert that there is not would leave its rows without a result, and so would half of one."""
     if experts.dtype.kind not in "iu":
-        raise TypeError(f"experts are whole numbers, got {experts.dtype}")
+        raise TypeError(f"experts must be whole numbers, got {experts.dtype}")
     unknown = experts[(experts < 0) | (experts >= count)]
     if unknown.size:
         raise IndexError(f"expert {unknown[0].item()} is out of range: experts are numbered from 0 to {count - 1}")

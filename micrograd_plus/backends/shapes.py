@@ -10,8 +10,8 @@ from typing import Any, TypeGuard
 __all__ = [
     "all_but_channels", "as_table", "attention_scale", "border_at_end", "by_channel", "channel_shape", "corner",
     "count_along", "cuts", "diagonal_shape", "fitting_bias", "group_shape", "heads_sharing", "image_size",
-    "inverse_order", "joined_last", "last_axes", "ndim", "opposite", "other_norm", "quantile_places", "reduced",
-    "shape", "shaped_like", "size", "size_before_windows", "turned", "windows_along",
+    "inverse_order", "joined_last", "kernel_shape", "last_axes", "ndim", "opposite", "other_norm", "quantile_places",
+    "reduced", "shape", "shaped_like", "size", "size_before_windows", "turned", "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
@@ -84,7 +84,7 @@ def one_axis(axis: Any) -> Any:
     if axis is None:
         return None
     if not hasattr(axis, "__index__"):
-        raise TypeError(f"axis is one whole number, or None for all entries; got {axis!r}")
+        raise TypeError(f"axis must be one whole number, or None for all entries; got {axis!r}")
     return index(axis)
 
 
@@ -94,7 +94,7 @@ BORDERS = ("constant", "edge", "reflect", "symmetric", "wrap")
 def border_mode(mode: str) -> str:
     """What a border may be made of. NumPy knows more, for which there is no gradient here."""
     if mode not in BORDERS:
-        raise ValueError(f"mode is one of {', '.join(map(repr, BORDERS))}, got {mode!r}")
+        raise ValueError(f"mode must be one of {', '.join(map(repr, BORDERS))}, got {mode!r}")
     return mode
 
 
@@ -150,7 +150,7 @@ def corner(shape: Shape, axis: int) -> tuple[slice, ...]:
 def last_axes(count: int) -> tuple[int, ...]:
     """The last `count` axes, counted from the end."""
     if count < 1:
-        raise ValueError(f"axes is the number of last axes, at least 1; got {count}")
+        raise ValueError(f"axes must be the number of last axes, at least 1; got {count}")
     return tuple(range(-count, 0))
 
 
@@ -215,12 +215,12 @@ def quantile_places(length: int, q: Any, method: str = "linear") -> tuple[Any, A
     """The two neighbours in order between which a quantile lies, and how far it is towards the second; of several
     shares a list of each."""
     if method not in QUANTILES:
-        raise ValueError(f"method is one of {', '.join(map(repr, QUANTILES))}, got {method!r}")
+        raise ValueError(f"method must be one of {', '.join(map(repr, QUANTILES))}, got {method!r}")
     if is_sequence(q):
         found = [quantile_places(length, share, method) for share in q]
         return [low for low, _, _ in found], [high for _, high, _ in found], [weight for _, _, weight in found]
     if not 0 <= q <= 1:
-        raise ValueError(f"q is a share between 0 and 1, got {q}")
+        raise ValueError(f"q must be between 0 and 1, got {q}")
     if not length:
         raise ValueError("of no entries at all there is no quantile")
     place = min(max(QUANTILES[method](length, q), 0), length - 1)
@@ -231,6 +231,11 @@ def quantile_places(length: int, q: Any, method: str = "linear") -> tuple[Any, A
 def image_size(shape: Shape) -> Shape:
     """The last two lengths: height and width."""
     return tuple(shape[-2:])
+
+
+def kernel_shape(x_shape: Shape, out_shape: Shape, kernel_size: Shape, groups: int = 1) -> Shape:
+    """Return the shape of a convolution's weight: (O, C / groups, kH, kW)."""
+    return (out_shape[1], x_shape[1] // groups, *kernel_size)
 
 
 def joined_last(shape: Shape) -> Shape:
@@ -275,7 +280,7 @@ def by_channel(values: Any, shape: Shape) -> Any:
     """One number for each channel (axis 1), ready to meet an array of `shape`. Other shapes would broadcast: a
     ValueError."""
     if values.shape != shape[1:2]:
-        raise ValueError(f"one number for each of {shape[1]} channels is wanted, got shape {values.shape}")
+        raise ValueError(f"there must be one number for each of {shape[1]} channels, got shape {values.shape}")
     return values.reshape(channel_shape(shape))
 
 

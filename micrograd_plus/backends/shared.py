@@ -15,16 +15,13 @@ from typing import Any
 import numpy as np
 
 from . import (
-    bessel,
-    bessel_orders,
-    gammas,
+    error_function,
     matrices,
     placing,
     resampling,
     scans,
     sequences,
     shapes,
-    special,
     waves,
     windows,
 )
@@ -46,9 +43,9 @@ def bound_to(xp: Any, library: Any) -> dict[str, Any]:
     """All functions that a namespace shares with the others, by name; those of the modules beside this one take the
     library alone."""
     functions = {name: getattr(shapes, name) for name in shapes.__all__}
-    for module in (bessel, bessel_orders, gammas, matrices, placing, resampling, scans, sequences, waves, windows):
+    for module in (matrices, placing, resampling, scans, sequences, waves, windows):
         functions |= {name: partial(getattr(module, name), library) for name in module.__all__}
-    functions |= {name: partial(getattr(special, name), library) for name in ("erf", "erfc")}
+    functions |= {name: partial(getattr(error_function, name), library) for name in ("erf", "erfc")}
     functions |= {function.__name__: function for function in ASK_ARRAYS_ONLY}
     return functions | {function.__name__: partial(function, xp) for function in ASK_THE_LIBRARY}
 
@@ -69,13 +66,24 @@ def mean(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def mean_square(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean of squares. Of a few numbers their inner product is the sum; of many, adding in pairs is more exact."""
-    if axis is None and not keepdims and 0 < x.size <= 4096 and x.dtype.kind == "f":
-        return xp.vdot(x, x) / x.size
-    return xp.mean(x * x, axis, keepdims)
+    """Return the mean of squares.
+
+    The inner product of a few numbers is their sum of squares. Many numbers along long axes are squared and added in
+    one pass (25,000 in each of 16 channels, float32: 0.10 ms instead of 0.16); all others are added in pairs.
+    """
+    if x.dtype.kind != "f" or not x.size:
+        return xp.mean(x * x, axis, keepdims)
+    count = count_along(x.shape, axis)
+    if axis is None and not keepdims and count <= 4096:
+        return xp.vdot(x, x) / count
+    if axis is None or x.size <= 4096 or count < 256:
+        return xp.mean(x * x, axis, keepdims)
+    axes, all_axes = axes_of(x.shape, axis), range(x.ndim)
+    total = xp.np.einsum(x, all_axes, x, all_axes, [i for i in all_axes if i not in axes]) / count
+    return total.reshape(reduced(x.shape, axis, length_one=True)) if keepdims else total
 
 
-def top(xp: Any, x: Any, axis: Any = -1) -> Any:
+def finite_max(xp: Any, x: Any, axis: Any = -1) -> Any:
     """The largest entry, its axes kept with length 1; of no entries, and in the place of infinity, 0."""
     if not x.size:
         return xp.zeros(reduced(x.shape, axis, length_one=True), x.dtype)
@@ -115,18 +123,14 @@ def matmul(a: Any, b: Any) -> Any:
     return rows(a).dot(b).reshape(*a.shape[:-1], b.shape[1])
 
 
-def matmul_summed(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
-    """The matrix product, added up over the leading axes where `shape` has none: many matrices side by side, times as
-    many one below another, are one product.
+def contract_rows(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
+    """Return aᵀ @ b. For a matrix of `shape`, which has one entry for all rows, the rows are contracted at once.
 
-    32 matrices of 256 x 8 times 32 of 8 x 256, float32, added up: 0.27 ms, one by one 0.50.
+    32 times 8 rows of 256 with as many, float32: 0.27 ms; 32 products and their sum take 0.50.
     """
     if a.ndim == 2 == b.ndim:
-        return a.dot(b)
-    if len(shape) != 2 or a.shape[:-2] != b.shape[:-2]:
-        return matmul(a, b)
-    below = rows(b)
-    return a.transpose(a.ndim - 2, *range(a.ndim - 2), a.ndim - 1).reshape(a.shape[-2], len(below)).dot(below)
+        return a.T.dot(b)
+    return sum_outer(a, b) if len(shape) == 2 and a.shape[:-1] == b.shape[:-1] else matmul(mT(a), b)
 
 
 def sum_outer(a: Any, b: Any) -> Any:
@@ -154,99 +158,114 @@ def astype(x: Any, dtype: Any) -> Any:
     return x.astype(dtype, copy=False)
 
 
-# Undoing broadcasting -------------------------------------
+# Broadcasting and its transpose ---------------------------
 
 
-def spread(xp: Any, x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
-    """The results of a reduction repeated along the axes it took away."""
+def unreduce(xp: Any, x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
+    """Repeat the result of a reduction along the axes that it removed."""
     return xp.broadcast_to(x if keepdims or axis is None else x.reshape(reduced(shape, axis, length_one=True)), shape)
 
 
 def summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes of `shape` along which broadcasting repeated a variable of shape `target`."""
+    """Return the axes of `shape` along which broadcasting repeated an array of shape `target`."""
     extra = len(shape) - len(target)
     return (*range(extra), *(extra + i for i, n in enumerate(target) if n == 1 and shape[extra + i] != 1))
 
 
-def unbroadcast(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
-    """The sum of `x` over everything that broadcasting had repeated, in the shape it had before.
+def sum_to_shape(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    """Sum `x` over everything that broadcasting from `shape` had repeated.
 
-    Of rows it is a row of ones times the matrix, which goes to BLAS: of 32 rows of 16, 0.8 µs in the place of 1.2.
+    Rows are summed by a row of ones times the matrix, which goes to BLAS: 32 rows of 16 take 0.8 µs instead of 1.2.
     """
     if len(shape) == 1 and x.shape[-1:] == shape and x.dtype.kind == "f":
-        each = rows(x)
-        return xp.row_of_ones(len(each), x.dtype).dot(each)
+        matrix = rows(x)
+        return xp.row_of_ones(len(matrix), x.dtype).dot(matrix)
     extra = x.ndim - len(shape)
     if extra < 0 or builtins.any(n not in (m, 1) for n, m in zip(shape, x.shape[extra:], strict=True)):
-        raise ValueError(f"shape {x.shape} is not what broadcasting makes of {shape}")
+        raise ValueError(f"broadcasting cannot make shape {x.shape} from {shape}")
     axes = summed_axes(x.shape, shape)
     return (xp.np.add.reduce(x, axis=axes) if axes else x).reshape(shape)
 
 
 def row_of_ones(xp: Any, count: int, dtype: Any) -> Any:
-    """Ones to be multiplied with, and never written into."""
+    """Return ones to multiply with; they must not be written into."""
     return xp.ones(count, dtype)
-
-
-def cast(x: Any, dtype: Any) -> Any:
-    """`x` in another dtype; a complex gradient of a real variable keeps its real part."""
-    if x.dtype.kind == "c" and dtype.kind != "c":
-        x = x.real
-    return x.astype(dtype, copy=False)
-
-
-def fit(xp: Any, x: Any, like: tuple[tuple[int, ...], Any], upstream: Any = None) -> Any:
-    """`x` in the shape and dtype of a variable, in memory of its own, which is not that of `upstream`."""
-    shape, dtype = like
-    if x.shape != shape:
-        x = xp.unbroadcast(x, shape)
-    if x.dtype is not dtype and x.dtype != dtype:
-        x = cast(x, dtype)
-    return own(x, upstream)
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def fit_product(xp: Any, upstream: Any, local: Any, like: tuple[tuple[int, ...], Any]) -> Any:
-    """`fit(upstream * local, like)`; the product of two whole arrays is added up without ever being written down."""
-    shape, dtype = like
+def sum_product_to_shape(xp: Any, upstream: Any, local: Any, shape: tuple[int, ...]) -> Any:
+    """Return `sum_to_shape(upstream * local, shape)`; the product of two arrays of one shape is never stored."""
     if getattr(local, "shape", ()) != upstream.shape or upstream.ndim > len(_LETTERS):
-        return xp.fit(upstream * local, like)
+        product = upstream * local
+        return product if product.shape == shape else xp.sum_to_shape(product, shape)
     extra = upstream.ndim - len(shape)
-    every = _LETTERS[: upstream.ndim]
-    kept = "".join(letter for letter, n in zip(every[extra:], shape, strict=True) if n != 1)
-    x = xp.np.einsum(f"{every},{every}->{kept}", upstream, local).reshape(shape)
-    return x if x.dtype == dtype and x.base is None else xp.fit(x, like)
+    letters = _LETTERS[: upstream.ndim]
+    remaining = "".join(letter for letter, n in zip(letters[extra:], shape, strict=True) if n != 1)
+    return xp.np.einsum(f"{letters},{letters}->{remaining}", upstream, local).reshape(shape)
 
 
-def times(upstream: Any, local: Any) -> Any:
-    """Upstream times a local derivative, which may be of a wider dtype: a number that came out of `where`, say."""
+# Dtypes and memory of gradients ---------------------------
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """Return `x` in another dtype; a complex gradient of a real variable keeps its real part."""
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        x = x.real
+    return x.astype(dtype, copy=False)
+
+
+def multiply_as(upstream: Any, local: Any) -> Any:
+    """Return upstream times a local derivative in upstream's dtype; `local` may be of a wider one."""
     x = upstream * local
     return x if x.dtype is upstream.dtype else x.astype(upstream.dtype)
 
 
-def own(x: Any, upstream: Any = None) -> Any:
-    """`x` in memory that nobody else reads: a copy where it is `upstream` itself, or looks into what others hold. A
-    scalar of NumPy's cannot be written into."""
-    if isinstance(x, _scalar) or (x is not upstream and (x.base is None or _alone(x))):
+def owned_copy(x: Any, upstream: Any = None) -> Any:
+    """Return `x` in memory that nobody else reads: a copy if it is `upstream` itself or a view of shared memory.
+
+    A NumPy scalar cannot be written into, so it is never copied.
+    """
+    if isinstance(x, np.generic) or (x is not upstream and (x.base is None or _has_one_owner(x))):
         return x
-    return x.copy("C" if 0 in x.strides else "K")  # repeated entries stand in no order of their own
+    return x.copy("C" if 0 in x.strides else "K")  # repeated entries have no memory order to keep
 
 
-def writeable(x: Any) -> bool:
-    """True where each entry has a place of its own that may be written into. CuPy knows no array that is read-only."""
+def is_writeable(x: Any) -> bool:
+    """Return True if each entry has memory of its own that may be written into. CuPy has no read-only arrays."""
     return 0 not in x.strides and getattr(x.flags, "writeable", True)
 
 
-def _alone(x: Any) -> bool:
-    """True for a view of memory that nothing else holds: a fresh array that was turned, cut or reshaped."""
-    return writeable(x) and sys.getrefcount(x.base) == _ALONE
+def _has_one_owner(x: Any) -> bool:
+    """Return True for a view of memory that nothing else holds: a fresh array that was transposed, cut or reshaped."""
+    return is_writeable(x) and sys.getrefcount(x.base) == ONE_OWNER
 
 
-_scalar: Any = np.generic
-_fresh = np.zeros(2)[:1]
-_ALONE = sys.getrefcount(_fresh.base)
+class _Slot:
+    __slots__ = ("value",)
+
+
+def _references_of_a_slot() -> int:
+    slot = _Slot()
+    slot.value = bytearray(1)
+    return sys.getrefcount(slot.value)
+
+
+ONE_OWNER = _references_of_a_slot()
+"""What `sys.getrefcount` reports for an object that is held by one attribute only."""
+
+
+def scaled_channels(x: Any, weight: Any = None, bias: Any = None) -> Any:
+    """Return each channel times its weight, plus its bias; the bias is added into the product's own memory."""
+    out = +x if weight is None else x * shapes.by_channel(weight, x.shape)
+    if bias is None:
+        return out
+    shift = shapes.by_channel(bias, x.shape)
+    if shift.dtype != out.dtype:
+        return out + shift
+    out += shift
+    return out
 
 
 # Axes -----------------------------------------------------
@@ -346,33 +365,34 @@ def pad(xp: Any, x: Any, pad_width: Any, mode: str = "constant", constant_values
 # Arrays beside others -------------------------------------
 
 
-def zeros_beside(xp: Any, x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
+def new_zeros(xp: Any, x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
     """Zeros where `x` lives."""
     return xp.zeros(shape, dtype or x.dtype)
 
 
-def ones_beside(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+def new_ones(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     """Ones where `x` lives."""
     return xp.ones(shape, x.dtype)
 
 
-def numbers_beside(xp: Any, x: Any, numbers: Any) -> Any:
+def new_array(xp: Any, x: Any, numbers: Any) -> Any:
     """Plain numbers as an array where `x` lives."""
     return xp.asarray(numbers, floating(x))
 
 
-def eye_beside(xp: Any, x: Any, n: int) -> Any:
+def new_eye(xp: Any, x: Any, n: int) -> Any:
     """The identity matrix where `x` lives."""
     return xp.eye(n, dtype=x.dtype)
 
 
 ASK_THE_LIBRARY = (
-    sum, mean, mean_square, top, quantile, einsum, where, spread, unbroadcast, row_of_ones, fit, fit_product,
-    expand_dims, unstack, split, tril, triu, argmax, argmin, repeat, roll, take, pad, zeros_beside, ones_beside,
-    numbers_beside, eye_beside,
+    sum, mean, mean_square, finite_max, quantile, einsum, where, unreduce, sum_to_shape, row_of_ones,
+    sum_product_to_shape, expand_dims, unstack, split, tril, triu, argmax, argmin, repeat, roll, take, pad,
+    new_zeros, new_ones, new_array, new_eye,
 )  # fmt: skip
 
 ASK_ARRAYS_ONLY = (
-    mT, mH, matmul, matmul_summed, sum_outer, stop_gradient, astype, summed_axes, cast, times, own, writeable, rows,
-    axes_to_last, axes_from_last, squeeze_axes, expand_axes,
+    mT, mH, matmul, contract_rows, sum_outer, stop_gradient, astype, summed_axes, cast, multiply_as, owned_copy,
+    is_writeable, rows, axes_to_last, axes_from_last,
+    squeeze_axes, expand_axes, scaled_channels,
 )  # fmt: skip

@@ -5,16 +5,30 @@ Shapes are (images, channels, height, width), in short (N, C, H, W). `np` is Num
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-from numpy import ndindex
+from numpy import ndarray, ndindex
 
 from .shapes import windows_along
 
 __all__ = [
-    "as_images", "fold", "grouped", "grouped_images", "kernel_rows", "max_pool2d_with_chosen", "split_columns",
-    "unfold", "ungrouped", "window_columns", "window_counts", "window_sums",
+    "conv2d_input",
+    "conv2d_weight",
+    "correlate2d",
+    "fold",
+    "group_columns",
+    "group_images",
+    "kernel_rows",
+    "max_pool2d_with_chosen",
+    "split_columns",
+    "unfold",
+    "ungroup_columns",
+    "ungroup_images",
+    "window_columns",
+    "window_counts",
+    "window_sums",
 ]  # fmt: skip
 
 
@@ -22,6 +36,27 @@ def _images_last(x: Any) -> Any:
     """(N, C, H, W) seen as (C, H, W, N), which is how images lie in memory here: a row of a window is then one run of
     numbers, and a convolution one product of matrices. Elementwise operations keep the order."""
     return x.transpose(1, 2, 3, 0)
+
+
+def _copy_images(target: Any, x: Any) -> None:
+    """Copy (N, C, H, W) into a target (C, H, W, N).
+
+    Images whose distance in memory is a multiple of a page share their places in a processor's cache, and N of them
+    would drive each other out: they are copied eight at a time (32 images of 16 x 32 x 32: 0.6 ms instead of 1.9).
+    """
+    group = 8 if x.strides[0] % 4096 == 0 else x.shape[0] or 1
+    for i in range(0, x.shape[0], group):
+        target[..., i : i + group] = _images_last(x[i : i + group])
+
+
+def _contiguous_images(np: Any, x: Any) -> Any:
+    """Return (N, C, H, W) as a contiguous array (C, H, W, N); without a copy where it lies so already."""
+    seen = _images_last(x)
+    if seen.flags.c_contiguous:
+        return seen
+    out = np.empty(seen.shape, x.dtype)
+    _copy_images(out, x)
+    return out
 
 
 def _images_first(x: Any) -> Any:
@@ -43,11 +78,12 @@ def _windows(np: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: 
     (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel
     high, wide = _counts(x.shape, kernel, stride, padding, dilation)
     n, channels, rows, columns = x.shape
-    framed = _images_last(x)
     if ph or pw:
-        framed = np.full((channels, rows + 2 * ph, columns + 2 * pw, n), border, x.dtype)
-        framed[:, ph : ph + rows, pw : pw + columns] = _images_last(x)
-    framed = np.ascontiguousarray(framed)
+        framed = np.empty((channels, rows + 2 * ph, columns + 2 * pw, n), x.dtype)
+        framed[:, :ph] = framed[:, ph + rows :] = framed[:, :, :pw] = framed[:, :, pw + columns :] = border
+        _copy_images(framed[:, ph : ph + rows, pw : pw + columns], x)
+    else:
+        framed = _contiguous_images(np, x)
     c, h, w, each = framed.strides
     return np.lib.stride_tricks.as_strided(
         framed, (channels, kh, kw, high, wide, n), (c, h * dh, w * dw, h * sh, w * sw, each)
@@ -87,25 +123,105 @@ def kernel_rows(np: Any, x: Any, groups: int = 1) -> Any:
     return x.reshape(groups, x.shape[0] // groups, prod(x.shape[1:]))
 
 
-def grouped(np: Any, x: Any, groups: int = 1) -> Any:
+def group_columns(np: Any, x: Any, groups: int = 1) -> Any:
     """The columns of all images side by side, apart for each group: (groups, entries, windows * N)."""
     return x.transpose(1, 2, 0).reshape(groups, x.shape[1] // groups, x.shape[2] * x.shape[0])
 
 
-def ungrouped(np: Any, x: Any, images: int) -> Any:
-    """The reverse of `grouped`: (N, all entries, windows)."""
+def ungroup_columns(np: Any, x: Any, images: int) -> Any:
+    """The reverse of `group_columns`: (N, all entries, windows)."""
     return x.reshape(x.shape[0] * x.shape[1], x.shape[2] // (images or 1), images).transpose(2, 0, 1)
 
 
-def grouped_images(np: Any, x: Any, groups: int = 1) -> Any:
+def group_images(np: Any, x: Any, groups: int = 1) -> Any:
     """The places of all images in a row, apart for each group: (groups, C / groups, H * W * N)."""
     n, channels, high, wide = x.shape
-    return _images_last(x).reshape(groups, channels // groups, high * wide * n)
+    return _contiguous_images(np, x).reshape(groups, channels // groups, high * wide * n)
 
 
-def as_images(np: Any, x: Any, size: tuple[int, ...], images: int) -> Any:
-    """The reverse of `grouped_images`: (N, C, H, W)."""
+def ungroup_images(np: Any, x: Any, size: tuple[int, ...], images: int) -> Any:
+    """The reverse of `group_images`: (N, C, H, W)."""
     return _images_first(x.reshape(x.shape[0] * x.shape[1], *size, images))
+
+
+# Convolution in blocks -------------------------------------
+#
+# The columns of all windows are kernel-size times as large as the images. A block of rows of windows fits in the cache
+# of a processor: it is written once, multiplied, and overwritten by the next. With 16 channels and 3 x 3 windows that
+# takes half the time of writing all columns first, and a ninth of the memory.
+
+BLOCK = 1 << 18
+"""Entries of columns in a block: a megabyte of float32."""
+
+
+def _column_blocks(
+    np: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Iterator[tuple[slice, Any]]:
+    """Yield (places, columns) for blocks of rows of windows; columns are (groups, entries, places).
+
+    Each block overwrites the one before it. On a GPU there is one block, since starting a kernel costs more than
+    missing a cache.
+    """
+    windows = _windows(np, x, kernel, stride, padding, dilation, 0.0)
+    channels, kh, kw, high, wide, n = windows.shape
+    entries, row = channels // groups * kh * kw, wide * n
+    rows = max(1, BLOCK // max(1, channels * kh * kw * row)) if type(x) is ndarray else high
+    block = np.empty((channels, kh, kw, min(rows, high), wide, n), x.dtype)
+    for start in range(0, high, rows):
+        stop = min(start + rows, high)
+        if stop - start < block.shape[3]:
+            block = np.empty((channels, kh, kw, stop - start, wide, n), x.dtype)
+        block[...] = windows[:, :, :, start:stop]
+        yield slice(start * row, stop * row), block.reshape(groups, entries, (stop - start) * row)
+
+
+def correlate2d(np: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int = 1) -> Any:
+    """Return every filter's product with every window: (N, O, H', W')."""
+    kernel, filters = weight.shape[2:], kernel_rows(np, weight, groups)
+    if x.shape[1] != weight.shape[1] * groups:
+        raise ValueError(
+            f"x has {x.shape[1]} channels; with groups={groups} and weight {weight.shape} it must have "
+            f"{weight.shape[1] * groups}"
+        )
+    size = _counts(x.shape, kernel, stride, padding, dilation)
+    out = np.empty((groups, filters.shape[1], prod(size) * x.shape[0]), np.result_type(x, weight))
+    for places, columns in _column_blocks(np, x, kernel, stride, padding, dilation, groups):
+        np.matmul(filters, columns, out=out[:, :, places])
+    return ungroup_images(np, out, size, x.shape[0])
+
+
+def conv2d_weight(
+    np: Any, x: Any, upstream: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, groups: int = 1
+) -> Any:
+    """Return the gradient of a convolution's weight: (O, C / groups, kH, kW)."""
+    arriving = group_images(np, upstream, groups)
+    shape = (groups, arriving.shape[1], x.shape[1] // groups * prod(kernel_size))
+    total = np.zeros(shape, np.result_type(x, upstream))
+    for places, columns in _column_blocks(np, x, kernel_size, stride, padding, dilation, groups):
+        total += arriving[:, :, places] @ columns.swapaxes(-1, -2)
+    return total.reshape(upstream.shape[1], x.shape[1] // groups, *kernel_size)
+
+
+def conv2d_input(
+    np: Any, weight: Any, upstream: Any, size: Any, stride: Any, padding: Any, dilation: Any, groups: int = 1
+) -> Any:
+    """Return the gradient of a convolution's images of a `size`: (N, C, H, W).
+
+    With stride 1 it is a convolution, too: of upstream in a wider border, with the filters turned by half a turn.
+    """
+    kernel = weight.shape[2:]
+    border = tuple(d * (k - 1) - p for d, k, p in zip(dilation, kernel, padding, strict=True))
+    if stride == (1, 1) and min(border) >= 0:
+        return correlate2d(np, upstream, _turned(weight, groups), stride, border, dilation, groups)
+    columns = kernel_rows(np, weight, groups).swapaxes(-1, -2) @ group_images(np, upstream, groups)
+    return fold(np, ungroup_columns(np, columns, upstream.shape[0]), size, kernel, stride, padding, dilation)
+
+
+def _turned(weight: Any, groups: int) -> Any:
+    """Return filters turned by half a turn, inputs and outputs exchanged: (C, O / groups, kH, kW)."""
+    outputs, inputs, kh, kw = weight.shape
+    by_group = weight.reshape(groups, outputs // groups, inputs, kh, kw)[..., ::-1, ::-1]
+    return by_group.swapaxes(1, 2).reshape(groups * inputs, outputs // groups, kh, kw)
 
 
 def max_pool2d_with_chosen(

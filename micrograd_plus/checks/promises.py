@@ -16,15 +16,14 @@ from typing import Any
 
 from .. import ops
 from ..backends import arrays, devices, floats, tensors
-from ..core import codegen
-from ..core.backward import namespace_of
-from ..core.blocks import unfuse
+from ..core.apply import Op
+from ..core.backward import upstreams_or_zeros
 from ..core.composite import ChainRule
 from ..core.define import operations
-from ..core.operation import Op
-from ..core.recorders import Recorder, recorded_by
-from ..core.residuals import every_upstream
-from ..core.values import is_complex
+from ..core.fast import callers
+from ..core.runtime.blocks import unfuse
+from ..core.runtime.recorders import Recorder, record_to
+from ..core.variable import is_complex, namespace_of
 from ..formulas import symbols
 from ..tensor import Tensor, tensor
 from ..tracing import load_trace, record
@@ -66,7 +65,7 @@ def check(call: Any) -> dict[str, int]:
     """
     op: Any = getattr(call, "op", None)
     if not isinstance(op, Op):
-        raise TypeError(f"check wants an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
+        raise TypeError(f"check expects an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
     if op.name not in samples:
         raise ValueError(f"{op.name} has no sample; give it one: mg.samples.sample({op.name}, ...)")
     held = dict.fromkeys(promises, 0)
@@ -100,8 +99,8 @@ def broken(call: Any) -> dict[str, str]:
 def moving(sample: Sample) -> list[int]:
     """The places of the inputs that want a gradient."""
     op = sample.op
-    names = op.names_of(len(sample.inputs))
-    has_rule = [op.kind == "variadic" or op.differentiable(name) or not op.rules for name in names]
+    names = op.input_names(len(sample.inputs))
+    has_rule = [op.kind == "variadic" or op.has_rule_for(name) or not op.rules for name in names]
     return [
         i
         for i, value in enumerate(sample.inputs)
@@ -250,7 +249,7 @@ def _(sample: Sample) -> None:
 @promise("the written-out code does what the names mean")
 def _(sample: Sample) -> None:
     written = gradients(sample)
-    with codegen.by_name(list(operations.values())):
+    with callers.interpret_all(list(operations.values())):
         by_name = gradients(sample)
     for a, b in zip(written, by_name, strict=True):
         must_equal(a, b, f"{sample}: written out and by name", rtol=1e-13, atol=1e-14)
@@ -261,7 +260,7 @@ def _(sample: Sample) -> None:
     places = moving(sample)
     leaves = [tensor(sample.inputs[i], requires_grad=True) for i in places]
     listener = _Listener()
-    with recorded_by(listener):
+    with record_to(listener):
         scalar(sample, given(sample, places, leaves)).backward()
     mine = [step for step in listener.steps if step[0].op is sample.op]
     if sample.op.rules and not mine:
@@ -278,7 +277,7 @@ def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) ->
     if isinstance(rule, ChainRule):
         steps_inside_hold(sample, step, listener)
         return
-    up = every_upstream(xp, upstream, node) if op.outputs else upstream
+    up = upstreams_or_zeros(xp, upstream, node) if op.outputs else upstream
     place = contribution.index if op.kind == "variadic" else rule.inputs.index(op.inputs[contribution.index])
     reads = at_hand(rule, *listener.outcomes[node]) if rule.in_forward else contribution.reads
     formula = expression(rule, place, reads, up)
@@ -297,7 +296,7 @@ def steps_inside_hold(sample: Sample, step: tuple[Any, ...], listener: _Listener
     inputs = [value if value is None else Tensor.of(value) for value in data]
     inputs[contribution.index].requires_grad = True
     within = _Listener()
-    with recorded_by(within):
+    with record_to(within):
         node.op.forward(tensors, *inputs, **params).backward(Tensor.of(upstream))
     for each in within.steps:
         formula_holds(sample, each, within)
@@ -312,7 +311,7 @@ class _Listener(Recorder):
         self.steps: list[tuple[Any, ...]] = []
         self.outcomes: dict[Any, Any] = {}
 
-    def applied(self, op: Any, inputs: Any, data: Any, params: dict[str, Any], result: Any) -> None:
+    def on_apply(self, op: Any, inputs: Any, data: Any, params: dict[str, Any], result: Any) -> None:
         """Keep an application under its node."""
         outputs = result if op.outputs else (result,)
         for output in outputs:

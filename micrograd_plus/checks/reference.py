@@ -3,7 +3,7 @@
 >>> from micrograd_plus.checks import reference
 >>> tanh = reference.named("tanh")
 >>> reference.summary(tanh), reference.signature(tanh)
-('Hyperbolic tangent: a smooth step from -1 to 1.', 'mg.tanh(x)')
+('Compute the hyperbolic tangent, a smooth step from -1 to 1.', 'mg.tanh(x)')
 >>> [rule.text for rule in reference.rules(tanh)]
 ['contribution = upstream · (1 − out²)']
 """
@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import sys
 from typing import Any
 
-from .. import ops
+from .. import extras, ops
 from ..backends import devices
-from ..core.codegen import may_be_written_out
 from ..core.define import Op, operations
+from ..core.fast.callers import is_compilable
 from ..tensor import Tensor, tensor
 from ..tracing import Rule, record
 from . import promises as check
@@ -25,6 +26,11 @@ from .docstrings import Docstring, parts_of, wrapped
 from .samples import Sample, samples
 
 np = devices.device("cpu").library
+
+SUBJECTS = {**ops.SUBJECTS, **extras.SUBJECTS}
+"""Every file of operations, by its heading."""
+PLACES = {**ops.APART, **extras.PLACES}
+"""Subjects whose names are public in a module of their own."""
 
 ORDER_FIRST = {"iv": "v", "ive": "v", "jv": "v", "polygamma": "n", "yn": "n"}
 """Functions that are called with a parameter before their argument, as in SciPy."""
@@ -42,37 +48,40 @@ def named(name: str) -> Op:
 
 
 def by_subject() -> dict[str, list[Op]]:
-    """The operations under each heading, in the order in which they are defined."""
-    subjects: dict[str, list[Op]] = {heading: [] for heading in ops.SUBJECTS}
-    headings = {module.__name__: heading for heading, module in ops.SUBJECTS.items()}
+    """Return the operations that users call under each heading, in order of definition."""
+    subjects: dict[str, list[Op]] = {heading: [] for heading in SUBJECTS}
+    headings = {module.__name__: heading for heading, module in SUBJECTS.items()}
     for op in operations.values():
-        if op.forward.__module__ in headings:
+        if op.forward.__module__ in headings and ops.is_public(op.call):
             subjects[headings[op.forward.__module__]].append(op)
     return subjects
 
 
 def derived_functions(heading: str) -> list[Any]:
     """The public functions of a subject that are made of operations, and have no rule of their own."""
-    module = ops.SUBJECTS[heading]
+    module = SUBJECTS[heading]
     public = [f for name, f in vars(module).items() if inspect.isfunction(f) and not name.startswith("_")]
-    return [f for f in public if f.__module__ == module.__name__ and not hasattr(f, "op")]
+    return [f for f in public if f.__module__ == module.__name__ and not hasattr(f, "op") and ops.is_public(f)]
 
 
 def home(function: Any) -> tuple[str, Any]:
-    """Where a function of operations is public: the name that leads there, and the module."""
-    apart = ((f"mg.{name}", module) for module, name in ops.APART.items() if module.__name__ == function.__module__)
-    return next(apart, ("mg", ops))
+    """Return where users find a function of operations: the name that leads there, and the module."""
+    module = sys.modules.get(function.__module__, ops)
+    name = f"mg.{PLACES[module]}" if module in PLACES else "mg"
+    if not ops.is_public(function):
+        name = "mg.ops" if module in ops.SUBJECTS.values() else f"mg.{module.__name__.partition('.')[2]}"
+    return name, module
 
 
 def function_of(op: Op) -> Any:
     """What users call: the operation itself, or the function in front of it that prepares its arguments."""
-    public = getattr(home(op.forward)[1], op.name, None)
+    public = getattr(home(op.call)[1], op.name, None)
     return public if getattr(public, "op", None) is op else op.call
 
 
 def signature(op: Op) -> str:
     """How the operation is called."""
-    return f"{home(op.forward)[0]}.{op.name}{bare_signature(function_of(op))}"
+    return f"{home(op.call)[0]}.{op.name}{bare_signature(function_of(op))}"
 
 
 def bare_signature(function: Any) -> str:
@@ -144,7 +153,7 @@ def _is_complex(sample: Sample) -> bool:
 
 def written_out(op: Op) -> str | None:
     """The straight code that everyday calls run; None for what is always applied by name."""
-    return repr(op.call.source) if may_be_written_out(op) else None
+    return repr(op.call.source) if is_compilable(op) else None
 
 
 # An example -----------------
@@ -195,7 +204,7 @@ def _session(op: Op, sample: Sample, *, spelled: bool) -> list[str]:
 def _names(op: Op, sample: Sample) -> list[str]:
     """What the inputs are called in an example: the parts of a variadic operation parts0, parts1 and so on."""
     count = len(sample.inputs)
-    return [name.replace("[", "").replace("]", "") for name in op.names_of(count)][:count]
+    return [name.replace("[", "").replace("]", "") for name in op.input_names(count)][:count]
 
 
 def _input(value: Any, spelled: bool) -> tuple[Any, str]:
@@ -239,7 +248,7 @@ def _call(op: Op, names: list[str], inputs: list[Any], params: dict[str, Any]) -
         return f"mg.special.{op.name}({spelled[ORDER_FIRST[op.name]]}, {given[0]})"
     arguments = [f"[{', '.join(given)}]"] if op.kind == "variadic" else given
     arguments += [f"{name}={value}" for name, value in spelled.items()]
-    return f"{home(op.forward)[0]}.{op.name}({', '.join(arguments)})"
+    return f"{home(op.call)[0]}.{op.name}({', '.join(arguments)})"
 
 
 def _spelled(value: Any) -> str:

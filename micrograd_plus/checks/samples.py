@@ -16,7 +16,11 @@ from typing import Any
 
 from .. import ops
 from ..backends import devices
-from ..core.operation import Op
+from ..core.apply import Op
+from ..extras import quantisation
+from ..extras.signal import convolving, spectra
+from ..extras.special import functions
+from ..extras.splat import blending
 
 np = devices.device("cpu").library
 
@@ -51,7 +55,7 @@ def sample(call: Any, *inputs: Any, excused: dict[str, str] | None = None, **par
     """Add a sample of an operation. A function in place of an input draws it, in its own way for each operation."""
     op: Any = getattr(call, "op", None)
     if not isinstance(op, Op):
-        raise TypeError(f"sample wants an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
+        raise TypeError(f"sample expects an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
     made = Sample(op, [], params, excused or {}, list(inputs))
     known = samples.setdefault(op.name, [])
     if known and known[0].op is not op:  # defined again, as happens in a notebook
@@ -191,7 +195,7 @@ def _samples_of_reductions() -> None:
     sample(ops.prod, [[0.0, 2.0, -1.5], [0.0, 0.0, 3.0]], axis=1)
     sample(ops.product_of_others, real(2, 4), axis=1)
     sample(ops.product_of_others, real(2, 3), axis=None)
-    sample(ops.spread, real(2, 4), shape=(2, 3, 4), axis=1)
+    sample(ops.unreduce, real(2, 4), shape=(2, 3, 4), axis=1)
     for call in (ops.max, ops.min):
         sample(call, [[2.0, -1.5, 2.0, 0.5], [-3.0, 1.0, -3.0, 0.5]], axis=1, excused=JUMPS)
     for call in (ops.maximum, ops.minimum):
@@ -212,8 +216,8 @@ def _samples_of_scans() -> None:
     sample(ops.recurrence, inner(3, 1), real(3, 4), axis=1)
     sample(ops.logcumsumexp, real(3, 5), axis=1)
     sample(ops.logcumsumexp, lambda rng: 30 * real(4, 2)(rng), axis=0)
-    sample(ops.shift, real(2, 4), axis=1)
-    sample(ops.shift, real(2, 4), axis=0, reverse=True)
+    sample(ops.shift_by_one, real(2, 4), axis=1)
+    sample(ops.shift_by_one, real(2, 4), axis=0, reverse=True)
     sample(ops.cummax_with_indices, spaced(3, 5), axis=1)
     sample(ops.sort, spaced(3, 5), axis=1)
     sample(ops.sort, spaced(3, 5), axis=0, descending=True)
@@ -247,7 +251,7 @@ def _samples_of_shape() -> None:
     sample(ops.axes_to_last, real(2, 3, 4), axis=(0, 2))
     sample(ops.axes_from_last, real(3, 8), shape=(2, 3, 4), axis=(0, 2))
     sample(ops.broadcast_to, real(3, 1), shape=(2, 3, 4))
-    sample(ops.unbroadcast, real(2, 3, 4), shape=(3, 1))
+    sample(ops.sum_to_shape, real(2, 3, 4), shape=(3, 1))
     sample(ops.repeat, real(2, 3), repeats=3, axis=1)
     sample(ops.repeat, real(2, 3), repeats=2)
     sample(ops.repeat, real(2, 3), repeats=(1, 0, 2), axis=1)
@@ -301,7 +305,7 @@ def _samples_of_indexing() -> None:
     sample(ops.setitem, real(3, 4), real(), index=np.array([[True, False, True, False]] * 3))
     sample(ops.scatter, real(3, 4), [[0, 1], [3, 1], [2, 0]], real(3, 2), axis=1)
     sample(ops.scatter, real(4, 3), [[2, 0]], real(1, 2), axis=0)
-    sample(ops.cleared, real(3, 4), [[0, 1], [3, 1], [2, 0]], axis=1)
+    sample(ops.zero_at, real(3, 4), [[0, 1], [3, 1], [2, 0]], axis=1)
     sample(ops.embedding, [[1, 3, 1], [0, 1, 3]], real(5, 4))
     nothing = "the padding row stands for nothing, and learns nothing by convention"
     sample(
@@ -333,12 +337,19 @@ def _samples_of_convolution() -> None:
            stride=(1, 2))  # fmt: skip
     sample(ops.conv2d, real(2, 3, 5, 6), real(4, 3, 2, 3), real(4), stride=(2, 1), padding=(1, 2), dilation=(1, 2))
     sample(ops.conv2d, real(2, 4, 4, 5), real(6, 2, 3, 2), groups=2)
+    window = {"stride": (2, 1), "padding": (1, 2), "dilation": (1, 2)}
+    sample(ops.correlate2d, real(2, 3, 5, 6), real(4, 3, 2, 3), **window)
+    sample(ops.correlate2d, real(2, 4, 4, 5), real(6, 2, 3, 2), groups=2)
+    sample(ops.conv2d_input, real(4, 3, 2, 3), real(2, 4, 3, 6), size=(5, 6), **window)
+    sample(ops.conv2d_input, real(6, 2, 3, 2), real(2, 6, 2, 4), size=(4, 5), groups=2)
+    sample(ops.conv2d_weight, real(2, 3, 5, 6), real(2, 4, 3, 6), kernel_size=(2, 3), **window)
+    sample(ops.conv2d_weight, real(2, 4, 4, 5), real(2, 6, 2, 4), kernel_size=(3, 2), groups=2)
     sample(ops.kernel_rows, real(4, 3, 2, 3), groups=2)
-    sample(ops.grouped, real(2, 6, 5), groups=3)
-    sample(ops.ungrouped, real(3, 4, 10), images=2)
-    sample(ops.grouped_images, real(2, 6, 3, 4), groups=2)
-    sample(ops.as_images, real(3, 2, 40), size=(4, 5), images=2)
-    sample(ops.channels, real(3))
+    sample(ops.group_columns, real(2, 6, 5), groups=3)
+    sample(ops.ungroup_columns, real(3, 4, 10), images=2)
+    sample(ops.group_images, real(2, 6, 3, 4), groups=2)
+    sample(ops.ungroup_images, real(3, 2, 40), size=(4, 5), images=2)
+    sample(ops.as_channels, real(3))
     sample(ops.max_pool2d, spaced(2, 3, 5, 6), kernel_size=(3, 2), stride=(2, 1), padding=(1, 0))
     sample(ops.max_pool2d, spaced(1, 2, 5, 6), kernel_size=(2, 2), stride=(1, 2), dilation=(2, 1))
     sample(ops.avg_pool2d, real(2, 3, 5, 6), kernel_size=(3, 2), stride=(2, 1), padding=(1, 1))
@@ -491,7 +502,7 @@ def _samples_of_linear_algebra() -> None:
 
 def _samples_of_factorisations() -> None:
     factors = ops.factorisations
-    sample(factors.independent, apart(2, 3, 3))
+    sample(factors.check_independent, apart(2, 3, 3))
     sample(factors.eig, apart(2, 3, 3))
     sample(factors.eig, [[0.3, 2.0], [-1.1, 0.7]])
     sample(factors.eig, apart(3, 3, entries=spectrum))
@@ -516,7 +527,7 @@ def _samples_of_factorisations() -> None:
 
 
 def _samples_of_waves() -> None:
-    waves, signal = ops.fourier, ops.signal
+    waves = ops.fourier
     for call in (waves.fft, waves.ifft):
         sample(call, spectrum(2, 5), norm="ortho")
         sample(call, real(4, 3), axis=0)
@@ -536,21 +547,21 @@ def _samples_of_waves() -> None:
     sample(waves.cut_or_pad, real(2, 3), length=5)
     sample(waves.count_mirrored, spectrum(2, 4), n=6)
     sample(waves.count_mirrored, real(3, 2), n=5, axis=0)
-    sample(ops.convolving.convolve, real(5), real(3))
-    sample(ops.convolving.convolve, real(2, 3), real(3, 4))
-    sample(ops.convolving.convolve, spectrum(4), spectrum(2))
-    sample(signal.frames, real(2, 11), length=4, hop=3)
-    sample(signal.frames, real(7), length=2, hop=3)
-    sample(signal.overlap_add, real(2, 3, 4), size=11, hop=3)
-    sample(signal.overlap_add, real(5, 5), size=9, hop=1)
-    sample(signal.windowed_spectra, real(2, 13), positive(6), hop_length=2)
-    sample(signal.windowed_spectra, real(9), positive(5), hop_length=1, normalized=True, center=False)
-    sample(signal.windowed_spectra, spectrum(9), positive(4), hop_length=2, onesided=False, pad_mode="wrap")
-    sample(signal.log_mel, real(2, 40), sample_rate=800, n_fft=16, hop_length=8, n_mels=3)
+    sample(convolving.convolve, real(5), real(3))
+    sample(convolving.convolve, real(2, 3), real(3, 4))
+    sample(convolving.convolve, spectrum(4), spectrum(2))
+    sample(spectra.frames, real(2, 11), length=4, hop=3)
+    sample(spectra.frames, real(7), length=2, hop=3)
+    sample(spectra.overlap_add, real(2, 3, 4), size=11, hop=3)
+    sample(spectra.overlap_add, real(5, 5), size=9, hop=1)
+    sample(spectra.windowed_spectra, real(2, 13), positive(6), hop_length=2)
+    sample(spectra.windowed_spectra, real(9), positive(5), hop_length=1, normalized=True, center=False)
+    sample(spectra.windowed_spectra, spectrum(9), positive(4), hop_length=2, onesided=False, pad_mode="wrap")
+    sample(spectra.log_mel, real(2, 40), sample_rate=800, n_fft=16, hop_length=8, n_mels=3)
 
 
 def _samples_of_special_functions() -> None:
-    room = ops.special
+    room = functions
     for call in (room.gammaln, room.digamma, room.gamma):
         sample(call, positive(2, 3))
         sample(call, lambda rng: -inner(2, 3)(rng) / 2 - 2.5)
@@ -572,7 +583,7 @@ def _samples_of_special_functions() -> None:
 
 
 def _samples_of_bessel_functions() -> None:
-    room = ops.special
+    room = functions
     for call in (room.i0, room.i1, room.i0e, room.i1e, room.j0, room.j1):
         sample(call, real(2, 3))
         sample(call, [27.3, -31.7])
@@ -595,25 +606,27 @@ def _samples_of_quantisation() -> None:
     def codes(*shape: int) -> Any:
         return lambda rng: rng.integers(-8, 8, shape, dtype="int8")
 
-    sample(ops.quantize, real(2, 3), 0.31, 2, low=-4, high=5, excused=first)
-    sample(ops.quantize, real(2, 3, 2), positive(3, 1), inner(3, 1), low=-2, high=2, excused=first)
-    sample(ops.dequantize, real(2, 3), positive(3), inner(2, 1))
+    sample(quantisation.quantize, real(2, 3), 0.31, 2, low=-4, high=5, excused=first)
+    sample(quantisation.quantize, real(2, 3, 2), positive(3, 1), inner(3, 1), low=-2, high=2, excused=first)
+    sample(quantisation.dequantize, real(2, 3), positive(3), inner(2, 1))
     for estimator in ("identity", "clipped", "tanh"):
-        sample(ops.fake_quantize, real(3, 4), 0.23, 1, low=-3, high=4, estimator=estimator, excused=first)
-    sample(ops.fake_quantize, real(3, 4), positive(4), inner(4), low=-1, high=1, estimator="clipped", excused=first)
-    sample(ops.fake_quantize_lsq, real(3, 4), 0.37, low=-3, high=2, grad_factor=1.0, excused=first)
-    sample(ops.fake_quantize_lsq, real(3, 4), positive(3, 1), low=-1, high=1, grad_factor=0.6, excused=first)
-    sample(ops.quantized_matmul, real(2, 3), real(3, 4), [0.21], [0.33], [1.0], [-2.0], low=-6, high=5, excused=both)
-    sample(ops.quantized_matmul, real(2, 2, 3), real(3, 4), positive(2, 1), positive(4), inner(2, 1), inner(4),
+        sample(quantisation.fake_quantize, real(3, 4), 0.23, 1, low=-3, high=4, estimator=estimator, excused=first)
+    sample(quantisation.fake_quantize, real(3, 4), positive(4), inner(4), low=-1, high=1,
+           estimator="clipped", excused=first)  # fmt: skip
+    sample(quantisation.fake_quantize_lsq, real(3, 4), 0.37, low=-3, high=2, grad_factor=1.0, excused=first)
+    sample(quantisation.fake_quantize_lsq, real(3, 4), positive(3, 1), low=-1, high=1, grad_factor=0.6, excused=first)
+    sample(quantisation.quantized_matmul, real(2, 3), real(3, 4), [0.21], [0.33], [1.0], [-2.0],
+           low=-6, high=5, excused=both)  # fmt: skip
+    sample(quantisation.quantized_matmul, real(2, 2, 3), real(3, 4), positive(2, 1), positive(4), inner(2, 1), inner(4),
            low=-2, high=2, excused=both)  # fmt: skip
-    sample(ops.quantized_conv2d, real(2, 2, 4, 5), real(4, 1, 2, 3), [0.27], positive(4), [1.0], real(4), stride=(2, 1),
-           padding=(1, 0), dilation=(1, 2), groups=2, low=-5, high=6, excused=both)  # fmt: skip
-    sample(ops.dequantize_blocks, codes(6, 4), positive(3, 4), real(3, 4), block=2)
-    sample(ops.dequantize_blocks, codes(2, 6, 4), positive(2, 2, 4), block=3)
-    sample(ops.dequantize_blocks, codes(2, 6, 4), positive(2, 1), real(2, 2, 4), block=3)
-    sample(ops.dequantize_matmul, real(2, 3, 6), codes(6, 4), positive(2, 4), real(2, 4), block=3)
-    sample(ops.dequantize_matmul, real(3, 6), codes(6, 4), positive(3, 4), block=2)
-    sample(ops.dequantize_grouped_matmul, real(5, 4), codes(3, 4, 2), positive(3, 2, 2), [2, 0, 2, 2, 0],
+    sample(quantisation.quantized_conv2d, real(2, 2, 4, 5), real(4, 1, 2, 3), [0.27], positive(4), [1.0], real(4),
+           stride=(2, 1), padding=(1, 0), dilation=(1, 2), groups=2, low=-5, high=6, excused=both)  # fmt: skip
+    sample(quantisation.dequantize_blocks, codes(6, 4), positive(3, 4), real(3, 4), block=2)
+    sample(quantisation.dequantize_blocks, codes(2, 6, 4), positive(2, 2, 4), block=3)
+    sample(quantisation.dequantize_blocks, codes(2, 6, 4), positive(2, 1), real(2, 2, 4), block=3)
+    sample(quantisation.dequantize_matmul, real(2, 3, 6), codes(6, 4), positive(2, 4), real(2, 4), block=3)
+    sample(quantisation.dequantize_matmul, real(3, 6), codes(6, 4), positive(3, 4), block=2)
+    sample(quantisation.dequantize_grouped_matmul, real(5, 4), codes(3, 4, 2), positive(3, 2, 2), [2, 0, 2, 2, 0],
            real(3, 2, 2), block=2)  # fmt: skip
 
 
@@ -621,12 +634,12 @@ def _samples_of_splats() -> None:
     def narrow(rng: Any) -> Any:
         return np.stack([positive(3)(rng), inner(3)(rng) / 3, positive(3)(rng)], axis=1)
 
-    sample(ops.splat.gaussian_alpha, real(3, 5), real(3, 4), narrow, inner(3))
-    sample(ops.splat.gaussian_alpha, real(3, 2), real(3, 4), narrow, positive(3), cutoff=0.2, ceiling=0.4)
-    sample(ops.splat.blend, lambda rng: abs(inner(4, 6)(rng)), real(4, 3), real(3))
-    sample(ops.splat.blend, lambda rng: abs(inner(5, 6)(rng)), real(5, 2), real(2), stop=0.1)
+    sample(blending.gaussian_alpha, real(3, 5), real(3, 4), narrow, inner(3))
+    sample(blending.gaussian_alpha, real(3, 2), real(3, 4), narrow, positive(3), cutoff=0.2, ceiling=0.4)
+    sample(blending.blend, lambda rng: abs(inner(4, 6)(rng)), real(4, 3), real(3))
+    sample(blending.blend, lambda rng: abs(inner(5, 6)(rng)), real(5, 2), real(2), stop=0.1)
     opaque = [[0.3, 1.0, 0.7], [1.0, 0.2, 0.6], [0.5, 0.4, 1.0], [0.8, 1.0, 1.0]]
-    sample(ops.splat.blend, opaque, real(4, 2), real(2), stop=-1.0)  # nothing is left out, so nothing jumps
+    sample(blending.blend, opaque, real(4, 2), real(2), stop=-1.0)  # nothing is left out, so nothing jumps
 
 
 for _define in (

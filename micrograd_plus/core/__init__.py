@@ -1,5 +1,6 @@
-"""The engine, in the order in which to read it: `rule`, `operation`, `define`, `variable`, `backward`, `modes`.
+"""The engine. Read these modules in order: `rule`, `operation`, `variable`, `apply`, `backward`, `modes`, `define`.
 
-The other files are speed and manners: the same as straight code (`codegen`), whose an array is (`ownership`),
-operations made of others (`composite`), error messages (`errors`, `arguments`), nested containers (`pytrees`).
+They hold everything that a gradient depends on. Beside them, `fast` compiles the same operations to straight-line
+functions, `runtime` holds hooks, recorders and the ownership of arrays, `messages` the texts of errors, and `composite`
+defines operations that are made of other operations.
 """

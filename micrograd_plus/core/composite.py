@@ -1,11 +1,11 @@
-"""Composites: operations that are made of others, and whose way back is the chain rule along their own forward.
+"""Composites: operations whose forward is made of other operations, and whose gradient is the chain rule.
 
     @composite
     def residual_layer_norm(xp, x, residual, weight=None, bias=None, *, axes=1, eps=1e-5):
         return xp.layer_norm(x + residual, weight, bias, axes=axes, eps=eps)
 
-Such an operation is one application: one node, and one step for each input. Its formula is written once, as its
-forward; who wants to see what happens inside steps in.
+A composite is one application: one node, and one step for each input. Its formula is written once, as its forward, and
+a trace can open the step to show the operations inside.
 """
 # pyright: reportPrivateUsage=false
 # The modules of the engine share `_data`.
@@ -13,33 +13,32 @@ forward; who wants to see what happens inside steps in.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from functools import cached_property
 from types import FunctionType
 from typing import Any
 
 from ..backends import tensors
-from .backward import walk_between
+from .apply import Op, any_requires_grad, as_operand, make_node
+from .backward import NO_BLOCK, walk_from
 from .define import register
 from .modes import recording, unfused
-from .operation import Op, make_node
-from .ownership import snapshot
-from .recorders import muted, notify, recorders
 from .rule import Rule
-from .values import any_wants_gradient, variable_of
+from .runtime.ownership import snapshot
+from .runtime.recorders import muted, notify, recorders
 from .variable import Node, Variable
 
 
-def composite(made: Any) -> Any:
-    """A decorator for the forward of an operation that is made of others and has no rule of its own.
+def composite(forward: Any = None, *, public: bool = True) -> Any:
+    """Define an operation by a forward that is made of other operations; it needs no rule.
 
-    The operation is one step in the walk, and its way back is the chain rule along its forward. Over an operation that
-    has rules, the decorator says that `unfuse` may run the forward instead.
+    The operation is one step in the walk, and its gradient is the chain rule along its forward. Over an operation that
+    has rules, the decorator allows `unfuse` to run the forward instead.
 
     Args:
-        made: the function forward(xp, inputs, *, parameters), or an operation.
-    Returns: the public function.
-    Raises: TypeError where `made` is no function.
+        forward: the function forward(xp, inputs, *, parameters), or an operation.
+        public: whether users call it; False for a step that only other operations need.
+    Returns: the public function; without `forward`, a decorator.
+    Raises: TypeError if `forward` is not a function.
     Example:
         >>> @mg.composite
         ... def distance(xp, a, b):
@@ -52,14 +51,16 @@ def composite(made: Any) -> Any:
 
     See: `torch.autograd.Function`, whose backward is written by hand.
     """
-    if isinstance(getattr(made, "op", None), Op):
-        made.op.composite = True
-        return made
-    return register(Composite(made))
+    if forward is None:
+        return lambda forward: composite(forward, public=public)
+    if isinstance(getattr(forward, "op", None), Op):
+        forward.op.composite = True
+        return forward
+    return register(Composite(forward), public=public)
 
 
 class Inside:
-    """What a composite saves for its rule: where its forward ended, and where each input came in."""
+    """What a composite saves for its rule: the node where its forward ended, and the node of each input inside it."""
 
     __slots__ = ("end", "entrances")
 
@@ -80,66 +81,66 @@ class ChainRule(Rule):
             "and adds up what arrives at each input."
         )
 
-    def __call__(self, named: dict[str, Any]) -> Any:
-        """What arrives at each entrance; None where nothing comes in, zeros where nothing came back."""
-        xp, upstream, inside = named["xp"], named["upstream"], named["inside"]
+    def __call__(self, values: dict[str, Any]) -> Any:
+        """Return what arrives at each input: None for an input without a gradient, zeros if nothing arrives."""
+        xp, upstream, inside = values["xp"], values["upstream"], values["inside"]
         if not hasattr(upstream, "dtype"):
-            sent = [xp.through(upstream, self.op.name, name) for name in self.inputs]
-            return tuple(sent) if len(sent) > 1 else sent[0]
+            raws = [xp.through(upstream, self.op.name, name) for name in self.inputs]
+            return tuple(raws) if len(raws) > 1 else raws[0]
         ends = [node for node in inside.entrances if node is not None]
-        arrived = walk_between([(inside.end, upstream)], xp, ends=ends)
+        arrived = walk_from([(inside.end, upstream)], xp, ends=ends)
         for node in ends:
             if node not in arrived:
-                arrived[node] = xp.zeros_beside(upstream, *node.shape_dtype)
-        sent = [None if node is None else arrived[node] for node in inside.entrances]
-        return tuple(sent) if len(sent) > 1 else sent[0]
+                arrived[node] = xp.new_zeros(upstream, *node.shape_dtype)
+        raws = [None if node is None else arrived[node] for node in inside.entrances]
+        return tuple(raws) if len(raws) > 1 else raws[0]
 
 
 class Composite(Op):
-    """An operation whose way back is the chain rule. Where a gradient is wanted, its forward runs on tensors."""
+    """Operation whose gradient is the chain rule. If an input needs a gradient, its forward runs on tensors."""
 
-    composite = True  # pyright: ignore[reportAssignmentType] - what others find out about themselves is known here
+    composite = True  # pyright: ignore[reportAssignmentType] - other operations compute it
 
     def __init__(self, forward: FunctionType):
         super().__init__(forward, "general")
         self.rules = [ChainRule(self)]
 
     def add_rule(self, inputs: tuple[str, ...], function: FunctionType) -> None:
-        """Refuse a rule: the chain rule is there already."""
-        raise TypeError(f"{self.name} is a composite: its rule is the chain rule; to give it another, define it by @op")
+        """Raise TypeError: a composite already has the chain rule."""
+        raise TypeError(
+            f"{self.name} is a composite, whose rule is the chain rule; to write a rule, define it with @mg.op"
+        )
 
     @cached_property
     def saves(self) -> tuple[str, ...]:
-        """What a node saves, by name."""
+        """The names that a node saves."""
         return ("inside",)
 
     def apply(self, *args: Any, **params: Any) -> Any:
         """Apply the operation."""
         inputs, bound = self.bind(args, params)
-        if not any_wants_gradient(inputs) or (unfused.open and unfused()):
+        if not any_requires_grad(inputs) or (unfused.open and unfused()):
             return super().apply(*args, **params)
-        named = zip(inputs, self.inputs, strict=True)
-        flat = [variable_of(self, value, name, numbers_only=True) for value, name in named]
+        operands = [as_operand(self, x, name, True) for x, name in zip(inputs, self.inputs, strict=True)]
         if recording.open and any(each.looks_inside for each in recorders()):
-            return self.read(tensors, flat, bound)
-        data = [None if value is None else snapshot(value) for value in flat]
-        nodes = [None if value is None else value.node for value in flat]
-        seen = [x if n is None else as_seen_from_inside(x) for x, n in zip(flat, nodes, strict=True)]
-        with muted() if recording.open else NOTHING:
-            out = self.read(tensors, seen, bound)
+            return self.run_forward(tensors, operands, bound)
+        data = [None if value is None else snapshot(value) for value in operands]
+        nodes = [None if value is None else value.node for value in operands]
+        inner = [x if n is None else as_inner_input(x) for x, n in zip(operands, nodes, strict=True)]
+        with muted() if recording.open else NO_BLOCK:
+            out = self.run_forward(tensors, inner, bound)
         result = out
         if out.node is not None:
-            entrances = [None if n is None else x.node for x, n in zip(seen, nodes, strict=True)]
+            entrances = [None if n is None else x.node for x, n in zip(inner, nodes, strict=True)]
             node = make_node(self.vjp, nodes, (Inside(out.node, entrances),), out._data)
             result = Variable.public.of(out._data, node)
-        notify(self, flat, data, bound, result)
+        notify(self, operands, data, bound, result)
         return result
 
 
-NOTHING: Any = nullcontext()
+def as_inner_input(x: Variable) -> Variable:
+    """Return an input as the forward sees it: the same entries with a node of its own.
 
-
-def as_seen_from_inside(x: Variable) -> Variable:
-    """An input where the forward begins: the same entries, under a node of its own. So one tensor that is given twice
-    comes in, and is sent its gradients, at two places."""
+    A tensor that is passed twice so has two nodes inside, and each receives only its own gradient.
+    """
     return tensors.reshape(x, x._data.shape)

@@ -1,8 +1,9 @@
-"""Modes: what is so inside a block. Whether gradients are wanted, whether composites are unfused, who records.
+"""Modes and their blocks: whether gradients are enabled, whether composites run unfused, and which recorders listen.
 
-A block keeps its mode on by being there: the mode belongs to an object that only the block holds, and ends with it. So
-it is off once the block is gone, in whatever order blocks close and however one is left, by Ctrl-C in the middle of
-`__exit__` too. `Mode.open` has the blocks of all threads, and while it is empty nobody asks anything else.
+A mode is active while its block's token is alive, and only the block holds it. So a mode ends with its block even
+if `__exit__` never runs: after Ctrl-C, in a generator that is never finished, in a forked child. Each thread and each
+asyncio task has its own modes. `Mode.open` holds the tokens of all threads; while it is empty, compiled code checks
+nothing else.
 """
 
 from __future__ import annotations
@@ -14,46 +15,46 @@ from weakref import ref
 
 
 class Mode:
-    """What the innermost open block of this thread and task says; without one, the default."""
+    """A value set by the innermost open block of this thread and task; without a block, the default."""
 
     __slots__ = ("_blocks", "default", "open")
 
     def __init__(self, name: str, default: Any):
         self.default = default
-        self.open: set[ref[Opened]] = set()
-        self._blocks: ContextVar[tuple[ref[Opened], ...]] = ContextVar(name, default=())
+        self.open: set[ref[Token]] = set()
+        self._blocks: ContextVar[tuple[ref[Token], ...]] = ContextVar(name, default=())
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._in_a_child)
+            os.register_at_fork(after_in_child=self._forget_other_threads)
 
-    def _in_a_child(self) -> None:
-        """Forget the blocks of other threads, which are not in a forked child."""
-        self.open.intersection_update([block for block in self._blocks.get() if block() is not None])
+    def _forget_other_threads(self) -> None:
+        """Drop the tokens of other threads, which do not exist in a forked child."""
+        self.open.intersection_update([token for token in self._blocks.get() if token() is not None])
 
     def __call__(self) -> Any:
-        """What is so here and now."""
+        """Return the current value."""
         for block in reversed(self._blocks.get()):
-            opened = block()
-            if opened is not None:
-                return opened.value
+            token = block()
+            if token is not None:
+                return token.value
         return self.default
 
     def all(self) -> list[Any]:
-        """What every open block of this thread and task says, from the outermost on."""
-        return [opened.value for block in self._blocks.get() if (opened := block()) is not None]
+        """Return the values of all open blocks of this thread and task, the outermost first."""
+        return [token.value for block in self._blocks.get() if (token := block()) is not None]
 
-    def begin(self, value: Any) -> Opened:
-        """Open a block; it stays open for as long as what this returns is held."""
-        opened = Opened(value)
-        block = ref(opened)
+    def begin(self, value: Any) -> Token:
+        """Open a block and return its token; the block is open while the token is alive."""
+        token = Token(value)
+        block = ref(token)
         if value != self.default:
-            block = ref(opened, self.open.discard)  # the interpreter itself calls this, so that no signal comes between
+            block = ref(token, self.open.discard)  # called by the interpreter itself, so no signal can interrupt it
             self.open.add(block)
         self._blocks.set((*(each for each in self._blocks.get() if each() is not None), block))
-        return opened
+        return token
 
 
-class Opened:
-    """An open block. The mode is on for as long as somebody holds this."""
+class Token:
+    """Token of an open block. Its mode is active as long as the token is alive."""
 
     __slots__ = ("__weakref__", "value")
 
@@ -61,8 +62,22 @@ class Opened:
         self.value = value
 
 
-gradients_wanted = Mode("gradients_wanted", True)
-"""Whether what is computed has a graph."""
-unfused = Mode("unfused", False)
-"""Whether composites run as the operations that they are made of."""
-recording = Mode("recording", None)
+grad_enabled = Mode("grad_enabled", True)  # whether results get a graph
+unfused = Mode("unfused", False)           # whether composites run as the operations that they are made of
+recording = Mode("recording", None)        # the recorders that listen
+
+
+class Block:
+    """Context manager that gives a mode a value."""
+
+    __slots__ = ("_tokens", "mode", "value")
+
+    def __init__(self, mode: Mode, value: Any):
+        self.mode, self.value = mode, value
+        self._tokens: list[Token] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(self.mode.begin(self.value))
+
+    def __exit__(self, *error: object) -> None:
+        self._tokens.pop()

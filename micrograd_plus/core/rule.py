@@ -1,11 +1,11 @@
-"""Rules: one gradient rule for one input (or for several that share their work), and what applying it gives.
+"""Gradient rules: a rule's function, what it reads and saves, and the contribution that applying it gives.
 
-Nothing is hidden in a closure. A rule names what it needs, and its signature is the list of what is saved:
+A rule is a plain function. It names what it needs as parameters, so its signature is the list of saved values:
 
-    upstream          the gradient that arrives at the output (all kinds but elementwise, which give a local derivative)
-    out               the output (or, with several outputs, each by its name)
+    upstream          the gradient that arrives at the output (elementwise rules do not read it)
+    out               the output (with several outputs, each by its name)
     an input's name   that input                  NAME_shape      its shape
-    a parameter       as it was given             a residual      what the forward kept beside its output
+    a parameter       its value                   a residual      an extra value that the forward returned for the rules
 """
 
 from __future__ import annotations
@@ -15,23 +15,24 @@ from typing import Any
 
 KINDS = {
     "elementwise": "each entry of the output depends on one entry of each input; a rule is a local derivative",
-    "linear": "all differentiable inputs together enter linearly; a rule is a transpose",
-    "multilinear": "each differentiable input enters linearly; a rule is a transpose that holds the others fixed",
-    "variadic": "any number of parts are joined; a rule returns one contribution per part",
-    "general": "a rule says what upstream becomes; a composite's forward is its own decomposition",
-    "non-differentiable": "the result carries no graph",
+    "linear": "the output is linear in all differentiable inputs together; a rule is a transpose",
+    "multilinear": "the output is linear in each differentiable input; a rule is a transpose with the others fixed",
+    "variadic": "the operation joins any number of parts; a rule returns one contribution per part",
+    "general": "a rule returns the contribution itself; a composite's forward is its own decomposition",
+    "non-differentiable": "the result has no graph",
 }
-"""The kinds of operations, each with its promise."""
+"""The kinds of operations and the promise of each."""
 
 
 class Rule:
-    """One gradient rule: the function, the inputs that it serves, and what it reads. A `mask` is computed in the
-    forward, and saved under `INPUT_mask` in the place of what it reads."""
+    """Gradient rule of an operation, for one input or for several that share their work.
+
+    A rule marked as a `mask` runs in the forward pass; its result is saved as `INPUT_mask` instead of what it reads.
+    """
 
     __slots__ = ("function", "in_forward", "inputs", "op", "reads", "reason")
 
-    conjugates = True
-    """Whether, over complex numbers, the engine conjugates on both sides of the rule."""
+    conjugates = True  # whether the engine conjugates before and after the rule when numbers are complex
 
     def __init__(self, op: Any, inputs: tuple[str, ...], function: FunctionType):
         code = function.__code__
@@ -42,27 +43,30 @@ class Rule:
 
     @property
     def name(self) -> str:
-        """As the record spells it: `matmul.a`, or `attention.query+key`."""
+        """The name shown in records and errors: `matmul.a`, or `attention.query+key`."""
         return f"{self.op.name}.{'+'.join(self.inputs)}"
 
     @property
     def saves(self) -> tuple[str, ...]:
-        """What is kept for the rule until the walk comes by."""
+        """The names that a node saves for this rule."""
         if self.in_forward:
             return (f"{self.inputs[0]}_mask",)
         return tuple(name for name in self.reads if name not in ("xp", "upstream"))
 
-    def __call__(self, named: dict[str, Any]) -> Any:
-        """The rule, applied to what it reads."""
-        return self.function(*[named[name] for name in self.reads])
+    def __call__(self, values: dict[str, Any]) -> Any:
+        """Apply the rule to the values that it reads."""
+        return self.function(*[values[name] for name in self.reads])
 
     def __repr__(self) -> str:
         return f"<rule {self.name}({', '.join(self.reads)})>"
 
 
 class Contribution:
-    """What one input receives from one application, and how it came about. Shapes: `raw` has the output's or what the
-    rule returned; `value` has the input's."""
+    """What one application of a rule gives to one input.
+
+    `raw` is what the rule returned, or upstream times `local`; `value` is the same summed over `summed_axes`, in the
+    shape and dtype of the input.
+    """
 
     __slots__ = ("index", "local", "raw", "reads", "rule", "summed_axes", "value")
 
@@ -72,36 +76,28 @@ class Contribution:
 
 
 def mask(function: Any) -> Any:
-    """Mark a local derivative that is yes or no: it is computed in the forward, smaller than what it is made of."""
+    """Mark a local derivative that is 0 or 1, so that it is computed in the forward pass and saved as booleans."""
     function.in_forward = True
     return function
 
 
 def real_only(forward: Any) -> Any:
-    """Mark a forward that has no meaning for complex numbers, most often because there is no order between them, or
-    no rule."""
+    """Mark a forward that does not take complex numbers."""
     forward.real_only = True
     return forward
 
 
-def keep_promise(rule: Rule) -> None:
-    """Refuse a rule that reads what the kind of its operation forbids, or what nobody can give it."""
+def check_rule(rule: Rule) -> None:
+    """Raise TypeError if a rule reads a name that its operation's kind forbids or that does not exist."""
     op = rule.op
+    known = {"xp", "upstream", "out", *op.inputs, *op.params, *op.residuals, *op.outputs}
+    known |= {f"{name}_shape" for name in op.inputs}
+    is_linear = op.kind in ("linear", "multilinear")
     for name in rule.reads:
-        if _is_forbidden(rule, name):
+        is_own = is_linear and (name == "out" or name in rule.inputs)
+        is_other = op.kind == "linear" and op.has_rule_for(name)
+        if is_own or is_other or (op.kind == "elementwise" and name == "upstream"):
             promise = f"{op.name} is {op.kind}: {KINDS[op.kind]}"
             raise TypeError(f"the rule {rule.name} may not read {name!r}: {promise}")
-        known = {"xp", "upstream", "out", *op.inputs, *op.params, *op.residuals, *op.outputs}
-        known |= {f"{name}_shape" for name in op.inputs}
         if name not in known:
             raise TypeError(f"the rule {rule.name} reads {name!r}; it may read {', '.join(sorted(known))}")
-
-
-def _is_forbidden(rule: Rule, name: str) -> bool:
-    """Whether the promise of the kind keeps a rule from reading something."""
-    kind = rule.op.kind
-    if kind == "elementwise":
-        return name == "upstream"
-    if kind in ("linear", "multilinear") and (name == "out" or name in rule.inputs):
-        return True
-    return kind == "linear" and rule.op.differentiable(name)

@@ -1,8 +1,8 @@
-"""Variables: what the user holds, and nodes: what the walk sees.
+"""Variables, which users hold, and nodes, which the backward pass sees.
 
-A user holds a `Variable` (its public form is `Tensor`): an array, and the node it came from. The walk sees only the
-nodes: which operation was applied, to which parents, and what its rules asked to keep. An intermediate array that no
-rule reads is therefore freed as soon as the user lets go of it.
+A variable (`Tensor` is its public class) holds an array and the node that it came from. A node records which operation
+was applied to which parents, and what its rules saved, but not the value. An intermediate array that no rule reads is
+freed as soon as the user drops its variable.
 """
 
 from __future__ import annotations
@@ -11,24 +11,23 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-Array = Any
-"""An array of a device's library, or a scalar of NumPy's."""
-Namespace = Any
-"""What `xp` is: a module or an object with functions, of floats, arrays, tensors or symbols."""
-Gradient = Any
-"""An array; where a walk is to be differentiated, a tensor; at an application with several outputs a list of them."""
+from ..backends import devices, tensors
+
+Array = Any  # an array of a device's library, or a NumPy scalar
+Namespace = Any  # what `xp` can be: a module or object with functions of floats, arrays, tensors or symbols
+Gradient = Any  # an array, or a tensor if the walk is to be differentiated; a list of them for several outputs
 
 clock: Callable[[], int] = itertools.count(1).__next__
-"""Each application and each write takes the next number, so "made before" is "has a smaller number"."""
+"""Return the next creation number. Every application takes one, so smaller means earlier."""
 
 
 class Node:
-    """One application of an operation, as the walk sees it: without its value.
+    """One application of an operation.
 
-    `vjp` takes an upstream gradient on to `parents` (None where an input wants no gradient); `saved` is what it reads,
-    in the order of `op.saves`, and None once it was freed; `shape_dtype` is the shape and dtype of the value, which its
-    gradient has too (of several outputs: one pair each); `created` is its creation number. `grad` and `hooks` are there
-    only where somebody asked for them.
+    `vjp` sends an upstream gradient to `parents` (None for an input without a gradient). `saved` holds what the rules
+    read, in the order of `op.saves`, and is None once freed. `shape_dtype` is the shape and dtype of the value and of
+    its gradient (one pair per output if there are several). `created` is the creation number. `grad` and `hooks` exist
+    only after a user asked for them.
     """
 
     __slots__ = ("__weakref__", "created", "grad", "hooks", "parents", "saved", "shape_dtype", "vjp")
@@ -43,12 +42,12 @@ class Node:
 
     @property
     def op(self) -> Any:
-        """The operation that was applied; None for a leaf, and for one of several outputs."""
+        """The operation that was applied; None for a leaf and for one of several outputs."""
         return getattr(self.vjp, "op", None)
 
 
 class Leaf(Node):
-    """A variable that the user made and wants a gradient for: where the walk ends, and gradients add up in `grad`."""
+    """Node of a variable that the user made with `requires_grad`; its gradients add up in `grad`."""
 
     __slots__ = ("after_accumulation", "version")
 
@@ -60,43 +59,36 @@ class Leaf(Node):
         self.shape_dtype = (shape, dtype)
 
 
-class Part(Node):
-    """One of several outputs: its gradient waits at the application until all the others have arrived."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, application: Node, index: int):
-        self.vjp, self.parents, self.saved = vjp_of_part, (application,), ()
-        self.created, self.index = clock(), index
-        self.shape_dtype = application.shape_dtype[index]
-
-
-def vjp_of_part(xp: Namespace, upstream: Gradient, part: Any, arrived: dict[Any, Gradient]) -> None:
-    """Put the gradient of one output down at the application: a list, None where nothing has arrived. A rule that reads
-    an output is given it under a node of its own, so more than one may arrive for it."""
-    (application,) = part.parents
-    waiting = arrived.setdefault(application, [None] * len(application.shape_dtype))
-    before = waiting[part.index]
-    waiting[part.index] = upstream if before is None else before + upstream
-
-
-vars(vjp_of_part).update(on_tensors=vjp_of_part)
-
-
 class Variable:
-    """An array and the node it came from; `node` is None where no gradient is wanted.
+    """An array and the node that it came from; `node` is None if the variable needs no gradient.
 
-    `plain` says that written-out code may take the array as it is: real numbers, on the CPU, and not in the hands of
-    the user (`exposed`), who may write into it at any time.
+    `is_fast` is True if compiled code may use the array directly: it holds real numbers, is on the CPU, and is not lent
+    to the user. While `is_lent`, the user may write into the array at any time.
     """
 
-    __slots__ = ("__weakref__", "_data", "exposed", "label", "node", "plain")
+    __slots__ = ("__weakref__", "_data", "is_fast", "is_lent", "label", "node")
 
-    public: Any = None
-    """The class of what users hold and operations return; `tensor` puts `Tensor` here."""
+    public: Any = None  # the class that users hold; the `tensor` package sets it to `Tensor`
 
     _data: Array
     node: Node | None
-    plain: bool
-    exposed: bool
+    is_fast: bool
+    is_lent: bool
     label: str
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """Return the shape of an array or variable; () for a number."""
+    return tuple(getattr(value, "shape", ()))
+
+
+def is_complex(value: Any) -> bool:
+    """Return True for a complex number and for an array or variable of them."""
+    dtype = getattr(value, "dtype", None)
+    return dtype.kind == "c" if dtype is not None else type(value) is complex
+
+
+def namespace_of(value: Any) -> Any:
+    """Return the namespace of a value: tensors, or the arrays of its device. Several upstreams share one namespace."""
+    some = next(part for part in value if part is not None) if type(value) is list else value
+    return tensors if isinstance(some, Variable) else devices.device_of(some).namespace

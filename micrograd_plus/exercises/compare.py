@@ -124,7 +124,7 @@ def received_by_input(case: Case, name: str, value: Any, finite: int | None = No
         if shape is None or value.shape == shape:
             return value
         if case.expects.get("unbroadcast") and can_unbroadcast(value.shape, shape):
-            return devices.device("cpu").namespace.unbroadcast(value, shape)
+            return devices.device("cpu").namespace.sum_to_shape(value, shape)
     return wrong_shape(name, value.shape, shape)
 
 

@@ -18,10 +18,10 @@ from typing import Any
 from ..backends import devices
 from ..checks.reference import signature, summary
 from ..checks.samples import Sample, samples
+from ..core.apply import Op
 from ..core.composite import ChainRule
 from ..core.define import operations
-from ..core.operation import Op
-from ..core.rule import Rule, keep_promise
+from ..core.rule import Rule, check_rule
 from .mark import mark
 from .rule_answers import ENGINE, right_answer
 from .rule_cases import RuleCases
@@ -107,7 +107,7 @@ def find_rule(name: str) -> tuple[Op, tuple[str, ...]]:
     op = operations[first]
     served = tuple(inputs.split("+")) if inputs else ()
     for each in served:
-        if not op.differentiable(each):
+        if not op.has_rule_for(each):
             known = ", ".join(f"{first}.{'+'.join(rule.inputs)}" for rule in op.rules)
             raise KeyError(f"{first} has no rule for {each!r}" + (f"; it has {known}" if known else ""))
     if not served:
@@ -126,7 +126,7 @@ def readable_names(op: Op, rules: Sequence[Rule]) -> tuple[str, ...]:
         probe = Rule(op, rule.inputs, rule.function)
         probe.reads = (name,)
         try:
-            keep_promise(probe)
+            check_rule(probe)
         except TypeError:
             return False
         return True

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..backends import devices
-from ..core.operation import Op
+from ..core.apply import Op
 from .sandboxed.values import parameter_names
 from .spec import Mistake
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from ..core.operation import Op
+from ..core.apply import Op
 from ..tensor import Tensor, tensor
 from ..tracing import Trace, record
 from .compare import Wrong

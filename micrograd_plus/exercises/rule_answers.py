@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..backends import devices
+from ..core.apply import Op
 from ..core.composite import ChainRule
-from ..core.operation import Op
 from ..tensor import tensor
 
 np = devices.device("cpu").library
@@ -30,7 +30,7 @@ def can_unbroadcast(shape: tuple[int, ...], want: tuple[int, ...]) -> bool:
 
 def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
     """Undo broadcasting as the engine does. An array that cannot result from broadcasting stays unchanged."""
-    return ENGINE.unbroadcast(x, shape) if can_unbroadcast(x.shape, shape) else x
+    return ENGINE.sum_to_shape(x, shape) if can_unbroadcast(x.shape, shape) else x
 
 
 def combine(

@@ -9,7 +9,7 @@ from typing import Any
 from ..backends import devices
 from ..checks.promises import moving
 from ..checks.samples import Sample
-from ..core.operation import Op
+from ..core.apply import Op
 from .compare import TANGENT_TOLERANCE, nudge
 from .edge_cases import EDGE_CASES, NOT_FINITE_UPSTREAM, WITH_CONVENTIONS, WITHOUT_A_SLOPE
 from .rule_answers import ENGINE
@@ -66,7 +66,7 @@ class RuleCases:
         finite = None
         if about == NOT_FINITE_UPSTREAM:
             finite, upstream = upstream, with_infinity(upstream, rng)
-        names = self.op.names_of(len(sample.inputs))
+        names = self.op.input_names(len(sample.inputs))
         expects: dict[str, Any] = {
             "shapes": {name: tuple(sample.inputs[names.index(name)].shape) for name in answers},
             "unbroadcast": not self.whole,
@@ -99,7 +99,7 @@ class RuleCases:
 
     def _answers(self, sample: Sample) -> list[str]:
         """Return the names of the inputs that receive a gradient on a call."""
-        names = self.op.names_of(len(sample.inputs))
+        names = self.op.input_names(len(sample.inputs))
         receiving = [names[place] for place in moving(sample)]
         return receiving if self.op.kind == "variadic" else [name for name in self.served if name in receiving]
 
@@ -115,7 +115,7 @@ class RuleCases:
         data, params = [*sample.inputs, *missing], {**op.params, **sample.params}
         with np.errstate(all="ignore"):
             out, residuals = op.compute(ENGINE, data, params)
-        values = op.named(data, params, out, residuals)
+        values = op.values_by_name(data, params, out, residuals)
         return {name: values[name] for name in self.reads if name != "upstream"}, out
 
     def _request(self, values: dict[str, Any], upstream: Any, answers: list[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..backends import devices
 from ..checks import museum
-from ..core.operation import Op
+from ..core.apply import Op
 from .mistakes import exhibit_mistake, mistake, wrong_rules
 from .rule_answers import Functions, can_unbroadcast, combine, takes_all_values
 from .sandboxed.dual import without_tangents

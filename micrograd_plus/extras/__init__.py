@@ -1,1 +1,28 @@
-"""What stands apart from the readable engine, and is made with it: signals in time, and pictures of 3-D Gaussians."""
+"""Subjects that are built on the engine and that nothing else needs, one folder or file each.
+
+A folder holds all of its subject: kernels for arrays, operations with their rules, and the public names. To remove one,
+delete it, its lines below, and its name in `mg`.
+"""
+
+from ..ops import functions_of
+from ..ops.documentation import complete
+from . import quantisation
+from .signal import convolving, spectra
+from .special import functions
+from .splat import blending
+
+SUBJECTS = {
+    "Signals": spectra,
+    "Convolution of signals": convolving,
+    "Special functions": functions,
+    "Quantisation": quantisation,
+    "Splats": blending,
+}
+"""The files of operations, by the headings that the reference gives them."""
+
+PLACES = {convolving: "signal", spectra: "signal", functions: "special", blending: "splat"}
+"""Subjects whose names are public in a module of their own: mg.special.gammaln."""
+
+for _subject in SUBJECTS.values():
+    for _, _function in functions_of(_subject):
+        complete(_function)

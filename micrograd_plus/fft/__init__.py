@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ..core.errors import no_such
+from ..core.messages import missing_name
 from ..ops.fourier import (
-    count_mirrored,
-    cut_or_pad,
     fft,
     fft2,
     fftfreq,
@@ -30,8 +28,8 @@ from ..ops.fourier import (
 )
 
 __all__ = [
-    "count_mirrored", "cut_or_pad", "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn",
-    "ifftshift", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "ifft", "ifft2", "ifftn", "ifftshift", "irfft", "irfft2", "irfftn",
+    "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
 
@@ -40,4 +38,4 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)

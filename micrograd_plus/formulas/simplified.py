@@ -131,7 +131,7 @@ def _said_otherwise(whole: Expression, args: tuple[Any, ...], params: dict[str, 
         return args[0].args[0]
     if whole.function == "one_hot":  # how long its rows are is seen from what they stand beside
         return Expression(whole.function, args[:1])
-    if whole.function == "spread":  # NumPy's name for it is the one that a reader knows
+    if whole.function == "unreduce":  # NumPy's name for it is the one that a reader knows
         return Expression("broadcast", args[:1], {"axis": args[2] if len(args) > 2 else params.get("axis")})
     if whole.function == "transpose" and args[1:] == (None,):
         return Expression(whole.function, args[:1])

@@ -15,14 +15,17 @@ from .symbols import Expression, Name, Operation, Shape, Symbolic
 from .writing import ATOM, CHOICE, POWER, Piece, Writer
 
 PARAMETERS = {
-    "as_images": "x size images", "attention_scale": "query scale", "block_triangle": "a b", "cleared": "x index axis",
-    "count_mirrored": "x n axis", "fits": "x scale zero_point low high", "eye_beside": "x n",
-    "fold": "x output_size kernel_size stride padding dilation", "grouped": "x groups", "grouped_images": "x groups",
+    "conv2d_input": "weight sent", "conv2d_weight": "x sent", "correlate2d": "x weight",
+    "ungroup_images": "x size images", "attention_scale": "query scale", "block_triangle": "a b",
+    "zero_at": "x index axis",
+    "count_mirrored": "x n axis", "is_unclipped": "x scale zero_point low high", "new_eye": "x n",
+    "fold": "x output_size kernel_size stride padding dilation", "group_columns": "x groups",
+    "group_images": "x groups",
     "image_size": "shape", "kernel_rows": "x groups", "known_ratio": "x y floor",
     "put_diagonal": "x shape offset axis1 axis2", "reshape": "x shape", "resample": "x length axis mode step",
-    "setitem": "x values index", "shift": "x axis reverse",
-    "sum_repeats": "x shape repeats axis", "sum_tiles": "x shape reps", "unbroadcast": "x shape",
-    "undiag": "x shape k", "unfold": "x kernel_size stride padding dilation", "ungrouped": "x images",
+    "setitem": "x values index", "shift_by_one": "x axis reverse",
+    "sum_repeats": "x shape repeats axis", "sum_tiles": "x shape reps", "sum_to_shape": "x shape",
+    "undiag": "x shape k", "unfold": "x kernel_size stride padding dilation", "ungroup_columns": "x images",
     "unpad": "x shape pad_width mode", "unresample": "x shape axis mode step",
 }  # fmt: skip
 """What the arguments are called of functions that are read here, in their order."""
@@ -30,10 +33,13 @@ PARAMETERS = {
 USUAL = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1, "mode": "constant", "k": 0}
 """Parameters that go without saying where they are this."""
 
-LAID_OUT_ANEW = ("grouped", "ungrouped", "grouped_images", "kernel_rows", "as_images", "independent", "channels")
+LAID_OUT_ANEW = (
+    "group_columns", "ungroup_columns", "group_images", "kernel_rows", "ungroup_images", "check_independent",
+    "as_channels",
+)  # fmt: skip
 """Functions whose result has the entries of their first argument, in another order or checked."""
 
-CALLED = {"undiag": "diag", "inverse_order": "argsort", "spread": "broadcast"}
+CALLED = {"undiag": "diag", "inverse_order": "argsort", "unreduce": "broadcast"}
 """Functions that NumPy has by another name."""
 
 TRANSPOSES = {"unpad": "pad", "unresample": "resample"}
@@ -119,7 +125,7 @@ def product_of_others(writer: Writer, expression: Expression) -> Piece:
     return Piece(marks.called(marks.upright("Π"), below, writer.piece(x).code), POWER)
 
 
-def shift(writer: Writer, expression: Expression) -> Piece:
+def shift_by_one(writer: Writer, expression: Expression) -> Piece:
     """An array one place on in time: at t what it was at t − 1, or with `reverse` what it is at t + 1."""
     told, marks = given(expression), writer.marks
     x = told["x"].args[0] if is_call(told["x"], "broadcast_to") else told["x"]
@@ -148,7 +154,7 @@ def setitem(writer: Writer, expression: Expression) -> Piece:
     return in_places(writer, here, _at(writer, told["index"]), elsewhere)
 
 
-def cleared(writer: Writer, expression: Expression) -> Piece:
+def zero_at(writer: Writer, expression: Expression) -> Piece:
     """An array with zeros in some places."""
     told, zero = given(expression), writer.marks.number("0")
     return in_places(writer, zero, _at(writer, told["index"], told.get("axis")), writer.piece(told["x"]).code)
@@ -175,14 +181,38 @@ def fold(writer: Writer, expression: Expression) -> Piece:
     told = given(expression)
     if "kernel_size" not in told:
         return function(writer, expression)
-    x = told["x"].args[0] if is_call(told["x"], "ungrouped") else told["x"]
+    x = told["x"].args[0] if is_call(told["x"], "ungroup_columns") else told["x"]
     how = {name: told.get(name) for name in ("stride", "padding", "dilation")}
     if is_call(x, "matmul") and is_call(x.args[0], "mT") and is_call(x.args[0].args[0], "kernel_rows"):
         rows, images = x.args[0].args[0], x.args[1]
         weight = given(rows)["x"]
-        sent = images.args[0] if is_call(images, "grouped_images") else images
+        sent = images.args[0] if is_call(images, "group_images") else images
         return called(writer, "conv_transpose2d", sent, weight, **how, groups=given(rows).get("groups"))
     return called(writer, "fold", x, told["output_size"], told["kernel_size"], **how)
+
+
+def correlate2d(writer: Writer, expression: Expression) -> Piece:
+    """Write the product of a convolution as `conv2d`."""
+    values = given(expression)
+    settings = {name: values.get(name) for name in ("stride", "padding", "dilation", "groups")}
+    return called(writer, "conv2d", values["x"], values["weight"], **settings)
+
+
+def conv2d_input(writer: Writer, expression: Expression) -> Piece:
+    """Write the gradient of a convolution's images as the transposed convolution."""
+    values = given(expression)
+    settings = {name: values.get(name) for name in ("stride", "padding", "dilation", "groups")}
+    return called(writer, "conv_transpose2d", values["sent"], values["weight"], **settings)
+
+
+def conv2d_weight(writer: Writer, expression: Expression) -> Piece:
+    """Write the gradient of a convolution's weight as a sum of products over the images."""
+    values, marks = given(expression), writer.marks
+    settings = {name: values[name] for name in ("stride", "padding", "dilation") if name in values}
+    columns = Expression("unfold", (values["x"], values["kernel_size"], *settings.values()))
+    product = Operation("matmul", (values["sent"], Expression("mT", (columns,))))
+    below = marks.remark("images, each group apart" if values.get("groups", 1) != 1 else "images")
+    return Piece(marks.called(marks.upright("Σ"), below, writer.piece(product).code), POWER)
 
 
 def unfold(writer: Writer, expression: Expression) -> Piece:
@@ -198,7 +228,7 @@ def reshape(writer: Writer, expression: Expression) -> Piece:
     """Another shape; of products of windows it is the sum over all images."""
     told = given(expression)
     x = told["x"]
-    if is_call(x, "matmul") and is_call(x.args[1], "mT") and is_call(x.args[1].args[0], "grouped"):
+    if is_call(x, "matmul") and is_call(x.args[1], "mT") and is_call(x.args[1].args[0], "group_columns"):
         marks = writer.marks
         sent, windows = x.args[0], x.args[1].args[0]
         apart = given(windows).get("groups", 1) != 1
@@ -246,7 +276,7 @@ def known_ratio(writer: Writer, expression: Expression) -> Piece:
     return divide(writer, Operation("divide", (told["x"], told["y"])))
 
 
-def fits(writer: Writer, expression: Expression) -> Piece:
+def is_unclipped(writer: Writer, expression: Expression) -> Piece:
     """1 where a rounded number lies within the whole numbers that there are, else 0."""
     told, marks = given(expression), writer.marks
     rounded = told["x"] / told["scale"]
@@ -322,19 +352,20 @@ TEXTBOOK: dict[str, Callable[[Writer, Expression], Piece]] = {
     **dict.fromkeys(LAID_OUT_ANEW, laid_out_anew),
     **dict.fromkeys(("undiag", "inverse_order"), renamed),
     **dict.fromkeys(TRANSPOSES, transpose_of),
-    "spread": broadcast,
-    "unbroadcast": placed_sum("repeated axes"), "sum_repeats": placed_sum("repeats"), "sum_tiles": placed_sum("tiles"),
+    "unreduce": broadcast,
+    "sum_to_shape": placed_sum("repeated axes"), "sum_repeats": placed_sum("repeats"), "sum_tiles": placed_sum("tiles"),
     "product_of_others": product_of_others,
-    "shift": shift,
-    "setitem": setitem, "cleared": cleared, "put_diagonal": put_diagonal, "count_mirrored": count_mirrored,
+    "shift_by_one": shift_by_one,
+    "setitem": setitem, "zero_at": zero_at, "put_diagonal": put_diagonal, "count_mirrored": count_mirrored,
+    "conv2d_input": conv2d_input, "conv2d_weight": conv2d_weight, "correlate2d": correlate2d,
     "fold": fold, "unfold": unfold, "reshape": reshape, "window_columns": windows, "window_counts": window_counts,
     "attention_scale": attention_scale,
     "hermitian_part": hermitian_part, "block_triangle": block_triangle, "known_ratio": known_ratio, "mH": adjoint,
-    "fits": fits,
+    "is_unclipped": is_unclipped,
     "cuts": cuts, "opposite": opposite, "other_norm": other_norm, "last_axes": last_axes,
     "all_but_channels": said("all axes but the channels’"),
     "channel_shape": said("one for each channel"), "image_size": said("height and width of {of}"),
-    "zeros_beside": number("0"), "ones_beside": number("1"), "eye_beside": identity,
+    "new_zeros": number("0"), "new_ones": number("1"), "new_eye": identity,
     "getitem": part,
 }  # fmt: skip
 """How each is written; those of more than one word are said where they stand."""

@@ -8,34 +8,25 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ..core.errors import no_such
+from ..core.messages import missing_name
 from ..ops.factorisations import (
     cholesky,
     eig,
     eigh,
     eigvals,
     eigvalsh,
-    hermitian_part,
-    independent,
-    known_ratio,
     pinv,
-    pivots,
     qr,
-    reciprocal_beyond,
-    resolution,
     svd,
     svdvals,
 )
 from ..ops.linalg import (
-    block_triangle,
-    cofactors,
     det,
     expm,
     inv,
     matrix_norm,
     matrix_power,
     norm,
-    p_norm,
     slogdet,
     solve,
     solve_banded,
@@ -47,10 +38,9 @@ from ..ops.linalg import (
 )
 
 __all__ = [
-    "block_triangle", "cholesky", "cofactors", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "hermitian_part",
-    "independent", "inv", "known_ratio", "matrix_norm", "matrix_power", "norm", "p_norm", "pinv", "pivots", "qr",
-    "reciprocal_beyond", "resolution", "slogdet", "solve", "solve_banded", "solve_sylvester", "solve_triangular",
-    "sqrtm", "svd", "svdvals", "trace", "vector_norm",
+    "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "inv", "matrix_norm", "matrix_power", "norm",
+    "pinv", "qr", "slogdet", "solve", "solve_banded", "solve_sylvester", "solve_triangular", "sqrtm", "svd", "svdvals",
+    "trace", "vector_norm",
 ]  # fmt: skip
 
 
@@ -59,4 +49,4 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)

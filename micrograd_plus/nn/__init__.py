@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.errors import no_such
+from ..core.messages import missing_name
 from . import (
     activations,
     attention,
@@ -62,4 +62,4 @@ def __getattr__(name: str) -> Any:
         from . import scalars
 
         return getattr(scalars, name)
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)

@@ -20,7 +20,7 @@ import numpy as np
 
 from .. import random
 from ..backends import devices
-from ..core.errors import names_itself, no_such, wants_tensor
+from ..core.messages import missing_name, prefixes_errors, tensor_expected
 from ..tensor import Tensor
 
 __all__ = [
@@ -34,7 +34,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)
 
 
 Generator = np.random.Generator
@@ -48,12 +48,12 @@ GAINS = {
 
 
 def _of_a_tensor(function: Any) -> Any:
-    """A decorator for a function that gives a tensor new values: refuses what is no tensor."""
+    """A decorator for a function that gives a tensor new values: refuses what is not a tensor."""
 
     @wraps(function)
     def call(tensor: Any, *args: Any, **options: Any) -> Tensor:
         if not isinstance(tensor, Tensor):
-            raise wants_tensor(function.__name__, tensor)
+            raise tensor_expected(function.__name__, tensor)
         return function(tensor, *args, **options)
 
     return call
@@ -74,7 +74,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
             conv_transpose1d or conv_transpose2d.
         param: the slope of leaky_relu below 0; 0.01 unless given. Others ignore it.
     Returns: a float.
-    Raises: ValueError where no gain is known for the name.
+    Raises: ValueError if no gain is known for the name.
     Example:
         >>> nn.init.calculate_gain("leaky_relu", 1.0)
         1.0
@@ -97,7 +97,7 @@ def fans(tensor: Tensor) -> tuple[int, int]:
 
 
 @_of_a_tensor
-@names_itself
+@prefixes_errors
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, rng: Generator | None = None) -> Tensor:
     """Uniform initialisation: anything between two bounds, all of it equally likely.
 
@@ -108,9 +108,9 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, rng: Generator | No
         tensor: the tensor that gets new values, in place.
         a: the lower bound; 0 by default.
         b: the upper bound; 1 by default.
-        rng: draws them; the generator of mg.random by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where b lies below a; TypeError where tensor is no tensor, or rng no generator.
+    Raises: ValueError if b lies below a; TypeError if tensor is not a tensor, or rng no generator.
     Example:
         >>> weight = nn.init.uniform_(mg.tensor(np.empty(1000)), -2.0, 2.0)
         >>> bool(mg.max(mg.abs(weight)) <= 2.0)
@@ -122,7 +122,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, rng: Generator | No
 
 
 @_of_a_tensor
-@names_itself
+@prefixes_errors
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, rng: Generator | None = None) -> Tensor:
     """Normal (Gaussian) initialisation: a bell curve.
 
@@ -131,11 +131,11 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, rng: Generator 
     Shapes: any -> the same.
     Args:
         tensor: the tensor that gets new values, in place.
-        mean: where the bell stands; 0 by default.
+        mean: mean of the distribution; 0 by default.
         std: how wide it is, the standard deviation, not negative; 1 by default.
-        rng: draws them; the generator of mg.random by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where std is negative; TypeError where tensor is no tensor, or rng no generator.
+    Raises: ValueError if std is negative; TypeError if tensor is not a tensor, or rng no generator.
     Example:
         >>> weight = nn.init.normal_(mg.tensor(np.empty(10000)), std=3.0, rng=np.random.default_rng(0))
         >>> round(mg.std(weight).item(), 1)
@@ -147,7 +147,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, rng: Generator 
 
 
 @_of_a_tensor
-@names_itself
+@prefixes_errors
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, rng: Generator | None = None,
 ) -> Tensor:  # fmt: skip
@@ -158,14 +158,14 @@ def trunc_normal_(
     Shapes: any -> the same.
     Args:
         tensor: the tensor that gets new values, in place.
-        mean: where the bell stands; 0 by default.
+        mean: mean of the distribution; 0 by default.
         std: how wide it would be with its tails, positive; 1 by default.
         a: the lower bound; -2 by default.
         b: the upper bound; 2 by default.
-        rng: draws them; the generator of mg.random by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where std is 0, or less than 1 in 100 draws would fall between a and b; TypeError where tensor is
-        no tensor, or rng no generator.
+    Raises: ValueError if std is 0, or less than 1 in 100 draws would fall between a and b; TypeError if tensor is not a
+        tensor, or rng no generator.
     Example:
         >>> weight = nn.init.trunc_normal_(mg.tensor(np.empty(1000)), std=3.0)
         >>> bool(mg.max(mg.abs(weight)) <= 2.0)
@@ -199,7 +199,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
         tensor: the tensor that gets new values, in place.
         val: the number.
     Returns: the tensor itself, with its dtype.
-    Raises: TypeError where val is not made of numbers, or complex beside a real tensor.
+    Raises: TypeError if val is not made of numbers, or complex beside a real tensor.
     Example:
         >>> nn.init.constant_(mg.tensor([1.0, 2.0]), 3.0).tolist()
         [3.0, 3.0]
@@ -219,7 +219,7 @@ def zeros_(tensor: Tensor) -> Tensor:
     Args:
         tensor: the tensor that gets new values, in place.
     Returns: the tensor itself, with its dtype.
-    Raises: AttributeError where tensor is no tensor.
+    Raises: AttributeError if tensor is not a tensor.
     Example:
         >>> nn.init.zeros_(mg.tensor([1.0, 2.0])).tolist()
         [0.0, 0.0]
@@ -239,7 +239,7 @@ def ones_(tensor: Tensor) -> Tensor:
     Args:
         tensor: the tensor that gets new values, in place.
     Returns: the tensor itself, with its dtype.
-    Raises: AttributeError where tensor is no tensor.
+    Raises: AttributeError if tensor is not a tensor.
     Example:
         >>> nn.init.ones_(mg.tensor([1.0, 2.0])).tolist()
         [1.0, 1.0]
@@ -259,7 +259,7 @@ def eye_(tensor: Tensor) -> Tensor:
     Args:
         tensor: the tensor that gets new values, in place.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where tensor is no matrix.
+    Raises: ValueError if tensor is no matrix.
     Example:
         >>> nn.init.eye_(mg.tensor([[5.0, 6.0, 7.0], [8.0, 9.0, 10.0]])).tolist()
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
@@ -267,7 +267,7 @@ def eye_(tensor: Tensor) -> Tensor:
     See: torch.nn.init.eye_, numpy.eye.
     """
     if tensor.ndim != 2:
-        raise ValueError(f"eye_ needs a matrix, got shape {tensor.shape}")
+        raise ValueError(f"eye_ expects a matrix, got shape {tensor.shape}")
     rows, columns = tensor.shape
     return _given(tensor, np.eye(rows, columns))
 
@@ -282,10 +282,10 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = N
     Shapes: (out, in, *window) -> the same; fan_in = in · Π window, fan_out = out · Π window.
     Args:
         tensor: the tensor that gets new values, in place.
-        gain: what the function behind needs, as calculate_gain says; 1 by default.
-        rng: draws them; the generator of mg.random by default.
+        gain: factor for the activation that follows, see `calculate_gain`; 1 by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where tensor has fewer than two axes; TypeError where rng is no generator.
+    Raises: ValueError if tensor has fewer than two axes; TypeError if rng is no generator.
     Example:
         >>> weight = nn.init.xavier_uniform_(mg.tensor(np.empty((100, 50))))
         >>> bool(mg.max(mg.abs(weight)) <= (6 / 150) ** 0.5)
@@ -307,10 +307,10 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = No
     Shapes: (out, in, *window) -> the same; fan_in = in · Π window, fan_out = out · Π window.
     Args:
         tensor: the tensor that gets new values, in place.
-        gain: what the function behind needs, as calculate_gain says; 1 by default.
-        rng: draws them; the generator of mg.random by default.
+        gain: factor for the activation that follows, see `calculate_gain`; 1 by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where tensor has fewer than two axes; TypeError where rng is no generator.
+    Raises: ValueError if tensor has fewer than two axes; TypeError if rng is no generator.
     Example:
         >>> weight = nn.init.xavier_normal_(mg.tensor(np.empty((100, 100))), rng=np.random.default_rng(0))
         >>> round(mg.std(weight).item(), 2)
@@ -341,10 +341,10 @@ def kaiming_uniform_(
         a: the slope of leaky_relu below 0; 0 by default, which is relu.
         mode: "fan_in" (the default) keeps the spread forward, "fan_out" backward.
         nonlinearity: the function behind, a name that calculate_gain knows; "leaky_relu" by default.
-        rng: draws them; the generator of mg.random by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where tensor has fewer than two axes, mode is another, or no gain is known for nonlinearity;
-        TypeError where rng is no generator.
+    Raises: ValueError if tensor has fewer than two axes, mode is another, or no gain is known for nonlinearity;
+        TypeError if rng is no generator.
     Example:
         >>> weight = nn.init.kaiming_uniform_(mg.tensor(np.empty((100, 50))))
         >>> bool(mg.max(mg.abs(weight)) <= (6 / 50) ** 0.5)
@@ -375,10 +375,10 @@ def kaiming_normal_(
         a: the slope of leaky_relu below 0; 0 by default, which is relu.
         mode: "fan_in" (the default) keeps the spread forward, "fan_out" backward.
         nonlinearity: the function behind, a name that calculate_gain knows; "leaky_relu" by default.
-        rng: draws them; the generator of mg.random by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where tensor has fewer than two axes, mode is another, or no gain is known for nonlinearity;
-        TypeError where rng is no generator.
+    Raises: ValueError if tensor has fewer than two axes, mode is another, or no gain is known for nonlinearity;
+        TypeError if rng is no generator.
     Example:
         >>> weight = nn.init.kaiming_normal_(mg.tensor(np.empty((100, 50))), rng=np.random.default_rng(0))
         >>> round(mg.std(weight).item(), 1)
@@ -391,7 +391,7 @@ def kaiming_normal_(
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
-        raise ValueError(f"mode is 'fan_in' or 'fan_out', got {mode!r}")
+        raise ValueError(f"mode must be 'fan_in' or 'fan_out', got {mode!r}")
     fan = fans(tensor)[mode == "fan_out"]
     return calculate_gain(nonlinearity, a) / sqrt(fan)
 
@@ -407,9 +407,9 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None)
     Args:
         tensor: the tensor that gets new values, in place.
         gain: how long the rows or columns are; 1 by default.
-        rng: draws them; the generator of mg.random by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where tensor has fewer than two axes; TypeError where rng is no generator.
+    Raises: ValueError if tensor has fewer than two axes; TypeError if rng is no generator.
     Example:
         >>> weight = nn.init.orthogonal_(mg.tensor(np.empty((2, 3))))
         >>> np.allclose(weight @ weight.T, np.eye(2))
@@ -419,7 +419,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None)
         neural networks, 2014.
     """
     if tensor.ndim < 2:
-        raise ValueError(f"orthogonal_ needs a matrix, got shape {tensor.shape}")
+        raise ValueError(f"orthogonal_ expects a matrix, got shape {tensor.shape}")
     rows, columns = tensor.shape[0], prod(tensor.shape[1:])
     drawn = random.chosen(rng).normal(size=(max(rows, columns), min(rows, columns)))
     turn, triangle = np.linalg.qr(drawn)

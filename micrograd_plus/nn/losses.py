@@ -41,11 +41,11 @@ def refuse_settings(
     """Refuse at once what no call could be made with."""
     words = ("none", "mean", "sum", *(("batchmean",) if name == "KLDivLoss" else ()))
     if reduction not in words:
-        raise ValueError(f"{name}: reduction is one of {', '.join(map(repr, words))}, got {reduction!r}")
+        raise ValueError(f"{name}: reduction must be one of {', '.join(map(repr, words))}, got {reduction!r}")
     if not 0 <= label_smoothing <= 1:
-        raise ValueError(f"{name}: label_smoothing is a share from 0 to 1, got {label_smoothing}")
+        raise ValueError(f"{name}: label_smoothing must be between 0 and 1, got {label_smoothing}")
     if delta <= 0 or beta < 0:
-        raise ValueError(f"{name}: delta is above 0 and beta not below, got {delta if delta <= 0 else beta}")
+        raise ValueError(f"{name}: delta must be positive, and beta not negative, got {delta if delta <= 0 else beta}")
 
 
 class CrossEntropyLoss(Loss):
@@ -100,7 +100,7 @@ class NLLLoss(Loss):
         ignore_index: targets of this number count for nothing, -100 by default; the mean of none is nan.
         reduction: "mean" (default), "sum", or "none" for one loss for each row.
     Raises: when called, ValueError for shapes that do not fit or another reduction; IndexError for a class that there
-        is not; TypeError for classes that are no whole numbers.
+        is not; TypeError for classes that are no integers.
     Example:
         >>> scores = mg.log(mg.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]]))
         >>> mg.round(nn.NLLLoss(reduction="none")(scores, mg.tensor([1, 2])), 4).tolist()

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
-from ..core.arguments import wants_dict, wants_function
-from ..core.blocks import enters, no_grad
-from ..core.errors import Elsewhere, wants_tensor
-from ..core.hooks import Handle
+from ..core.messages import MissingName, check_function, check_mapping, tensor_expected
+from ..core.runtime.blocks import module_call, no_grad
+from ..core.runtime.hooks import Handle
 from ..tensor import Tensor, forget_gradient, tensor
 
 __all__ = ["Module", "Parameter"]
@@ -40,10 +39,10 @@ class Parameter(metaclass=_Trained):
     Args:
         data: numbers, in any form of which `mg.tensor` makes a tensor; they are copied.
         requires_grad: whether it is trained; True by default.
-        dtype: that of the data by default; floats or complex numbers.
+        dtype: the dtype of the data by default; floats or complex numbers.
         device: "cpu" (default) or "cuda".
     Returns: a tensor of the shape of the data. Assigned to an attribute of a `Module` it is found by `parameters()`.
-    Raises: TypeError for whole numbers, where it is trained, and for what is not made of numbers.
+    Raises: TypeError for integers, where it is trained, and for what is not made of numbers.
     Example:
         >>> nn.Parameter([1.0, 2.0])
         tensor([1., 2.], requires_grad=True)
@@ -71,8 +70,8 @@ class Module:
     Shapes: those of `forward`.
     Args:
         *_, **__: the arguments of the class that derives from it; this one takes none.
-    Raises: NotImplementedError when called, where there is no `forward`; TypeError where a result or a number is
-        assigned in the place of a parameter or a buffer.
+    Raises: NotImplementedError when called, where there is no `forward`; TypeError if a result or a number is
+        assigned instead of a parameter or a buffer.
     Example:
         >>> class Line(nn.Module):
         ...     def __init__(self):
@@ -104,7 +103,7 @@ class Module:
         """What the module computes; each class gives its own."""
         raise NotImplementedError(f"{type(self).__name__} has no forward(self, ...): write what it computes there")
 
-    @enters
+    @module_call
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What `forward` computes, and what the hooks make of it."""
         try:
@@ -114,7 +113,7 @@ class Module:
         except AttributeError as error:  # of a list, say, which has no shape: Python's sentence names no layer
             given = error.obj
             if isinstance(given, (list, *PLAIN)) and any(given is each for each in (*args, *kwargs.values())):
-                raise wants_tensor(type(self).__name__, given) from error
+                raise tensor_expected(type(self).__name__, given) from error
             raise
 
     def _with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -135,9 +134,9 @@ class Module:
             hook: a function of the module and the tuple of its arguments. None leaves them as they are; what is no
                 tuple is the only argument.
         Returns: a handle that takes the hook away again, by `remove()` or at the end of a `with` block.
-        Raises: TypeError for what is not a function.
+        Raises: TypeError if `hook` is not a function.
         """
-        wants_function("register_forward_pre_hook", hook)
+        check_function("register_forward_pre_hook", hook)
         return Handle(self._before, hook)
 
     def register_forward_hook(self, hook: Callable[[Module, tuple[Any, ...], Any], Any]) -> Handle:
@@ -146,7 +145,7 @@ class Module:
         Args:
             hook: a function of the module, the tuple of its arguments and its output. None leaves the output as it is.
         Returns: a handle that takes the hook away again, by `remove()` or at the end of a `with` block.
-        Raises: TypeError for what is not a function.
+        Raises: TypeError if `hook` is not a function.
         Example:
             >>> net, shapes = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, 1)), []
             >>> for layer in net:
@@ -155,7 +154,7 @@ class Module:
             >>> shapes
             [(1, 5), (1, 5), (1, 1)]
         """
-        wants_function("register_forward_hook", hook)
+        check_function("register_forward_hook", hook)
         return Handle(self._after, hook)
 
     # Attributes -------------
@@ -200,7 +199,7 @@ class Module:
         """Add a child under a name, as assigning it to an attribute does."""
         if not isinstance(module, Module):
             raise TypeError(
-                f"{type(self).__name__} holds modules, got {type(module).__name__}; most functions have a module of "
+                f"{type(self).__name__} expects modules, got {type(module).__name__}; most functions have a module of "
                 f"the same name, as relu has nn.ReLU()"
             )
         self._refuse_name(name, isinstance(self.__dict__.get(name), Module))
@@ -212,7 +211,7 @@ class Module:
         if not isinstance(tensor, Tensor | None):
             raise TypeError(f"buffer {name!r} is {type(tensor).__name__}; a buffer is a tensor: pass mg.tensor(values)")
         if tensor is not None and tensor.requires_grad:
-            raise ValueError(f"buffer {name!r} wants a gradient: a buffer is not trained; pass tensor.detach()")
+            raise ValueError(f"buffer {name!r} requires a gradient, but buffers are not trained; pass tensor.detach()")
         self._roles[name] = BUFFER if persistent else PASSING
         setattr(self, name, tensor)
 
@@ -252,7 +251,7 @@ class Module:
         """Every parameter, each once, by dotted name, which becomes its label in a recording.
 
         Args:
-            prefix: what the names begin with.
+            prefix: prefix of the names.
             recurse: whether those of the modules below belong to them; True by default.
         Returns: an iterator of pairs (name, parameter).
         """
@@ -386,7 +385,7 @@ class Module:
         """The values of all parameters and persistent buffers by dotted name.
 
         Args:
-            prefix: what the names begin with.
+            prefix: prefix of the names.
         Returns: a dict of copies, which training does not change.
         """
         return {name: value.detach() for name, value in self._every_tensor(prefix, True, PARAMETER, BUFFER)}
@@ -399,9 +398,9 @@ class Module:
             strict: whether names must be the same; False leaves what is missing as it is, and passes over unknown
                 names.
         Returns: the lists `missing_keys` and `unexpected_keys`.
-        Raises: ValueError that names every fault in names and shapes; TypeError for what is not a dict.
+        Raises: ValueError that names every fault in names and shapes; TypeError if the state is not a dict.
         """
-        wants_dict("load_state_dict", state_dict, "state_dict() returns")
+        check_mapping("load_state_dict", state_dict, "state_dict() returns")
         own = dict(self._every_tensor("", True, PARAMETER, BUFFER))
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
@@ -473,4 +472,4 @@ def _as_tensor(values: Any) -> Tensor:
 
 
 for _name in ("register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook"):
-    setattr(Module, _name, Elsewhere(_name, owner="a module"))
+    setattr(Module, _name, MissingName(_name, owner="module"))

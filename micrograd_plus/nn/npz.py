@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
-from ..core.files import FileError, count_of, shortened
+from ..files import FileError, count_entries, shorten
 
 REMARKS = "__metadata__"  # safetensors' name for the same
 
@@ -63,9 +63,9 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray:
         if dtype.hasobject:
             raise ValueError(f"{entry.filename!r} holds Python objects, which could run code when loaded")
         try:
-            claimed = count_of(shape)
+            claimed = count_entries(shape)
         except FileError as error:
-            raise ValueError(f"{entry.filename!r} claims the shape {shortened(shape)}: {error}") from None
+            raise ValueError(f"{entry.filename!r} claims the shape {shorten(shape)}: {error}") from None
         data = file.read()
     array = np.ndarray(0, dtype) if not data else np.frombuffer(data, dtype)
     if array.size != claimed:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arguments import wants_count
+from ..core.messages import check_count
 from ..tensor import Tensor, tensor
 from . import init
 from .module import Module
@@ -20,9 +20,9 @@ Generator = np.random.Generator
 
 
 def wants_sizes(layer: Module, **sizes: int) -> None:
-    """Refuse a layer of no width: each size is a whole number of at least 1."""
+    """Refuse a layer of no width: each size is an integer of at least 1."""
     for name, size in sizes.items():
-        wants_count(f"{type(layer).__name__}: {name}", size, 1)
+        check_count(f"{type(layer).__name__}: {name}", size, 1)
 
 
 def parameter(shape: tuple[int, ...], dtype: Any, device: str) -> Tensor:

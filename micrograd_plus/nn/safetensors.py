@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..core.files import FileError, count_of, shortened
+from ..files import FileError, count_entries, shorten
 
 DTYPES = {
     "BOOL": np.dtype("bool"),
@@ -99,11 +99,11 @@ def _place(path: str, name: str, entry: Any) -> tuple[int, int]:
         raise _refused(path, f"{name!r} is of dtype {str(entry['dtype'])[:40]}; known are {', '.join(DTYPES)}")
     shape, offsets = entry["shape"], entry["data_offsets"]
     try:
-        needed = count_of(shape) * DTYPES[entry["dtype"]].itemsize
+        needed = count_entries(shape) * DTYPES[entry["dtype"]].itemsize
     except FileError as error:
-        raise _refused(path, f"{name!r} has shape {shortened(shape)}: {error}") from None
+        raise _refused(path, f"{name!r} has shape {shorten(shape)}: {error}") from None
     if not _whole_numbers(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
-        raise _refused(path, f"{name!r} has data_offsets {shortened(offsets)}, which are no two places in order")
+        raise _refused(path, f"{name!r} has data_offsets {shorten(offsets)}, which are no two places in order")
     if offsets[1] - offsets[0] != needed:
         raise _refused(path, f"{name!r} needs {needed} bytes and claims those from {offsets[0]} to {offsets[1]}")
     return offsets[0], offsets[1]

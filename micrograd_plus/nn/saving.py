@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from ..core.arguments import wants_dict
-from ..core.files import DEEPEST_NAME, FileError, opened, parts_of_name
+from ..core.messages import check_mapping
+from ..files import DEEPEST_NAME, FileError, open_regular, split_name
 from ..tensor import Tensor
 from . import npz, safetensors
 
@@ -40,8 +40,8 @@ def save(state: Mapping[str, Any], path: Path | str | os.PathLike[str] | BinaryI
         path: where to; its name ends in .npz, which NumPy reads, or .safetensors, which many libraries read. An open
             file, such as io.BytesIO(), is written as .npz.
     Returns: None.
-    Raises: ValueError where the name ends otherwise, or a key is not allowed; TypeError where state is no dict, or a
-        value cannot be kept in such a file; OSError where the file cannot be written.
+    Raises: ValueError if the name ends otherwise, or a key is not allowed; TypeError if state is not a dict, or a
+        value cannot be kept in such a file; OSError if the file cannot be written.
     Example:
         >>> import tempfile
         >>> net, other = nn.Linear(2, 1), nn.Linear(2, 1)
@@ -54,7 +54,7 @@ def save(state: Mapping[str, Any], path: Path | str | os.PathLike[str] | BinaryI
 
     See: torch.save, numpy.savez; the documentation of the safetensors format.
     """
-    wants_dict("save", state, "model.state_dict()")
+    check_mapping("save", state, "model.state_dict()")
     arrays, remarks = taken_apart(state)
     if hasattr(path, "write"):
         npz.write(cast("BinaryIO", path), arrays, remarks)
@@ -71,8 +71,8 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     Args:
         path: where from; its name ends in .npz or .safetensors. An open file is read from its beginning, as what it is.
     Returns: a dict as it was given to save, with tensors for arrays and lists for tuples.
-    Raises: ValueError where the name ends otherwise; FileError, which is one, where the file is refused, with the
-        reason; FileNotFoundError where there is none.
+    Raises: ValueError if the name ends otherwise; FileError, which is one, where the file is refused, with the
+        reason; FileNotFoundError if there is none.
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -90,7 +90,7 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
         return put_together(arrays, remarks, "the file")
     path = cast("str | os.PathLike[str]", path)
     form, called = format_of(path), Path(path).name
-    with opened(path) as file:
+    with open_regular(path) as file:
         arrays, remarks = form.read(file, called)
         return put_together(arrays, remarks, called)
 
@@ -168,7 +168,7 @@ def put_together(arrays: Arrays, remarks: Remarks, called: str) -> dict[str, Any
     }
     for name, value in values.items():
         try:
-            *above, last = parts_of_name(name)
+            *above, last = split_name(name)
         except FileError as error:
             raise FileError(f"{called}: {error}") from None
         inner = state

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..core.blocks import enters
+from ..core.runtime.blocks import module_call
 from ..engine import Value
 
 
@@ -40,7 +40,7 @@ class Module:
         """Every number of this network and those in it, by name: `layers.0.neurons.3.w[1]`.
 
         Args:
-            prefix: what the names begin with.
+            prefix: prefix of the names.
         Returns: an iterator of pairs (name, number).
         Example:
             >>> [name for name, weight in nn.MLP(2, [1]).named_parameters()]
@@ -81,7 +81,7 @@ class Neuron(Module):
         self.b = Value(0)
         self.nonlin = nonlin
 
-    @enters
+    @module_call
     def __call__(self, x: Sequence[Any]) -> Value:
         """What the neuron makes of its inputs."""
         total = self.b
@@ -120,7 +120,7 @@ class Layer(Module):
     def __init__(self, nin: int, nout: int, **kwargs: Any):
         self.neurons = [Neuron(nin, **kwargs) for _ in range(nout)]
 
-    @enters
+    @module_call
     def __call__(self, x: Sequence[Any]) -> Any:
         """What each neuron makes of the inputs; of a single neuron, the number itself."""
         out = [neuron(x) for neuron in self.neurons]
@@ -158,7 +158,7 @@ class MLP(Module):
         last = len(nouts) - 1
         self.layers = [Layer(sizes[i], sizes[i + 1], nonlin=i != last) for i in range(len(nouts))]
 
-    @enters
+    @module_call
     def __call__(self, x: Sequence[Any]) -> Any:
         """What the layers make of the inputs, one after the other."""
         for layer in self.layers:

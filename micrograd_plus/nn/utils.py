@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from .. import ops
 from ..backends import devices
-from ..core.errors import no_such
+from ..core.messages import missing_name
 from ..tensor import Tensor
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
@@ -18,7 +18,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)
 
 
 def clip_grad_norm_(
@@ -38,7 +38,7 @@ def clip_grad_norm_(
         norm_type: the p of the norm, also inf; 2 by default.
         error_if_nonfinite: whether a norm of nan or inf is refused, before any gradient is changed; False by default.
     Returns: a tensor of one number, the norm before clipping; 0 where there is no gradient.
-    Raises: RuntimeError where a norm that is not finite is refused; TypeError where parameters are neither a tensor nor
+    Raises: RuntimeError if a norm that is not finite is refused; TypeError if parameters are neither a tensor nor
         several.
     Example:
         >>> x = mg.tensor([1.0, 1.0], requires_grad=True)
@@ -74,7 +74,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
         parameters: a tensor, or several; those without a gradient are passed over.
         clip_value: how large an entry may be, a positive number.
     Returns: None; the gradients are replaced.
-    Raises: TypeError where parameters are neither a tensor nor several.
+    Raises: TypeError if parameters are neither a tensor nor several.
     Example:
         >>> x = mg.tensor([1.0, 1.0], requires_grad=True)
         >>> (x * mg.tensor([0.5, 4.0])).sum().backward()

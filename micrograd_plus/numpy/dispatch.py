@@ -7,8 +7,8 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
-from ..core.pytrees import leaves, mapped
 from ..core.variable import Variable
+from ..pytrees import leaves, map_leaves
 from ..tensor import Tensor
 
 
@@ -52,4 +52,4 @@ def has_tensors(value: Any) -> bool:
 
 def as_arrays(value: Any) -> Any:
     """The same structure, with an array, or NumPy's number, for each tensor without a graph."""
-    return mapped(value, lambda leaf: leaf.numpy()[()] if isinstance(leaf, Tensor) and leaf.node is None else leaf)
+    return map_leaves(value, lambda leaf: leaf.numpy()[()] if isinstance(leaf, Tensor) and leaf.node is None else leaf)

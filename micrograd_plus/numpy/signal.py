@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from ..core.values import shape_of
+from ..core.variable import shape_of
 from .dispatch import has_tensors
 
 
@@ -42,7 +42,7 @@ def convolve(
     if mode == "full":
         a = xp.pad(a, [(0, 0)] * (own[0] + dots) + [(n - 1, n - 1) for n in sizes])
     elif mode != "valid":
-        raise ValueError(f"convolve: mode is 'full' or 'valid', got {mode!r}")
+        raise ValueError(f"convolve: mode must be 'full' or 'valid', got {mode!r}")
     lengths = [m - n + 1 for m, n in zip(shape_of(a)[len(shape_of(a)) - count :], sizes, strict=True)]
     letters = iter("abcdefghijklmnopqrstuvwxyz")
     of_a, of_b, of_dots, of_places = ("".join(next(letters) for _ in range(n)) for n in (*own, dots, count))

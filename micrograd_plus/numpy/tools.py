@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import ops, transforms as ours
-from ..core.pytrees import leaves, rebuilt
-from ..core.values import shape_of
+from ..core.variable import shape_of
+from ..pytrees import leaves, replace_leaves
 from .dispatch import as_arrays, has_tensors
 
 
@@ -23,7 +23,7 @@ def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
 
     def unflatten(vector: Any) -> Any:
         rows = (vector[a:b].reshape(shape) for a, b, shape in zip(cuts[:-1], cuts[1:], shapes, strict=True))
-        return rebuilt(value, iter([row if row.shape else row[()] for row in rows]))
+        return replace_leaves(value, iter([row if row.shape else row[()] for row in rows]))
 
     if has_tensors(parts):
         return ops.concatenate([ops.ravel(part) for part in parts]), unflatten

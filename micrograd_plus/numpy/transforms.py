@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any
 
 from .. import ops, transforms as ours
-from ..core.pytrees import leaves
+from ..pytrees import leaves
 from ..tensor import Tensor
 from .dispatch import as_arrays
 

@@ -1,6 +1,11 @@
-"""Every operation, by subject. A file here knows mathematics, and nothing of tensors, devices or walks."""
+"""Every operation, by subject. A file here knows mathematics, and nothing of tensors, devices or walks.
 
-from types import FunctionType
+`__all__` lists the operations that users call, and `mg` takes those. Steps that only rules need (`public=False`) are
+found here as well: `mg.ops.unpad`.
+"""
+
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
 
 from . import (
     activations,
@@ -18,6 +23,7 @@ from . import (
     losses,
     neural,
     normalisation,
+    parameters,  # noqa: F401 - it tells error messages which parameters are whole numbers
     parts,
     products,
     reductions,
@@ -29,7 +35,7 @@ from . import (
     trigonometry,
     ufuncs,
 )
-from .extras import convolving, quantisation, signal, special, splat
+from .documentation import complete
 
 SUBJECTS = {
     "Arithmetic": arithmetic,
@@ -50,9 +56,6 @@ SUBJECTS = {
     "Linear algebra": linalg,
     "Factorisations": factorisations,
     "Fourier transforms": fourier,
-    "Signals": signal,
-    "Convolution of signals": convolving,
-    "Special functions": special,
     "Convolution and pooling": convolution,
     "Windows and sizes": images,
     "Networks": neural,
@@ -60,23 +63,33 @@ SUBJECTS = {
     "Transformers": transformers,
     "Sequences": sequence,
     "Losses": losses,
-    "Quantisation": quantisation,
-    "Splats": splat,
 }
 """The files of operations, under the headings that the reference gives them."""
 
-APART = {
-    linalg: "linalg", factorisations: "linalg", fourier: "fft", convolving: "signal", signal: "signal",
-    special: "special", splat: "splat",
-}  # fmt: skip
+APART = {linalg: "linalg", factorisations: "linalg", fourier: "fft"}
 """Subjects whose names are public in a module of their own, as in NumPy: mg.linalg.solve."""
 
 __all__ = ["abs"]
 
-for _subject in [each for each in SUBJECTS.values() if each not in APART]:
-    for _name, _value in vars(_subject).items():
-        if isinstance(_value, FunctionType) and _value.__module__ == _subject.__name__ and not _name.startswith("_"):
-            globals()[_name] = _value
+
+def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]:
+    """Yield the functions that a file defines, without those for itself alone."""
+    for name, value in vars(subject).items():
+        if isinstance(value, FunctionType) and value.__module__ == subject.__name__ and not name.startswith("_"):
+            yield name, value
+
+
+def is_public(function: FunctionType) -> bool:
+    """Return whether users call a function of operations; False for a step that only rules need."""
+    return getattr(function, "public", True)
+
+
+for _subject in SUBJECTS.values():
+    for _name, _function in functions_of(_subject):
+        complete(_function)
+        if _subject not in APART or not is_public(_function):
+            globals()[_name] = _function
+        if _subject not in APART and is_public(_function):
             __all__.append(_name)
 
 abs = arithmetic.absolute

@@ -7,167 +7,119 @@ from math import inf
 
 from ..core.composite import composite
 from ..core.define import elementwise, linear, mask, real_only, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .comparisons import less, logical_and, not_equal
 
 
 @elementwise(x=lambda: -1)
 def negative(xp, x):
-    """Negation: the number with the other sign.
+    """Negate each entry.
 
-    negative(x) = -x, entry by entry; `-x` of a tensor.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is boolean or not made of numbers.
-    Example:
-        >>> mg.negative([1.0, -2.0]).tolist()
-        [-1.0, 2.0]
-
-    See: numpy.negative; torch.neg.
-    """
+    negative(x) = -x; `-x` of a tensor.
+    Returns: a tensor of the dtype of x.
+    Raises: TypeError if x is boolean or not numeric.
+    >>> mg.negative([1.0, -2.0]).tolist()
+    [-1.0, 2.0]
+    See: numpy.negative; torch.neg."""
     return -x
 
 
 @elementwise(x=lambda: 1)
 def positive(xp, x):
-    """Unary plus: the number itself.
+    """Return each entry unchanged.
 
-    positive(x) = +x, a node of its own in the graph; `+x` of a tensor.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is boolean or not made of numbers.
-    Example:
-        >>> mg.positive([1.0, -2.0]).tolist()
-        [1.0, -2.0]
-
-    See: numpy.positive; torch.positive.
-    """
+    positive(x) = +x, as a separate node in the graph; `+x` of a tensor.
+    Returns: a tensor of the dtype of x.
+    Raises: TypeError if x is boolean or not numeric.
+    >>> mg.positive([1.0, -2.0]).tolist()
+    [1.0, -2.0]
+    See: numpy.positive; torch.positive."""
     return +x
 
 
 @elementwise(a=lambda: 1, b=lambda: 1)
 def add(xp, a, b):
-    """Addition: the sum of two.
+    """Add two inputs elementwise.
 
-    add(a, b) = a + b, entry by entry.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real or complex numbers.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is not made of numbers.
-    Example:
-        >>> mg.add([[1.0], [2.0]], [10.0, 20.0]).tolist()
-        [[11.0, 21.0], [12.0, 22.0]]
-
-    See: numpy.add; torch.add; CS231n notes, Backpropagation, Patterns in backward flow.
-    """
+    add(a, b) = a + b.
+    Returns: a tensor of the common dtype of a and b.
+    >>> mg.add([[1.0], [2.0]], [10.0, 20.0]).tolist()
+    [[11.0, 21.0], [12.0, 22.0]]
+    See: numpy.add; torch.add; CS231n notes, Backpropagation, Patterns in backward flow."""
     return a + b
 
 
 @elementwise(a=lambda: 1, b=lambda: -1)
 def subtract(xp, a, b):
-    """Subtraction: the first less the second.
+    """Subtract the second input from the first, elementwise.
 
-    subtract(a, b) = a - b, entry by entry.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real or complex numbers.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where both are boolean, or one is not made of
-        numbers.
-    Example:
-        >>> mg.subtract([5.0, 7.0], 2.0).tolist()
-        [3.0, 5.0]
-
-    See: numpy.subtract; torch.sub.
-    """
+    subtract(a, b) = a - b.
+    Returns: a tensor of the common dtype of a and b.
+    Raises: ValueError if the shapes do not broadcast; TypeError if both are boolean, or one is not numeric.
+    >>> mg.subtract([5.0, 7.0], 2.0).tolist()
+    [3.0, 5.0]
+    See: numpy.subtract; torch.sub."""
     return a - b
 
 
 @elementwise(a=lambda b: b, b=lambda a: a)
 def multiply(xp, a, b):
-    """Multiplication: the product of two, entry by entry.
+    """Multiply two inputs elementwise.
 
-    multiply(a, b) = a · b. The product of matrices is `matmul`.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real or complex numbers.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is not made of numbers.
-    Example:
-        >>> mg.multiply([2.0, 3.0], [5.0, 7.0]).tolist()
-        [10.0, 21.0]
-
-    See: numpy.multiply; torch.mul; CS231n notes, Backpropagation, Patterns in backward flow.
-    """
+    multiply(a, b) = a · b. For the product of matrices see `matmul`.
+    Returns: a tensor of the common dtype of a and b.
+    >>> mg.multiply([2.0, 3.0], [5.0, 7.0]).tolist()
+    [10.0, 21.0]
+    See: numpy.multiply; torch.mul; CS231n notes, Backpropagation, Patterns in backward flow."""
     return a * b
 
 
 @elementwise(a=lambda: 0, b=lambda: 0)
 @real_only
 def floor_divide(xp, a, b):
-    """Floor division: how often the divisor fits, as a whole number.
+    """Divide elementwise and round down to an integer.
 
-    floor_divide(a, b) = ⌊a / b⌋, as // in Python. It moves in steps, so its slope is 0 by either.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    floor_divide(a, b) = ⌊a / b⌋, as // in Python. The result is a step function, so its gradient is 0 with respect to
+    both inputs.
     Args:
-        a: dividend, real numbers.
-        b: divisor, real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
-    Example:
-        >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
-        [3.0, -4.0]
-
-    See: numpy.floor_divide; torch.floor_divide.
-    """
+        a: the dividend, real numbers.
+        b: the divisor, real numbers.
+    Returns: a tensor of the common dtype of a and b.
+    >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
+    [3.0, -4.0]
+    See: numpy.floor_divide; torch.floor_divide."""
     return xp.floor_divide(a, b)
 
 
 @elementwise(a=lambda xp, b: xp.divide(1, b), b=lambda out, b: -out / b)
 def _divide(xp, a, b):
-    """Division: the quotient of two."""
+    """Divide the first input by the second, elementwise."""
     return a / b
 
 
 @wraps_op(_divide)
-@names_itself
+@prefixes_errors
 def divide(a, b, *, rounding_mode=None):
-    """Division: the quotient of two.
+    """Divide the first input by the second, elementwise.
 
-    divide(a, b) = a / b, entry by entry, of whole numbers too. Divided by 0 it is inf or nan, with NumPy's warning.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    divide(a, b) = a / b, also for integers. Division by 0 gives inf or nan, with NumPy's warning.
     Args:
-        a: numerator, real or complex numbers.
-        b: denominator, real or complex numbers.
-        rounding_mode: None (default) for the quotient itself; "floor" for a // b, "trunc" for the whole part. Rounded,
-            it moves in steps, and its slope is 0.
-    Returns: a tensor of the dtype that a and b promote to; float64 for the quotient of whole numbers.
-    Raises: ValueError where the shapes do not broadcast, or for another rounding_mode; TypeError where a or b is not
-        made of numbers.
-    Example:
-        >>> mg.divide([1, 3], [2, 4]).tolist()
-        [0.5, 0.75]
-        >>> mg.divide([7.0, -7.0], 2.0, rounding_mode="trunc").tolist()
-        [3.0, -3.0]
-
-    See: numpy.divide; torch.div.
-    """
+        a: the numerator, real or complex numbers.
+        b: the denominator, real or complex numbers.
+        rounding_mode: None (default) for the quotient; "floor" for a // b, "trunc" to round towards 0. If rounded, its
+            gradient is 0.
+    Returns: a tensor of the common dtype of a and b; float64 for the quotient of integers.
+    Raises: ValueError if the shapes do not broadcast, or rounding_mode is unknown; TypeError if an input is not
+        numeric.
+    >>> mg.divide([1, 3], [2, 4]).tolist()
+    [0.5, 0.75]
+    >>> mg.divide([7.0, -7.0], 2.0, rounding_mode="trunc").tolist()
+    [3.0, -3.0]
+    See: numpy.divide; torch.div."""
     if rounding_mode is None:
         return _divide(a, b)
     if rounding_mode not in ("floor", "trunc"):
-        raise ValueError(f"rounding_mode is None, 'floor' or 'trunc', got {rounding_mode!r}")
+        raise ValueError(f"rounding_mode must be None, 'floor' or 'trunc', got {rounding_mode!r}")
     down = floor_divide(a, b)
     if rounding_mode == "floor":
         return down
@@ -182,153 +134,99 @@ true_divide = divide
     exponent=lambda xp, base, out: out * xp.log(base + ((base == 0) & (abs(out) < inf))),
 )
 def power(xp, base, exponent):
-    """Power: `base` raised to `exponent`.
+    """Raise `base` to the power `exponent`, elementwise.
 
-    power(base, exponent) = base^exponent, entry by entry. To the power 0 everything is 1, with slope 0: lowering the
-    exponent there would say 0 times infinity at base 0. As an exponent of at least 0 moves, a base of 0 stays 0. A
-    negative base has a value only at whole exponents, and no slope between: elsewhere the result is nan, and the
-    gradient of the exponent is nan everywhere. Given as a complex number, such as -2 + 0j, it has both.
-
-    Shapes: base, exponent of shapes that broadcast -> the broadcast shape.
-    Args:
-        base, exponent: real or complex numbers.
-    Returns: a tensor of the dtype that base and exponent promote to.
-    Raises: ValueError where the shapes do not broadcast, or whole numbers meet a negative whole exponent; TypeError
-        where an input is not made of numbers.
-    Example:
-        >>> mg.power([2.0, 3.0, 9.0], [3.0, 2.0, 0.5]).tolist()
-        [8.0, 9.0, 3.0]
-
-    See: numpy.power; torch.pow.
-    """
+    power(base, exponent) = base^exponent. For an exponent of 0 the result is 1 and the gradient of the base is 0, also
+    at base 0. For a base of 0 and an exponent of at least 0, the gradient of the exponent is 0. For a negative real
+    base, the result is nan unless the exponent is an integer, and the gradient of the exponent is always nan. A complex
+    base, such as -2 + 0j, has both.
+    Returns: a tensor of the common dtype of base and exponent.
+    Raises: ValueError if the shapes do not broadcast, or for integers with a negative integer exponent; TypeError if an
+        input is not numeric.
+    >>> mg.power([2.0, 3.0, 9.0], [3.0, 2.0, 0.5]).tolist()
+    [8.0, 9.0, 3.0]
+    See: numpy.power; torch.pow."""
     return xp.power(base, exponent)
 
 
 @elementwise(x=lambda x: 2 * x)
 def square(xp, x):
-    """Square: a number times itself.
+    """Square each entry.
 
-    square(x) = x · x; of a complex number not the square of its length.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.square([-2.0, 3.0]).tolist()
-        [4.0, 9.0]
-
-    See: numpy.square; torch.square.
-    """
+    square(x) = x · x. For complex numbers this is not the squared magnitude.
+    Returns: a tensor of the dtype of x.
+    >>> mg.square([-2.0, 3.0]).tolist()
+    [4.0, 9.0]
+    See: numpy.square; torch.square."""
     return x * x
 
 
 @elementwise(x=lambda out: -out * out)
 def reciprocal(xp, x):
-    """Reciprocal: one over a number.
+    """Compute the reciprocal of each entry.
 
-    reciprocal(x) = 1 / x, also of whole numbers; inf at 0, with NumPy's warning.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.reciprocal([2, 4]).tolist()
-        [0.5, 0.25]
-
-    See: numpy.reciprocal (which cuts off the fraction of whole numbers); torch.reciprocal.
-    """
+    reciprocal(x) = 1 / x, also for integers; inf at 0, with NumPy's warning.
+    >>> mg.reciprocal([2, 4]).tolist()
+    [0.5, 0.25]
+    See: numpy.reciprocal (which cuts off the fraction of whole numbers); torch.reciprocal."""
     return 1 / x
 
 
 @elementwise(x=lambda xp, x: xp.sign(x))
 def absolute(xp, x):
-    """Absolute value: the distance from 0.
+    """Compute the absolute value of each entry.
 
-    absolute(x) = |x|; of a complex number its length √(re² + im²). At 0 itself the slope is 0, as in PyTorch.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x; real for complex numbers.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.abs([-2.0, 3.0]).tolist()
-        [2.0, 3.0]
-        >>> mg.abs(3 + 4j).item()
-        5.0
-
-    See: numpy.absolute; torch.abs.
-    """
+    absolute(x) = |x|; for complex numbers √(re² + im²). At 0 the gradient is 0, as in PyTorch.
+    Returns: a tensor of the dtype of x; real if x is complex.
+    >>> mg.abs([-2.0, 3.0]).tolist()
+    [2.0, 3.0]
+    >>> mg.abs(3 + 4j).item()
+    5.0
+    See: numpy.absolute; torch.abs."""
     return abs(x)
 
 
 @elementwise(a=lambda xp, a, b: xp.sign(a) * xp.copysign(1.0, b))
 def copysign(xp, a, b):
-    """Copied sign: the size of `a` with the sign of `b`.
+    """Return the magnitude of `a` with the sign of `b`, elementwise.
 
-    copysign(a, b) = |a| with the sign of b, in which -0.0 is negative. Nothing small happens as b moves, so it receives
-    nothing; at a = 0 the slope is 0, as in PyTorch.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a: real numbers, of which the size counts.
-        b: real numbers, of which the sign counts.
-    Returns: a tensor of the dtype that a and b promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is complex or not made of numbers.
-    Example:
-        >>> mg.copysign([3.0, -3.0], [-1.0, 1.0]).tolist()
-        [-3.0, 3.0]
-
-    See: numpy.copysign; torch.copysign.
-    """
+    copysign(a, b) = |a| with the sign of b, where -0.0 counts as negative. The gradient of b is 0. At a = 0 the
+    gradient of a is 0, as in PyTorch.
+    >>> mg.copysign([3.0, -3.0], [-1.0, 1.0]).tolist()
+    [-3.0, 3.0]
+    See: numpy.copysign; torch.copysign."""
     return xp.copysign(a, b)
 
 
 @elementwise(a=lambda: 1, b=lambda xp, a, b: -xp.trunc(a / b))
 def fmod(xp, a, b):
-    """Remainder of a division, with the sign of the dividend `a`.
+    """Compute the remainder of a division, with the sign of the dividend `a`.
 
-    fmod(a, b) = a - b · trunc(a / b), as % in C. The slope by b is minus the whole number of times that b fits. Where b
-    is 0 it is nan, of whole numbers 0.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    fmod(a, b) = a - b · trunc(a / b), as % in C. The derivative with respect to b is -trunc(a / b). For b = 0 the
+    result is nan, or 0 for integers.
     Args:
-        a: dividend, real numbers.
-        b: divisor, real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is complex or not made of numbers.
-    Example:
-        >>> mg.fmod([-7.0, 7.0], [3.0, -3.0]).tolist()
-        [-1.0, 1.0]
-
-    See: numpy.fmod; torch.fmod.
-    """
+        a: the dividend, real numbers.
+        b: the divisor, real numbers.
+    Returns: a tensor of the common dtype of a and b.
+    >>> mg.fmod([-7.0, 7.0], [3.0, -3.0]).tolist()
+    [-1.0, 1.0]
+    See: numpy.fmod; torch.fmod."""
     return xp.fmod(a, b)
 
 
 @elementwise(a=lambda: 1, b=lambda xp, a, b: -xp.floor(a / b))
 def remainder(xp, a, b):
-    """Modulo: the remainder of a division, with the sign of the divisor `b`.
+    """Compute the remainder of a division, with the sign of the divisor `b`.
 
-    remainder(a, b) = a - b · floor(a / b), as % in Python and of tensors. The slope by b is minus the whole number of
-    times that b fits. Where b is 0 it is nan, of whole numbers 0.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
+    remainder(a, b) = a - b · floor(a / b), as % in Python. The derivative with respect to b is -floor(a / b). For b = 0
+    the result is nan, or 0 for integers.
     Args:
-        a: dividend, real numbers.
-        b: divisor, real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is complex or not made of numbers.
-    Example:
-        >>> mg.remainder([-7.0, 7.0], [3.0, -3.0]).tolist()
-        [2.0, -2.0]
-
-    See: numpy.remainder; torch.remainder.
-    """
+        a: the dividend, real numbers.
+        b: the divisor, real numbers.
+    Returns: a tensor of the common dtype of a and b.
+    >>> mg.remainder([-7.0, 7.0], [3.0, -3.0]).tolist()
+    [2.0, -2.0]
+    See: numpy.remainder; torch.remainder."""
     return xp.remainder(a, b)
 
 mod = remainder
@@ -337,115 +235,73 @@ mod = remainder
 @composite
 @elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1)
 def affine(xp, x, scale, shift):
-    """Affine map: the straight line scale · x + shift.
+    """Compute scale · x + shift elementwise.
 
-    affine(x, scale, shift) = scale · x + shift, entry by entry, as one node of the graph.
-
-    Shapes: x, scale, shift of shapes that broadcast -> the broadcast shape.
-    Args:
-        x: real or complex numbers.
-        scale: the slope of the line.
-        shift: its height at x = 0.
-    Returns: a tensor of the dtype that the three promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers.
-    Example:
-        >>> mg.affine([1.0, 2.0], 10.0, 0.5).tolist()
-        [10.5, 20.5]
-
-    See: torch.addcmul(shift, x, scale).
-    """
+    affine(x, scale, shift) = scale · x + shift, as a single node in the graph.
+    Returns: a tensor of the common dtype of the inputs.
+    >>> mg.affine([1.0, 2.0], 10.0, 0.5).tolist()
+    [10.5, 20.5]
+    See: torch.addcmul(shift, x, scale)."""
     return scale * x + shift
 
 
 @composite
 @elementwise(start=lambda weight: 1 - weight, end=lambda weight: weight, weight=lambda start, end: end - start)
 def lerp(xp, start, end, weight):
-    """Linear interpolation: the point between `start` (weight 0) and `end` (weight 1).
+    """Interpolate linearly from `start` (weight 0) to `end` (weight 1).
 
-    lerp(start, end, weight) = start + weight · (end - start). A weight outside 0 to 1 goes on along the line.
-
-    Shapes: start, end, weight of shapes that broadcast -> the broadcast shape.
-    Args:
-        start, end: real or complex numbers.
-        weight: the share of `end`, numbers.
-    Returns: a tensor of the dtype that the three promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers, or start and
-        end are boolean.
-    Example:
-        >>> mg.lerp(0.0, 10.0, [0.0, 0.25, 1.0]).tolist()
-        [0.0, 2.5, 10.0]
-
-    See: torch.lerp.
-    """
+    lerp(start, end, weight) = start + weight · (end - start). A weight outside 0 to 1 extrapolates.
+    Returns: a tensor of the common dtype of the inputs.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or start and end are
+        boolean.
+    >>> mg.lerp(0.0, 10.0, [0.0, 0.25, 1.0]).tolist()
+    [0.0, 2.5, 10.0]
+    See: torch.lerp."""
     return start + weight * (end - start)
 
 
 @composite
 @elementwise(x=lambda: 1, a=lambda b, value: value * b, b=lambda a, value: value * a)
 def addcmul(xp, x, a, b, *, value=1.0):
-    """Multiply and add: a product, times a fixed factor, added to x.
+    """Add the product of two inputs, times a constant, to x.
 
-    addcmul(x, a, b) = x + value · a · b, entry by entry, as one node of the graph.
-
-    Shapes: x, a, b of shapes that broadcast -> the broadcast shape.
+    addcmul(x, a, b) = x + value · a · b, as a single node in the graph.
     Args:
-        x, a, b: real or complex numbers.
-        value: the factor, a number that receives no gradient; default 1.0.
-    Returns: a tensor of the dtype that the three promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers, or value is
-        no number.
-    Example:
-        >>> mg.addcmul([1.0, 2.0], [3.0, 4.0], [5.0, 6.0], value=0.5).tolist()
-        [8.5, 14.0]
-
-    See: torch.addcmul.
-    """
+        value: a constant factor, a number; default 1.0.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or value is not a number.
+    >>> mg.addcmul([1.0, 2.0], [3.0, 4.0], [5.0, 6.0], value=0.5).tolist()
+    [8.5, 14.0]
+    See: torch.addcmul."""
     return x + value * a * b
 
 
 @elementwise(a=lambda a, b: (a > b) + 0.5 * (a == b), b=lambda a, b: (b > a) + 0.5 * (a == b))
 @real_only
 def maximum(xp, a, b):
-    """Maximum of two, entry by entry.
+    """Compute the larger of two entries, elementwise.
 
-    maximum(a, b) = a where a > b, else b; where either is nan, nan. At a tie both could move the result, and each
-    receives half, as in PyTorch and JAX.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is complex or not made of numbers.
-    Example:
-        >>> mg.maximum([1.0, 5.0], [3.0, 2.0]).tolist()
-        [3.0, 5.0]
-        >>> mg.grad(mg.maximum)(1.0, 1.0).item()
-        0.5
-
-    See: numpy.maximum; torch.maximum; `mg.max` for the largest along an axis.
-    """
+    maximum(a, b) = a if a > b, else b; nan if either is nan. At a tie each input receives half of the gradient, as in
+    PyTorch and JAX.
+    Returns: a tensor of the common dtype of a and b.
+    >>> mg.maximum([1.0, 5.0], [3.0, 2.0]).tolist()
+    [3.0, 5.0]
+    >>> mg.grad(mg.maximum)(1.0, 1.0).item()
+    0.5
+    See: numpy.maximum; torch.maximum; `mg.max` for the largest along an axis."""
     return xp.maximum(a, b)
 
 
 @elementwise(a=lambda a, b: (a < b) + 0.5 * (a == b), b=lambda a, b: (b < a) + 0.5 * (a == b))
 @real_only
 def minimum(xp, a, b):
-    """Minimum of two, entry by entry.
+    """Compute the smaller of two entries, elementwise.
 
-    minimum(a, b) = a where a < b, else b; where either is nan, nan. At a tie both could move the result, and each
-    receives half, as in PyTorch and JAX.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where a or b is complex or not made of numbers.
-    Example:
-        >>> mg.minimum([1.0, 5.0], [3.0, 2.0]).tolist()
-        [1.0, 2.0]
-
-    See: numpy.minimum; torch.minimum; `mg.min` for the smallest along an axis.
-    """
+    minimum(a, b) = a if a < b, else b; nan if either is nan. At a tie each input receives half of the gradient, as in
+    PyTorch and JAX.
+    Returns: a tensor of the common dtype of a and b.
+    >>> mg.minimum([1.0, 5.0], [3.0, 2.0]).tolist()
+    [1.0, 2.0]
+    See: numpy.minimum; torch.minimum; `mg.min` for the smallest along an axis."""
     return xp.minimum(a, b)
 
 
@@ -456,26 +312,19 @@ def minimum(xp, a, b):
 )
 @real_only
 def clip(xp, x, min=None, max=None):
-    """Clipping: the nearest number between `min` and `max`.
+    """Limit each entry to the range from `min` to `max`.
 
-    clip(x) = min(max(x, lower), upper), so the result is `max` where the bounds are the wrong way round. At a bound
-    itself the gradient passes to x, as in PyTorch; beyond it, to the bound.
-
-    Shapes: x, min, max of shapes that broadcast -> the broadcast shape.
+    clip(x) = min(max(x, lower), upper), so the result is `max` if min > max. At a bound the gradient goes to x, as in
+    PyTorch; beyond it, to the bound.
     Args:
-        x: real numbers.
-        min: lower bound, real numbers; None, the default, for none.
-        max: upper bound, real numbers; None, the default, for none.
-    Returns: a tensor of the dtype that the three promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where an input is complex or not made of numbers.
-    Example:
-        >>> mg.clip([-2.0, 0.5, 3.0], 0.0, 1.0).tolist()
-        [0.0, 0.5, 1.0]
-        >>> mg.grad(mg.clip)(1.0, 0.0, 1.0).item()
-        1.0
-
-    See: numpy.clip; torch.clamp.
-    """
+        min: lower bound, real numbers; None (default) for none.
+        max: upper bound, real numbers; None (default) for none.
+    Returns: a tensor of the common dtype of the inputs.
+    >>> mg.clip([-2.0, 0.5, 3.0], 0.0, 1.0).tolist()
+    [0.0, 0.5, 1.0]
+    >>> mg.grad(mg.clip)(1.0, 0.0, 1.0).item()
+    1.0
+    See: numpy.clip; torch.clamp."""
     return xp.clip(x, min, max)
 
 
@@ -484,23 +333,18 @@ def clip(xp, x, min=None, max=None):
     b=lambda xp, upstream, condition: xp.where(condition, 0.0, upstream),
 )
 def where(xp, condition, a=None, b=None):
-    """Selection by a condition: `a` where it holds, else `b`.
+    """Choose entries from `a` where the condition is true, else from `b`.
 
-    What was not taken receives 0, whatever it holds; the condition receives nothing. That 0 times an infinite slope
-    further back is nan: mg.where(x > 0, mg.log(x), 0.0) has no gradient at 0. Make the argument safe first:
+    Entries that were not chosen receive a gradient of 0, and the condition receives none. Since 0 times an infinite
+    derivative is nan, mg.where(x > 0, mg.log(x), 0.0) has no gradient at 0. Make the argument safe first:
     mg.log(mg.where(x > 0, x, 1.0)).
-
     Shapes: condition, a, b of shapes that broadcast -> the broadcast shape.
     Args:
-        condition: booleans, or numbers of which all but 0 hold.
+        condition: booleans, or numbers, which are true if they are not 0.
         a, b: real or complex numbers; both must be given.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers, or a or b is
-        missing: the places where a condition holds are mg.nonzero(condition).
-    Example:
-        >>> mg.where([True, False], [1.0, 2.0], 0.0).tolist()
-        [1.0, 0.0]
-
-    See: numpy.where; torch.where.
-    """
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or a or b is missing; for
+        the indices where a condition is true use mg.nonzero(condition).
+    >>> mg.where([True, False], [1.0, 2.0], 0.0).tolist()
+    [1.0, 0.0]
+    See: numpy.where; torch.where."""
     return xp.where(condition, a, b)

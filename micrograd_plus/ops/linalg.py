@@ -9,7 +9,7 @@ from math import inf
 
 from ..backends.shapes import ndim, shape
 from ..core.define import linear, op, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from . import reductions
 from .arithmetic import absolute
 from .factorisations import svdvals
@@ -21,63 +21,55 @@ from .shape import diag, expand_axes, expand_dims, getitem, mH, moveaxis, mT, re
 
 @op
 def _solve(xp, a, b):
-    """Linear equations: the x that fulfils a @ x = b."""
+    """Solve the linear equations a @ x = b."""
     return xp.solve(a, b)
 
 
 @_solve.rule("a", "b")
 def _(xp, upstream, a, out):
-    """Solve with the transpose. Where a changes, a @ x stays b, so x makes up for it."""
+    """Solve with the transpose. When a changes, a @ x must stay b, so x changes by -inv(a) @ da @ x."""
     to_b = xp.solve(xp.mT(a), upstream)
     return -xp.matmul(to_b, xp.mT(out)), to_b
 
 
 @wraps_op(_solve, namespace=True)
-@names_itself
+@prefixes_errors
 def solve(a, b):
-    """Linear equations: the x that fulfils a @ x = b.
+    """Solve the linear equations a @ x = b.
 
-    Going back, b receives the solution of aᵀ y = upstream, and a receives -y xᵀ.
-
+    The gradient of b is the solution y of aᵀ y = upstream, and that of a is -y xᵀ.
     Shapes: a (..., n, n), b (n) -> (..., n); b (..., n, k) -> (..., n, k), a solution for each column.
     Args:
         a: square matrices.
         b: the right-hand side: one vector, or a matrix of columns.
-    Returns: a tensor of the dtype that holds both; float64 for whole numbers.
-    Raises: ValueError where a is singular or not square, or b does not have a row for each row of a.
-    Example:
-        >>> mg.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [1.0, 2.0])
-        tensor([0.5, 0.5])
-
-    See: numpy.linalg.solve, torch.linalg.solve.
-    """
+    Returns: a tensor of the common dtype; float64 for integers.
+    Raises: ValueError if a is singular or not square, or b does not have a row for each row of a.
+    >>> mg.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [1.0, 2.0])
+    tensor([0.5, 0.5])
+    See: numpy.linalg.solve, torch.linalg.solve."""
     return squeeze(_solve(a, expand_dims(b, 1)), axis=-1) if ndim(b) == 1 else _solve(a, b)
 
 
-@names_itself
+@prefixes_errors
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
-    """Linear equations with a triangle: the x that fulfils a @ x = b, where only one triangle of a counts.
+    """Solve the linear equations a @ x = b with a triangular matrix.
 
-    The other triangle is not read, and receives 0.
-
+    The other triangle is not read and receives a gradient of 0.
     Shapes: a (n, n), b (n) -> (n); b (n, k) -> (n, k), a solution for each column.
     Args:
         a: square matrices.
         b: the right-hand side: one vector, or a matrix of columns.
-        trans: 0 or "N" (default) for a, 1 or "T" for its transpose, 2 or "C" for its adjoint.
-        lower: whether the lower triangle counts; False, the upper one, by default.
-        unit_diagonal: whether the diagonal is taken to be ones, and not read; False by default.
-    Returns: a tensor of the dtype that holds both; float64 for whole numbers.
-    Raises: ValueError where the triangle is singular or not square, b does not have a row for each row of a, or for
-        another trans.
-    Example:
-        >>> mg.linalg.solve_triangular([[2.0, 1.0], [9.0, 4.0]], [4.0, 8.0]).tolist()
-        [1.0, 2.0]
-
-    See: scipy.linalg.solve_triangular, torch.linalg.solve_triangular.
-    """
+        trans: 0 or "N" (default) for a, 1 or "T" for its transpose, 2 or "C" for its conjugate transpose.
+        lower: whether to use the lower triangle; default False, the upper one.
+        unit_diagonal: whether to treat the diagonal as ones without reading it; default False.
+    Returns: a tensor of the common dtype; float64 for integers.
+    Raises: ValueError if the triangle is singular or not square, b does not have a row for each row of a, or trans is
+        unknown.
+    >>> mg.linalg.solve_triangular([[2.0, 1.0], [9.0, 4.0]], [4.0, 8.0]).tolist()
+    [1.0, 2.0]
+    See: scipy.linalg.solve_triangular, torch.linalg.solve_triangular."""
     if trans not in (0, 1, 2, "N", "T", "C"):
-        raise ValueError(f"trans is 0 or 'N', 1 or 'T', 2 or 'C', got {trans!r}")
+        raise ValueError(f"trans must be 0 or 'N', 1 or 'T', 2 or 'C', got {trans!r}")
     if unit_diagonal:
         triangle = (tril(a, -1) if lower else triu(a, 1)) + _identity(shape(a)[-1])
     else:
@@ -89,27 +81,22 @@ def _identity(n):
     return diag([1.0] * n) if n else reshape([], (0, 0))
 
 
-@names_itself
+@prefixes_errors
 def solve_banded(l_and_u, ab, b):
-    """Linear equations with a band: the x that fulfils a @ x = b, where a is 0 but on a few diagonals.
+    """Solve the linear equations a @ x = b with a banded matrix.
 
-    ab[u + i - j, j] = a[i, j]: each row of ab is a diagonal of a, the upper ones first; corners that lie outside a are
-    not read. The matrix is written out whole, so that this is a way of giving it and no saving.
-
+    ab[u + i - j, j] = a[i, j]: each row of ab is a diagonal of a, the upper ones first; corners outside a are not read.
+    The matrix is expanded, so this form saves no memory or time.
     Shapes: ab (l + u + 1, n), b (n) -> (n); b (n, k) -> (n, k), a solution for each column.
     Args:
-        l_and_u: how many diagonals there are below and above the main one.
+        l_and_u: the numbers of diagonals below and above the main one.
         ab: the diagonals, as rows.
         b: the right-hand side: one vector, or a matrix of columns.
-    Returns: a tensor of the dtype that holds both; float64 for whole numbers.
-    Raises: ValueError where ab has other than l + u + 1 rows, a is singular, or b does not have a row for each of its
-        columns.
-    Example:
-        >>> mg.linalg.solve_banded((0, 1), [[0.0, 1.0], [2.0, 4.0]], [4.0, 8.0]).tolist()
-        [1.0, 2.0]
-
-    See: scipy.linalg.solve_banded.
-    """
+    Returns: a tensor of the common dtype; float64 for integers.
+    Raises: ValueError if ab does not have l + u + 1 rows, a is singular, or b does not have a row for each column of a.
+    >>> mg.linalg.solve_banded((0, 1), [[0.0, 1.0], [2.0, 4.0]], [4.0, 8.0]).tolist()
+    [1.0, 2.0]
+    See: scipy.linalg.solve_banded."""
     below, above = l_and_u
     if ndim(ab) != 2 or shape(ab)[0] != below + above + 1:
         raise ValueError(f"ab has a row for each of {below} + {above} + 1 diagonals, its shape is {shape(ab)}")
@@ -122,137 +109,113 @@ def solve_banded(l_and_u, ab, b):
 
 @op
 def solve_sylvester(xp, a, b, q):
-    """Sylvester's equation: the x that fulfils a @ x + x @ b = q.
+    """Solve Sylvester's equation a @ x + x @ b = q.
 
-    It is solved as linear equations for all entries of x at once, which is for matrices of moderate size. Going back, q
-    receives the solution y of aᵀ y + y bᵀ = upstream, a receives -y xᵀ and b receives -xᵀ y.
-
+    All entries of x are solved for at once as linear equations, which suits matrices of moderate size. The gradient of
+    q is the solution y of aᵀ y + y bᵀ = upstream; that of a is -y xᵀ, and that of b is -xᵀ y.
     Shapes: a (..., m, m), b (..., n, n), q (..., m, n) -> (..., m, n).
     Args:
-        a, b: square matrices; no eigenvalue of a is minus one of b.
+        a, b: square matrices; no eigenvalue of a may be the negative of one of b.
         q: the right-hand side.
-    Returns: a tensor of the dtype that holds all three; float64 for whole numbers.
-    Raises: ValueError where there is no solution, or more than one; where a or b is not square, or q does not fit them.
-    Example:
-        >>> mg.linalg.solve_sylvester([[1.0]], [[3.0]], [[8.0]]).tolist()
-        [[2.0]]
-
-    See: scipy.linalg.solve_sylvester.
-    """
+    Returns: a tensor of the common dtype; float64 for integers.
+    Raises: ValueError if there is not exactly one solution, a or b is not square, or q does not match them.
+    >>> mg.linalg.solve_sylvester([[1.0]], [[3.0]], [[8.0]]).tolist()
+    [[2.0]]
+    See: scipy.linalg.solve_sylvester."""
     return xp.solve_sylvester(a, b, q)
 
 
 @solve_sylvester.rule("a", "b", "q")
 def _(xp, upstream, a, b, out):
-    """Solve with the transposes. Where a or b changes, the sum stays q, so x makes up for it."""
+    """Solve with the transposes. When a or b changes, a @ x + x @ b must stay q."""
     to_q = xp.solve_sylvester(xp.mT(a), xp.mT(b), upstream)
     return -xp.matmul(to_q, xp.mT(out)), -xp.matmul(xp.mT(out), to_q), to_q
 
 
 @op
 def sqrtm(xp, a):
-    """Square root of a matrix: the x with x @ x = a whose eigenvalues have positive real parts.
+    """Compute the square root of a matrix: x with x @ x = a, and eigenvalues with positive real part.
 
-    Going back, a receives the y with xᵀ y + y xᵀ = upstream.
-
+    The gradient of a is the solution y of xᵀ y + y xᵀ = upstream.
     Shapes: (..., n, n) -> the same.
     Args:
-        a: square matrices without eigenvalues on the real line up to 0. A real one has a real root.
-    Returns: a tensor of a's dtype; float64 for whole numbers.
-    Raises: ValueError where a is not square or singular, or has a real eigenvalue below 0.
-    Example:
-        >>> mg.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]).round(6).tolist()
-        [[2.0, 0.0], [0.0, 3.0]]
-
-    See: scipy.linalg.sqrtm; N. J. Higham, "Functions of Matrices", 2008.
-    """
+        a: square matrices without eigenvalues on the real line up to 0. A real matrix has a real root.
+    Raises: ValueError if a is not square or singular, or has a real eigenvalue below 0.
+    >>> mg.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]).round(6).tolist()
+    [[2.0, 0.0], [0.0, 3.0]]
+    See: scipy.linalg.sqrtm; N. J. Higham, "Functions of Matrices", 2008."""
     return xp.sqrtm(a)
 
 
 @sqrtm.rule("a")
 def _(xp, upstream, out):
-    """x @ x = a, so x @ dx + dx @ x = da: an equation of Sylvester's, solved with the transposes."""
+    """From x @ x = a follows x @ dx + dx @ x = da: a Sylvester equation, solved with the transposes."""
     return xp.solve_sylvester(xp.mT(out), xp.mT(out), upstream)
 
 
 @op
 def inv(xp, a):
-    """Inverse of a matrix.
+    """Compute the inverse of a matrix.
 
-    a @ inv(a) = inv(a) @ a = 1. To solve equations, `solve` is faster and more exact. Going back, a receives
-    -inv(a)ᵀ @ upstream @ inv(a)ᵀ.
-
+    a @ inv(a) = inv(a) @ a = 1. To solve equations, `solve` is faster and more accurate. The gradient of a is -inv(a)ᵀ
+    @ upstream @ inv(a)ᵀ.
     Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices.
-    Returns: a tensor of a's dtype; float64 for whole numbers.
-    Raises: ValueError where a is singular or not square.
-    Example:
-        >>> mg.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).tolist()
-        [[0.5, 0.0], [0.0, 0.25]]
-
-    See: numpy.linalg.inv, torch.linalg.inv.
-    """
+    Raises: ValueError if a is singular or not square.
+    >>> mg.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
+    See: numpy.linalg.inv, torch.linalg.inv."""
     return xp.inv(a)
 
 
 @inv.rule("a")
 def _(xp, upstream, out):
-    """Where a changes, a @ inv(a) stays 1."""
+    """When a changes, a @ inv(a) must stay 1."""
     return -xp.matmul(xp.matmul(xp.mT(out), upstream), xp.mT(out))
 
 
 @op
 def det(xp, a):
-    """Determinant of a matrix: the volume that its rows span, with a sign.
+    """Compute the determinant of a matrix.
 
-    ∂ det(a) / ∂a = cofactors(a) = det(a) inv(a)ᵀ, the first of which holds where a is singular too.
-
+    ∂ det(a) / ∂a = cofactors(a) = det(a) inv(a)ᵀ; the first form also holds for singular matrices.
     Shapes: (..., n, n) -> (...).
     Args:
         a: square matrices.
-    Returns: a tensor of a's dtype; float64 for whole numbers.
-    Raises: ValueError where a is not square.
-    Example:
-        >>> mg.linalg.det([[2.0, 1.0], [0.0, 3.0]])
-        tensor(6.)
-
-    See: numpy.linalg.det, torch.linalg.det.
-    """
+    Raises: ValueError if a is not square.
+    >>> mg.linalg.det([[2.0, 1.0], [0.0, 3.0]])
+    tensor(6.)
+    See: numpy.linalg.det, torch.linalg.det."""
     return xp.det(a)
 
 
 @det.rule("a")
 def _(xp, upstream, a):
-    """The determinant grows with an entry by the determinant of what is left without its row and column."""
+    """The derivative with respect to an entry is the determinant of a without its row and column, with a sign."""
     return xp.expand_dims(upstream, axis=(-2, -1)) * xp.cofactors(a)
 
 
-@op
+@op(public=False)
 def cofactors(xp, a):
-    """Cofactor matrix: the gradient of the determinant.
+    """Compute the cofactor matrix: the gradient of the determinant.
 
-    out[i, j] = (-1)^(i+j) times the determinant of what is left of a without row i and column j. This is det(a)
-    inv(a)ᵀ, and exists where a is singular too; its own gradient is for matrices that have an inverse.
-
+    out[i, j] = (-1)^(i+j) times the determinant of a without row i and column j. This is det(a) inv(a)ᵀ, but also
+    exists for singular matrices; its own gradient needs an invertible matrix.
     Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices.
-    Returns: a tensor of a's dtype; float64 for whole numbers.
-    Raises: ValueError where a is not square, and on the way back where it is singular.
-    Example:
-        >>> mg.linalg.cofactors([[1.0, 2.0], [3.0, 4.0]])
-        tensor([[ 4., -3.],
-                [-2.,  1.]])
-
-    See: mg.linalg.det; jax.numpy.linalg.det, whose gradient it is too.
-    """
+    Raises: ValueError if a is not square, or in the backward pass if it is singular.
+    >>> mg.ops.cofactors([[1.0, 2.0], [3.0, 4.0]])
+    tensor([[ 4., -3.],
+            [-2.,  1.]])
+    See: mg.linalg.det; jax.numpy.linalg.det, whose gradient it is too."""
     return xp.cofactors(a)
 
 
 @cofactors.rule("a")
 def _(xp, upstream, a, out):
-    """A product's: the determinant moves, and the inverse moves."""
+    """The product rule: the determinant changes, and the inverse changes."""
     inverse = xp.mT(xp.inv(a))
     volume = xp.sum(upstream * out, axis=(-2, -1), keepdims=True)
     return volume * inverse - xp.matmul(xp.matmul(out, xp.mT(upstream)), inverse)
@@ -260,29 +223,25 @@ def _(xp, upstream, a, out):
 
 @op(outputs=("sign", "logabsdet"))
 def slogdet(xp, a):
-    """Sign and logarithm of the size of a determinant, which overflows nowhere.
+    """Compute the sign and the logarithm of the absolute value of the determinant.
 
-    det(a) = sign * exp(logabsdet). The sign of a complex determinant is a complex number of size 1. A singular matrix
-    has sign 0 and logarithm minus infinity, and no gradient.
-
+    det(a) = sign * exp(logabsdet), without overflow. The sign of a complex determinant is a complex number of magnitude
+    1. A singular matrix has sign 0 and logarithm -inf, and no gradient.
     Shapes: (..., n, n) -> (...) twice.
     Args:
         a: square matrices.
-    Returns: a pair of tensors: sign, of a's dtype, and logabsdet, real; float64 for whole numbers.
-    Raises: ValueError where a is not square, and on the way back where it is singular.
-    Example:
-        >>> mg.linalg.slogdet([[1.0, 2.0], [3.0, 4.0]])
-        (tensor(-1.), tensor(0.69314718))
-
-    See: numpy.linalg.slogdet, torch.linalg.slogdet.
-    """
+    Returns: a pair of tensors: sign, of the dtype of a, and logabsdet, real; float64 for integers.
+    Raises: ValueError if a is not square, or in the backward pass if it is singular.
+    >>> mg.linalg.slogdet([[1.0, 2.0], [3.0, 4.0]])
+    (tensor(-1.), tensor(0.69314718))
+    See: numpy.linalg.slogdet, torch.linalg.slogdet."""
     return xp.slogdet(a)
 
 
 @slogdet.rule("a")
 def _(xp, upstream, a, sign):
-    """The slope of the logarithm is the inverse, transposed. A real sign does not move; a complex one turns, which is
-    how the logarithm's imaginary part moves."""
+    """The derivative of the logarithm is the transposed inverse. A real sign is constant; a complex one turns with the
+    imaginary part of the logarithm."""
     turned = upstream[0] * xp.conj(sign)
     arrived = upstream[1] + (turned - xp.conj(turned)) / 2
     return xp.expand_dims(arrived, axis=(-2, -1)) * xp.mH(xp.inv(a))
@@ -290,26 +249,21 @@ def _(xp, upstream, a, sign):
 
 @linear(
     x=lambda xp, upstream, x_shape, offset: xp.put_diagonal(
-        xp.spread(upstream, xp.diagonal_shape(x_shape, offset), -1), x_shape, offset, -2, -1
+        xp.unreduce(upstream, xp.diagonal_shape(x_shape, offset), -1), x_shape, offset, -2, -1
     )
 )
 def _trace(xp, x, *, offset=0):
-    """Trace of a matrix: the sum along its diagonal.
+    """Compute the trace of a matrix: the sum along its diagonal.
 
     Σ_i x[..., i, i + offset].
-
-    Shapes: (..., m, n) -> (...): the matrices stand on the last two axes, in numpy.trace on the first two.
+    Shapes: (..., m, n) -> (...); the matrices are on the last two axes, in numpy.trace on the first two.
     Args:
-        x: matrices, which need not be square.
+        x: matrices, also not square.
         offset: which diagonal: 0 (default) the main one, above it if positive, below it if negative.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where x has fewer than two axes; TypeError for an offset that is no whole number.
-    Example:
-        >>> mg.linalg.trace([[1.0, 2.0], [3.0, 4.0]]).item()
-        5.0
-
-    See: numpy.linalg.trace, torch.trace.
-    """
+    Raises: ValueError if x has fewer than two axes; TypeError if the offset is not an integer.
+    >>> mg.linalg.trace([[1.0, 2.0], [3.0, 4.0]]).item()
+    5.0
+    See: numpy.linalg.trace, torch.trace."""
     return xp.trace(x, offset)
 
 
@@ -323,81 +277,68 @@ trace = _trace
         upstream[..., : a_shape[-1], : a_shape[-1]] + upstream[..., a_shape[-1] :, a_shape[-1] :]
     ),
     b=lambda upstream, b_shape: upstream[..., : b_shape[-1], b_shape[-1] :],
+    public=False,
 )
 def block_triangle(xp, a, b):
-    """The larger matrix [[a, b], [0, a]], by which functions of matrices are differentiated.
+    """Build the block matrix [[a, b], [0, a]], which differentiates functions of matrices.
 
-    In any function f of it, how f(a) moves as a moves along b stands where b stood:
-    f([[a, b], [0, a]]) = [[f(a), Df(a)[b]], [0, f(a)]].
-
+    For a function f of matrices, f([[a, b], [0, a]]) = [[f(a), Df(a)[b]], [0, f(a)]]: the upper right block is the
+    derivative of f at a in the direction b.
     Shapes: a (..., n, n), b (..., n, n) -> (..., 2 n, 2 n).
     Args:
         a: square matrices.
-        b: the directions in which they move.
-    Returns: a tensor of the dtype that holds both.
-    Raises: ValueError where b does not have the shape of a.
-    Example:
-        >>> mg.linalg.block_triangle([[1.0]], [[5.0]]).tolist()
-        [[1.0, 5.0], [0.0, 1.0]]
-
-    See: R. Mathias, "A chain rule for matrix functions and applications", 1996.
-    """
+        b: the directions, matrices of the same shape.
+    Raises: ValueError if b does not have the shape of a.
+    >>> mg.ops.block_triangle([[1.0]], [[5.0]]).tolist()
+    [[1.0, 5.0], [0.0, 1.0]]
+    See: R. Mathias, "A chain rule for matrix functions and applications", 1996."""
     return xp.block_triangle(a, b)
 
 
 @op
 def matrix_power(xp, a, *, n):
-    """Matrix power: a matrix multiplied with itself n times.
+    """Raise a square matrix to an integer power.
 
     a⁰ is the identity, and a⁻ⁿ = inv(a)ⁿ.
-
     Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices.
-        n: the exponent, a whole number of either sign.
-    Returns: a tensor of a's dtype; float64 for whole numbers to a negative power.
-    Raises: ValueError where a is not square, or singular for a negative power; TypeError where n is no whole number.
-    Example:
-        >>> mg.linalg.matrix_power([[1.0, 1.0], [0.0, 1.0]], 5).tolist()
-        [[1.0, 5.0], [0.0, 1.0]]
-
-    See: numpy.linalg.matrix_power, torch.linalg.matrix_power.
-    """
+        n: the exponent, an integer.
+    Returns: a tensor of the dtype of a; float64 for integers to a negative power.
+    Raises: ValueError if a is not square, or singular for a negative power; TypeError if n is not an integer.
+    >>> mg.linalg.matrix_power([[1.0, 1.0], [0.0, 1.0]], 5).tolist()
+    [[1.0, 5.0], [0.0, 1.0]]
+    See: numpy.linalg.matrix_power, torch.linalg.matrix_power."""
     return xp.matrix_power(a, n)
 
 
 @matrix_power.rule("a")
 def _(xp, upstream, a, a_shape, n):
-    """The same power, of a larger matrix: its upper right block is what moves."""
+    """The same power of the block matrix [[a, b], [0, a]]: its upper right block is the derivative."""
     larger = xp.matrix_power(xp.block_triangle(xp.mT(a), upstream), n=n)
     return larger[..., : a_shape[-1], a_shape[-1] :]
 
 
 @op
 def expm(xp, a):
-    """Matrix exponential.
+    """Compute the matrix exponential.
 
-    expm(a) = 1 + a + a² / 2! + a³ / 3! + … What moves at the speed a @ x goes from x to expm(a) @ x in a time of 1. It
-    is not the exponential entry by entry.
-
+    expm(a) = 1 + a + a² / 2! + a³ / 3! + … The solution of x' = a @ x at time 1 is expm(a) @ x(0). It is not the
+    exponential of each entry.
     Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices.
-    Returns: a tensor of a's dtype; float64 for whole numbers.
-    Raises: ValueError where a is not square.
-    Example:
-        >>> mg.linalg.expm([[0.0, 1.0], [-1.0, 0.0]])
-        tensor([[ 0.54030231,  0.84147098],
-                [-0.84147098,  0.54030231]])
-
-    See: scipy.linalg.expm, torch.linalg.matrix_exp.
-    """
+    Raises: ValueError if a is not square.
+    >>> mg.linalg.expm([[0.0, 1.0], [-1.0, 0.0]])
+    tensor([[ 0.54030231,  0.84147098],
+            [-0.84147098,  0.54030231]])
+    See: scipy.linalg.expm, torch.linalg.matrix_exp."""
     return xp.expm(a)
 
 
 @expm.rule("a")
 def _(xp, upstream, a, a_shape):
-    """The exponential, too, of a larger matrix: its upper right block is what moves."""
+    """The exponential of the block matrix [[a, b], [0, a]]: its upper right block is the derivative."""
     larger = xp.expm(xp.block_triangle(xp.mT(a), upstream))
     return larger[..., : a_shape[-1], a_shape[-1] :]
 
@@ -405,40 +346,32 @@ def _(xp, upstream, a, a_shape):
 # Norms ----------------------
 
 
-@op
+@op(public=False)
 def p_norm(xp, x, *, ord, axis=None, keepdims=False):
-    """p-norm of a vector, for any exponent but 0 and infinity.
+    """Compute the p-norm of a vector, for any exponent except 0 and infinity.
 
-    ‖x‖_p = (Σ_i |x_i|^p)^(1/p). At the origin, and for an entry of 0, the gradient is taken to be 0.
-
-    Shapes: x (2, 3), axis=1 -> (2); with keepdims -> (2, 1).
+    ‖x‖_p = (Σ_i |x_i|^p)^(1/p). At the origin, and for an entry of 0, the gradient is defined as 0.
     Args:
-        x: numbers, real or complex.
         ord: the exponent p.
-        axis: the axis or axes to reduce; None (default) for all.
-        keepdims: whether these axes stay, with length 1; False by default.
-    Returns: a real tensor of x's precision; float64 for whole numbers.
-    Raises: ValueError for an exponent of 0; TypeError for one that is no number; IndexError for an axis that x has not.
-    Example:
-        >>> round(mg.linalg.p_norm([3.0, 4.0], 3).item(), 4)
-        4.4979
-
-    See: numpy.linalg.norm, torch.linalg.vector_norm.
-    """
+    Returns: a real tensor of the precision of x; float64 for integers.
+    Raises: ValueError if ord is 0; TypeError if ord is not a number; IndexError if the axis is out of range.
+    >>> round(mg.ops.p_norm([3.0, 4.0], 3).item(), 4)
+    4.4979
+    See: numpy.linalg.norm, torch.linalg.vector_norm."""
     return xp.power(xp.sum(xp.power(xp.absolute(x), ord), axis=axis, keepdims=keepdims), 1 / ord)
 
 
 @p_norm.rule("x")
 def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
-    """An entry receives along its own direction, by its share of the whole."""
-    whole = xp.spread(xp.where(out == 0, 1.0, out), x_shape, axis, keepdims)
+    """Each entry receives a gradient along its own direction, in proportion to its share of the norm."""
+    whole = xp.unreduce(xp.where(out == 0, 1.0, out), x_shape, axis, keepdims)
     share = xp.power(xp.where(x == 0, 1.0, xp.absolute(x) / whole), ord - 1)
-    return xp.spread(upstream, x_shape, axis, keepdims) * share * xp.sign(x)
+    return xp.unreduce(upstream, x_shape, axis, keepdims) * share * xp.sign(x)
 
 
-@names_itself
+@prefixes_errors
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
-    """Norm of a vector: its size, in one of several senses.
+    """Compute the norm of a vector.
 
     By `ord` it is
         2:     √(Σ_i |x_i|²), the length
@@ -448,23 +381,16 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
         0:     how many entries are not 0
         p:     (Σ_i |x_i|^p)^(1/p), for any other number
     At the origin the gradient is taken to be 0; entries that tie for the largest share it.
-
-    Shapes: x (2, 3), axis=1 -> (2); with keepdims -> (2, 1).
     Args:
         x: numbers, real or complex.
-        axis: the axis or axes to reduce; None (default) for all.
-        keepdims: whether these axes stay, with length 1; False by default.
-        ord: a number, or inf or -inf; 2 by default.
+        ord: a number, inf or -inf; default 2.
     Returns: a real tensor.
-    Raises: ValueError where ord is text; IndexError for an axis that x has not.
-    Example:
-        >>> [mg.linalg.vector_norm([3.0, -4.0], ord=p).item() for p in (1, 2, np.inf)]
-        [7.0, 5.0, 4.0]
-
-    See: numpy.linalg.vector_norm, torch.linalg.vector_norm.
-    """
+    Raises: ValueError if ord is text; IndexError if the axis is out of range.
+    >>> [mg.linalg.vector_norm([3.0, -4.0], ord=p).item() for p in (1, 2, np.inf)]
+    [7.0, 5.0, 4.0]
+    See: numpy.linalg.vector_norm, torch.linalg.vector_norm."""
     if isinstance(ord, str):
-        raise ValueError(f"vector_norm: ord is a number, got {ord!r}")
+        raise ValueError(f"vector_norm: ord must be a number, got {ord!r}")
     if ord == 2:
         return reductions.norm(x, axis=axis, keepdims=keepdims)
     reduce = {inf: reductions.max, -inf: reductions.min, 0: reductions.sum, 1: reductions.sum}.get(ord)
@@ -473,9 +399,9 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     return reduce(absolute(x if ord else sign(x)), axis=axis, keepdims=keepdims)
 
 
-@names_itself
+@prefixes_errors
 def matrix_norm(x, *, keepdims=False, ord="fro"):
-    """Norm of a matrix: its size, in one of several senses.
+    """Compute the norm of a matrix.
 
     With the singular values s of x it is, by `ord`,
         "fro":      √(Σ_ij |x_ij|²), Frobenius
@@ -483,24 +409,19 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
         2, -2:      max_i s_i, spectral; min_i s_i
         1, -1:      max_j Σ_i |x_ij|; min_j Σ_i |x_ij|, of columns
         inf, -inf:  max_i Σ_j |x_ij|; min_i Σ_j |x_ij|, of rows
-
     Shapes: x (..., m, n) -> (...); with keepdims -> (..., 1, 1).
     Args:
         x: matrices, real or complex.
-        keepdims: whether the two axes stay, with length 1; False by default.
         ord: "fro" (default), "nuc", 1, -1, 2, -2, inf or -inf.
     Returns: a real tensor.
-    Raises: ValueError for another ord; IndexError or ValueError where x has fewer than two axes.
-    Example:
-        >>> [mg.linalg.matrix_norm([[3.0, 0.0], [0.0, -4.0]], ord=each).item() for each in ("fro", 1)]
-        [5.0, 4.0]
-
-    See: numpy.linalg.matrix_norm, torch.linalg.matrix_norm.
-    """
+    Raises: ValueError if ord is unknown; IndexError or ValueError if x has fewer than two axes.
+    >>> [mg.linalg.matrix_norm([[3.0, 0.0], [0.0, -4.0]], ord=each).item() for each in ("fro", 1)]
+    [5.0, 4.0]
+    See: numpy.linalg.matrix_norm, torch.linalg.matrix_norm."""
     if ord == "fro":
         return reductions.norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord not in ("nuc", 1, -1, 2, -2, inf, -inf):
-        raise ValueError(f"matrix_norm: ord is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
+        raise ValueError(f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
     along = {1: -2, -1: -2, inf: -1, -inf: -1}.get(ord)
     sizes = svdvals(x) if along is None else reductions.sum(absolute(x), axis=along)
     reduce = reductions.sum if ord == "nuc" else reductions.max if ord > 0 else reductions.min
@@ -508,36 +429,30 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
     return expand_axes(out, shape=shape(x), axis=(-2, -1)) if keepdims else out
 
 
-@names_itself
+@prefixes_errors
 def norm(x, ord=None, axis=None, keepdims=False):
-    """Norm of a vector or a matrix: NumPy's norm.
+    """Compute the norm of a vector or a matrix, as NumPy's norm.
 
     It is `vector_norm` along one axis and `matrix_norm` over two; without `ord` the root of the sum of squares over all
-    the axes named.
-
+    given axes.
     Shapes: x (2, 3) -> (); axis=1 -> (2); with keepdims -> (2, 1).
     Args:
         x: numbers, real or complex.
-        ord: as of `vector_norm` or `matrix_norm`; None by default.
+        ord: as in `vector_norm` or `matrix_norm`; default None.
         axis: the axis of vectors, or the two of matrices; None (default) for all.
-        keepdims: whether these axes stay, with length 1; False by default.
     Returns: a real tensor.
-    Raises: ValueError for an ord that the vector or matrix norm has not, or an ord over three axes or more; IndexError
-        for an axis that x has not.
-    Example:
-        >>> mg.linalg.norm([3.0, 4.0]).item()
-        5.0
-        >>> mg.linalg.norm([[1.0, -2.0], [3.0, 4.0]], np.inf).item()
-        7.0
-
-    See: numpy.linalg.norm, torch.linalg.norm.
-    """
+    Raises: ValueError if ord is unknown, or given for three or more axes; IndexError if an axis is out of range.
+    >>> mg.linalg.norm([3.0, 4.0]).item()
+    5.0
+    >>> mg.linalg.norm([[1.0, -2.0], [3.0, 4.0]], np.inf).item()
+    7.0
+    See: numpy.linalg.norm, torch.linalg.norm."""
     axes = tuple(range(ndim(x))) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if ord is None:
         return reductions.norm(x, axis=axis, keepdims=keepdims)
     if len(axes) == 1:
         return vector_norm(x, axis=axes[0], keepdims=keepdims, ord=ord)
     if len(axes) != 2:
-        raise ValueError(f"norm: ord={ord!r} is for one axis (a vector) or two (a matrix), got {len(axes)}")
+        raise ValueError(f"norm: with ord={ord!r}, axis must be one axis (a vector) or two (a matrix), got {len(axes)}")
     out = matrix_norm(moveaxis(x, source=axes, destination=(-2, -1)), ord=ord)
     return expand_axes(out, shape=shape(x), axis=axes) if keepdims else out

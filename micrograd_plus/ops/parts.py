@@ -8,7 +8,7 @@ from math import prod
 
 from ..backends.shapes import is_sequence, ndim, shape
 from ..core.define import multilinear, wraps_op
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import divide, multiply, subtract
 from .reductions import max as largest, mean, min as smallest, sum as added_up
 from .shape import concatenate, flip, getitem, moveaxis, ravel, reshape, split, swapaxes, transpose
@@ -16,23 +16,20 @@ from .shape import concatenate, flip, getitem, moveaxis, ravel, reshape, split, 
 # Axes -----------------------
 
 
-@names_itself
+@prefixes_errors
 def flatten(x, start_dim=0, end_dim=-1):
-    """Flatten: several neighbouring axes joined in one, by default all of them.
+    """Merge neighbouring axes into one; by default all of them.
 
     Shapes: (2, 3, 4) -> (24); with start_dim=1 -> (2, 12); with end_dim=1 -> (6, 4).
     Args:
         x: numbers.
-        start_dim: the first axis to be joined; 0 by default.
-        end_dim: the last axis to be joined; -1 by default.
-    Returns: a tensor of x's dtype.
-    Raises: IndexError where there is no such axis; ValueError where the first comes after the last.
-    Example:
-        >>> mg.flatten(np.ones((2, 3, 4)), 1).shape
-        (2, 12)
-
-    See: torch.flatten; mg.ravel, mg.nn.Flatten.
-    """
+        start_dim: the first axis to merge; default 0.
+        end_dim: the last axis to merge; default -1.
+    Returns: a tensor of the dtype of x.
+    Raises: IndexError if an axis is out of range; ValueError if the first comes after the last.
+    >>> mg.flatten(np.ones((2, 3, 4)), 1).shape
+    (2, 12)
+    See: torch.flatten; mg.ravel, mg.nn.Flatten."""
     if (start_dim, end_dim) == (0, -1):
         return ravel(x)
     lengths = shape(x) or (1,)
@@ -46,80 +43,68 @@ def flatten(x, start_dim=0, end_dim=-1):
 
 
 def atleast_1d(*arrays):
-    """With one axis or more: a single number becomes a row of one.
+    """Convert to at least one dimension.
 
     Shapes: () -> (1); any other -> the same.
     Args:
-        *arrays: numbers, one array or several.
-    Returns: a tensor; of several arrays a tuple of them.
-    Raises: TypeError where one is not made of numbers.
-    Example:
-        >>> mg.atleast_1d(3.0).tolist()
-        [3.0]
-
-    See: numpy.atleast_1d; torch.atleast_1d.
-    """
+        *arrays: one or more arrays of numbers.
+    Returns: a tensor; a tuple of tensors for several arrays.
+    Raises: TypeError if an input is not numeric.
+    >>> mg.atleast_1d(3.0).tolist()
+    [3.0]
+    See: numpy.atleast_1d; torch.atleast_1d."""
     return _each(arrays, lambda x: reshape(x, shape(x) or (1,)))
 
 
 def atleast_2d(*arrays):
-    """With two axes or more: a row becomes a matrix of one row.
+    """Convert to at least two dimensions; a vector becomes a matrix of one row.
 
     Shapes: () -> (1, 1); (n) -> (1, n); any other -> the same.
     Args:
-        *arrays: numbers, one array or several.
-    Returns: a tensor; of several arrays a tuple of them.
-    Raises: TypeError where one is not made of numbers.
-    Example:
-        >>> mg.atleast_2d([1.0, 2.0]).tolist()
-        [[1.0, 2.0]]
-
-    See: numpy.atleast_2d; torch.atleast_2d.
-    """
+        *arrays: one or more arrays of numbers.
+    Returns: a tensor; a tuple of tensors for several arrays.
+    Raises: TypeError if an input is not numeric.
+    >>> mg.atleast_2d([1.0, 2.0]).tolist()
+    [[1.0, 2.0]]
+    See: numpy.atleast_2d; torch.atleast_2d."""
     return _each(arrays, lambda x: reshape(x, (*(1,) * (2 - ndim(x)), *shape(x))))
 
 
 def atleast_3d(*arrays):
-    """With three axes or more: a row lies along the second, a matrix along the first two.
+    """Convert to at least three dimensions; a matrix gets a new last axis.
 
     Shapes: () -> (1, 1, 1); (n) -> (1, n, 1); (m, n) -> (m, n, 1); any other -> the same.
     Args:
-        *arrays: numbers, one array or several.
-    Returns: a tensor; of several arrays a tuple of them.
-    Raises: TypeError where one is not made of numbers.
-    Example:
-        >>> mg.atleast_3d([1.0, 2.0]).shape
-        (1, 2, 1)
-
-    See: numpy.atleast_3d; torch.atleast_3d.
-    """
+        *arrays: one or more arrays of numbers.
+    Returns: a tensor; a tuple of tensors for several arrays.
+    Raises: TypeError if an input is not numeric.
+    >>> mg.atleast_3d([1.0, 2.0]).shape
+    (1, 2, 1)
+    See: numpy.atleast_3d; torch.atleast_3d."""
     forms = {0: lambda lengths: (1, 1, 1), 1: lambda lengths: (1, *lengths, 1), 2: lambda lengths: (*lengths, 1)}
     return _each(arrays, lambda x: reshape(x, forms.get(ndim(x), tuple)(shape(x))))
 
 
 def _each(arrays, form):
-    """One array in a form, or a tuple of several."""
+    """Return one converted array, or a tuple of several."""
     formed = tuple(form(x) for x in arrays)
     return formed[0] if len(formed) == 1 else formed
 
 
-@names_itself
+@prefixes_errors
 def rollaxis(x, axis, start=0):
-    """One axis moved to before another; `mg.moveaxis` says more plainly where to.
+    """Move an axis before another one; `mg.moveaxis` is easier to read.
 
     Shapes: x (2, 3, 4), axis=2 -> (4, 2, 3).
     Args:
         x: numbers.
         axis: the axis to move.
-        start: the axis before which it comes to stand, 0 by default; as many as x has axes for the end.
-    Returns: a tensor of x's dtype.
-    Raises: IndexError for an axis that x has not.
-    Example:
-        >>> mg.rollaxis(np.zeros((2, 3, 4)), 2).shape
-        (4, 2, 3)
-
-    See: numpy.rollaxis; numpy.moveaxis.
-    """
+        start: the axis is moved before this one; default 0. The number of axes moves it to the end.
+    Returns: a tensor of the dtype of x.
+    Raises: IndexError if the axis is out of range.
+    >>> mg.rollaxis(np.zeros((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    See: numpy.rollaxis; numpy.moveaxis."""
     count = ndim(x)
     if not -count <= axis < count or not -count <= start <= count:
         raise IndexError(f"axis {axis} or start {start} is out of range for an array of {count} axes")
@@ -130,186 +115,159 @@ def rollaxis(x, axis, start=0):
 # Joining --------------------
 
 
-@names_itself
+@prefixes_errors
 def vstack(parts):
-    """Arrays one below the other: joined along the first axis, rows as matrices of one row.
+    """Stack arrays vertically, along the first axis; vectors count as rows.
 
     Shapes: parts (3) and (3) -> (2, 3); (2, 3) and (4, 3) -> (6, 3).
     Args:
-        parts: a sequence of arrays, equally long but along the first axis.
-    Returns: a tensor of the dtype that holds all parts.
-    Raises: ValueError where the other lengths differ, or there is no part.
-    Example:
-        >>> mg.vstack([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[1.0, 2.0], [3.0, 4.0]]
-
-    See: numpy.vstack; torch.vstack.
-    """
+        parts: a sequence of arrays, of equal length except along the first axis.
+    Returns: a tensor of the common dtype of the parts.
+    Raises: ValueError if the lengths of the other axes differ, or there is no parts.
+    >>> mg.vstack([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    See: numpy.vstack; torch.vstack."""
     return concatenate([atleast_2d(part) for part in parts], axis=0)
 
 
-@names_itself
+@prefixes_errors
 def hstack(parts):
-    """Arrays side by side: joined along the second axis, rows along their only one.
+    """Stack arrays horizontally, along the second axis; vectors along their only one.
 
     Shapes: parts (2) and (3) -> (5); (2, 1) and (2, 3) -> (2, 4).
     Args:
-        parts: a sequence of arrays, equally long but along the axis that joins them.
-    Returns: a tensor of the dtype that holds all parts.
-    Raises: ValueError where the other lengths differ, or there is no part.
-    Example:
-        >>> mg.hstack([[1.0, 2.0], [3.0]]).tolist()
-        [1.0, 2.0, 3.0]
-
-    See: numpy.hstack; torch.hstack.
-    """
+        parts: a sequence of arrays, of equal length except along the axis that joins them.
+    Returns: a tensor of the common dtype of the parts.
+    Raises: ValueError if the lengths of the other axes differ, or there is no parts.
+    >>> mg.hstack([[1.0, 2.0], [3.0]]).tolist()
+    [1.0, 2.0, 3.0]
+    See: numpy.hstack; torch.hstack."""
     rows = [atleast_1d(part) for part in parts]
     return concatenate(rows, axis=0 if rows and ndim(rows[0]) == 1 else 1)
 
 
-@names_itself
+@prefixes_errors
 def dstack(parts):
-    """Arrays one behind the other: joined along the third axis.
+    """Stack arrays along the third axis.
 
     Shapes: parts (2, 3) and (2, 3) -> (2, 3, 2); (3) and (3) -> (1, 3, 2).
     Args:
-        parts: a sequence of arrays, equally long but along the third axis.
-    Returns: a tensor of the dtype that holds all parts.
-    Raises: ValueError where the other lengths differ, or there is no part.
-    Example:
-        >>> mg.dstack([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[[1.0, 3.0], [2.0, 4.0]]]
-
-    See: numpy.dstack; torch.dstack.
-    """
+        parts: a sequence of arrays, of equal length except along the third axis.
+    Returns: a tensor of the common dtype of the parts.
+    Raises: ValueError if the lengths of the other axes differ, or there is no parts.
+    >>> mg.dstack([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[[1.0, 3.0], [2.0, 4.0]]]
+    See: numpy.dstack; torch.dstack."""
     return concatenate([atleast_3d(part) for part in parts], axis=2)
 
 
-@names_itself
+@prefixes_errors
 def column_stack(parts):
-    """Rows as the columns of a matrix; matrices side by side.
+    """Stack vectors as the columns of a matrix; matrices side by side.
 
     Shapes: parts (3) and (3) -> (3, 2); (3, 2) and (3) -> (3, 3).
     Args:
-        parts: a sequence of rows and matrices, all of one length.
-    Returns: a matrix of the dtype that holds all parts.
-    Raises: ValueError where lengths differ, or there is no part.
-    Example:
-        >>> mg.column_stack([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[1.0, 3.0], [2.0, 4.0]]
-
-    See: numpy.column_stack; torch.column_stack.
-    """
+        parts: a sequence of vectors and matrices with equally many rows.
+    Returns: a matrix of the common dtype.
+    Raises: ValueError if lengths differ, or there is no parts.
+    >>> mg.column_stack([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[1.0, 3.0], [2.0, 4.0]]
+    See: numpy.column_stack; torch.column_stack."""
     return concatenate([reshape(part, (-1, 1)) if ndim(part) < 2 else part for part in parts], axis=1)
 
 
-@names_itself
+@prefixes_errors
 def append(x, values, axis=None):
-    """Entries put behind those of an array.
+    """Append entries to an array.
 
-    Shapes: axis=None -> (m + n), all entries in one row; x (2, 3), values (1, 3), axis=0 -> (3, 3).
+    Shapes: axis=None -> (m + n); x (2, 3), values (1, 3), axis=0 -> (3, 3).
     Args:
         x: numbers.
-        values: what is put behind them.
-        axis: the axis that joins them; None (default) joins all entries in one row.
-    Returns: a tensor of the dtype that holds both.
-    Raises: ValueError where the other lengths differ; IndexError for an axis that they have not.
-    Example:
-        >>> mg.append([1.0, 2.0], 3.0).tolist()
-        [1.0, 2.0, 3.0]
-
-    See: numpy.append.
-    """
+        values: numbers to append.
+        axis: the axis along which to append; None (default) flattens both first.
+    Returns: a tensor of the common dtype of x and values.
+    Raises: ValueError if the lengths of the other axes differ; IndexError if the axis is out of range.
+    >>> mg.append([1.0, 2.0], 3.0).tolist()
+    [1.0, 2.0, 3.0]
+    See: numpy.append."""
     return concatenate([x, values], axis=axis)
 
 
 # Parting --------------------
 
 
-@names_itself
+@prefixes_errors
 def array_split(x, indices_or_sections, axis=0):
-    """Cut into parts along an axis, which need not be equally long: the first ones get what is left over.
+    """Split into parts along an axis, possibly of unequal length.
 
+    If the length is not divisible, the first parts are longer by one.
     Shapes: x (7, n), indices_or_sections=3 -> (3, n), (2, n) and (2, n).
     Args:
         x: numbers.
-        indices_or_sections: into how many parts; or a sequence of the places to cut at.
-        axis: the axis to cut along, 0 by default.
-    Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError for fewer parts than one; IndexError for an axis that x has not.
-    Example:
-        >>> [part.tolist() for part in mg.array_split([1.0, 2.0, 3.0], 2)]
-        [[1.0, 2.0], [3.0]]
-
-    See: numpy.array_split; torch.tensor_split.
-    """
+        indices_or_sections: the number of parts, or a sequence of indices at which to split.
+    Returns: a tuple of tensors of the dtype of x.
+    Raises: ValueError if there is less than one part; IndexError if the axis is out of range.
+    >>> [part.tolist() for part in mg.array_split([1.0, 2.0, 3.0], 2)]
+    [[1.0, 2.0], [3.0]]
+    See: numpy.array_split; torch.tensor_split."""
     if hasattr(indices_or_sections, "__iter__"):
         return split(x, tuple(indices_or_sections), axis)
     count = indices_or_sections.__index__()
     if count < 1:
-        raise ValueError(f"an array is cut into at least one part, got {count}")
+        raise ValueError(f"the number of parts must be at least 1, got {count}")
     if not -ndim(x) <= axis < ndim(x):
         raise IndexError(f"axis {axis} is out of range for an array of {ndim(x)} axes")
     each, left = divmod(shape(x)[axis], count)
     return split(x, tuple(accumulate(each + (i < left) for i in range(count - 1))), axis)
 
 
-@names_itself
+@prefixes_errors
 def hsplit(x, indices_or_sections):
-    """Cut into parts side by side: along the second axis, of a row along its only one.
+    """Split horizontally, along the second axis; a vector along its only one.
 
     Shapes: x (2, 6), indices_or_sections=3 -> three parts (2, 2).
     Args:
-        x: numbers, with one axis or more.
-        indices_or_sections: into how many equal parts; or a sequence of the places to cut at.
-    Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError where x is a single number, or does not divide into so many equal parts.
-    Example:
-        >>> [part.tolist() for part in mg.hsplit([1.0, 2.0, 3.0, 4.0], 2)]
-        [[1.0, 2.0], [3.0, 4.0]]
-
-    See: numpy.hsplit; torch.hsplit.
-    """
+        x: numbers, with at least one axis.
+        indices_or_sections: the number of equal parts, or a sequence of indices at which to split.
+    Returns: a tuple of tensors of the dtype of x.
+    Raises: ValueError if x is a single number, or cannot be split into that many equal parts.
+    >>> [part.tolist() for part in mg.hsplit([1.0, 2.0, 3.0, 4.0], 2)]
+    [[1.0, 2.0], [3.0, 4.0]]
+    See: numpy.hsplit; torch.hsplit."""
     _wants_axes("hsplit", x, 1)
     return split(x, indices_or_sections, axis=0 if ndim(x) == 1 else 1)
 
 
-@names_itself
+@prefixes_errors
 def vsplit(x, indices_or_sections):
-    """Cut into parts one below the other: along the first axis.
+    """Split vertically, along the first axis.
 
     Shapes: x (6, 2), indices_or_sections=3 -> three parts (2, 2).
     Args:
-        x: numbers, with two axes or more.
-        indices_or_sections: into how many equal parts; or a sequence of the places to cut at.
-    Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError where x has fewer than two axes, or does not divide into so many equal parts.
-    Example:
-        >>> [part.tolist() for part in mg.vsplit([[1.0, 2.0], [3.0, 4.0]], 2)]
-        [[[1.0, 2.0]], [[3.0, 4.0]]]
-
-    See: numpy.vsplit; torch.vsplit.
-    """
+        x: numbers, with at least two axes.
+        indices_or_sections: the number of equal parts, or a sequence of indices at which to split.
+    Returns: a tuple of tensors of the dtype of x.
+    Raises: ValueError if x has fewer than two axes, or cannot be split into that many equal parts.
+    >>> [part.tolist() for part in mg.vsplit([[1.0, 2.0], [3.0, 4.0]], 2)]
+    [[[1.0, 2.0]], [[3.0, 4.0]]]
+    See: numpy.vsplit; torch.vsplit."""
     _wants_axes("vsplit", x, 2)
     return split(x, indices_or_sections, axis=0)
 
 
-@names_itself
+@prefixes_errors
 def dsplit(x, indices_or_sections):
-    """Cut into parts one behind the other: along the third axis.
+    """Split along the third axis.
 
     Shapes: x (2, 3, 4), indices_or_sections=2 -> two parts (2, 3, 2).
     Args:
-        x: numbers, with three axes or more.
-        indices_or_sections: into how many equal parts; or a sequence of the places to cut at.
-    Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError where x has fewer than three axes, or does not divide into so many equal parts.
-    Example:
-        >>> [part.tolist() for part in mg.dsplit([[[1.0, 2.0]]], 2)]
-        [[[[1.0]]], [[[2.0]]]]
-
-    See: numpy.dsplit; torch.dsplit.
-    """
+        x: numbers, with at least three axes.
+        indices_or_sections: the number of equal parts, or a sequence of indices at which to split.
+    Returns: a tuple of tensors of the dtype of x.
+    Raises: ValueError if x has fewer than three axes, or cannot be split into that many equal parts.
+    >>> [part.tolist() for part in mg.dsplit([[[1.0, 2.0]]], 2)]
+    [[[[1.0]]], [[[2.0]]]]
+    See: numpy.dsplit; torch.dsplit."""
     _wants_axes("dsplit", x, 3)
     return split(x, indices_or_sections, axis=2)
 
@@ -322,65 +280,56 @@ def _wants_axes(name, x, least):
 # Turning --------------------
 
 
-@names_itself
+@prefixes_errors
 def flipud(x):
-    """The rows in reverse order: upside down.
+    """Reverse the order of the rows: flip upside down.
 
-    Shapes: any with one axis or more -> the same.
+    Shapes: any with at least one axis -> the same.
     Args:
         x: numbers.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where x is a single number.
-    Example:
-        >>> mg.flipud([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[3.0, 4.0], [1.0, 2.0]]
-
-    See: numpy.flipud; torch.flipud.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if x is a single number.
+    >>> mg.flipud([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[3.0, 4.0], [1.0, 2.0]]
+    See: numpy.flipud; torch.flipud."""
     _wants_axes("flipud", x, 1)
     return flip(x, axis=0)
 
 
-@names_itself
+@prefixes_errors
 def fliplr(x):
-    """The columns in reverse order: left and right exchanged.
+    """Reverse the order of the columns: flip left to right.
 
-    Shapes: any with two axes or more -> the same.
+    Shapes: any with at least two axes -> the same.
     Args:
         x: numbers.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where x has fewer than two axes.
-    Example:
-        >>> mg.fliplr([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[2.0, 1.0], [4.0, 3.0]]
-
-    See: numpy.fliplr; torch.fliplr.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if x has fewer than two axes.
+    >>> mg.fliplr([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[2.0, 1.0], [4.0, 3.0]]
+    See: numpy.fliplr; torch.fliplr."""
     _wants_axes("fliplr", x, 2)
     return flip(x, axis=1)
 
 
-@names_itself
+@prefixes_errors
 def rot90(x, k=1, axes=(0, 1)):
-    """A quarter turn, or several, from the first towards the second of two axes: of an image, counterclockwise.
+    """Rotate by 90 degrees, k times, from the first towards the second of two axes; images turn counterclockwise.
 
     Shapes: x (2, 3) -> (3, 2) for an odd k, else the same.
     Args:
-        x: numbers, with two axes or more.
-        k: how many quarter turns, 1 by default; backwards if negative.
-        axes: the two axes of the plane, the first two by default.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where `axes` are not two different ones; IndexError for one that x has not; TypeError where k is
-        no whole number.
-    Example:
-        >>> mg.rot90([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[2.0, 4.0], [1.0, 3.0]]
-
-    See: numpy.rot90; torch.rot90.
-    """
+        x: numbers, with at least two axes.
+        k: the number of quarter turns, default 1; clockwise if negative.
+        axes: the two axes of the plane; default the first two.
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if `axes` are not two different axes; IndexError if one is out of range; TypeError if k is not an
+        integer.
+    >>> mg.rot90([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[2.0, 4.0], [1.0, 3.0]]
+    See: numpy.rot90; torch.rot90."""
     count, turns = ndim(x), k.__index__() % 4
     if len(axes) != 2 or axes[0] == axes[1] or abs(axes[0] - axes[1]) == count:
-        raise ValueError(f"a plane has two different axes, got {tuple(axes)}")
+        raise ValueError(f"axes must be two different axes, got {tuple(axes)}")
     if not all(-count <= axis < count for axis in axes):
         raise IndexError(f"axes {tuple(axes)} are out of range for an array of {count} axes")
     if turns == 0:
@@ -393,29 +342,24 @@ def rot90(x, k=1, axes=(0, 1)):
 # Differences ----------------
 
 
-@names_itself
+@prefixes_errors
 def diff(x, n=1, axis=-1, prepend=None, append=None):
-    """Differences of neighbours along an axis.
+    """Compute differences of neighbouring entries along an axis.
 
-    out[i] = x[i + 1] - x[i], n times over.
-
+    out[i] = x[i + 1] - x[i], repeated n times.
     Shapes: x (..., m) -> (..., m - n).
     Args:
-        x: numbers, with one axis or more.
-        n: how many times, 1 by default; 0 leaves x as it is.
-        axis: the axis, the last by default.
-        prepend, append: values put before and behind x first; a single number as one slice of it. None by default.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where n is negative, or x a single number; IndexError for an axis that x has not.
-    Example:
-        >>> mg.diff([1.0, 4.0, 9.0]).tolist(), mg.diff([1.0, 4.0, 9.0], 2).tolist()
-        ([3.0, 5.0], [2.0])
-
-    See: numpy.diff; torch.diff.
-    """
+        x: numbers, with at least one axis.
+        n: how often to take differences, default 1; 0 returns x.
+        prepend, append: values to attach before and after x first; a single number fills one slice. Default None.
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if n is negative, or x is a single number; IndexError if the axis is out of range.
+    >>> mg.diff([1.0, 4.0, 9.0]).tolist(), mg.diff([1.0, 4.0, 9.0], 2).tolist()
+    ([3.0, 5.0], [2.0])
+    See: numpy.diff; torch.diff."""
     _wants_axes("diff", x, 1)
     if n < 0:
-        raise ValueError(f"differences are taken a number of times that is not negative, got n={n}")
+        raise ValueError(f"n must not be negative, got n={n}")
     parts = [part for part in (prepend, x, append) if part is not None]
     if len(parts) > 1:
         one = tuple(1 if i == axis % ndim(x) else length for i, length in enumerate(shape(x)))
@@ -437,38 +381,33 @@ def _product(lengths):
 
 
 def _slice(x, axis, start, stop, step=None):
-    """Part of an array along one axis."""
+    """Return a slice along one axis."""
     if not -ndim(x) <= axis < ndim(x):
         raise IndexError(f"axis {axis} is out of range for an array of {ndim(x)} axes")
     return getitem(x, index=(slice(None),) * (axis % ndim(x)) + (slice(start, stop, step),))
 
 
-@names_itself
+@prefixes_errors
 def gradient(f, *varargs, axis=None, edge_order=1):
-    """Slope along each axis, by differences: of a function whose values stand at places of a grid.
+    """Estimate the derivative along each axis by finite differences of values on a grid.
 
-    Inside, (f[i+1] - f[i-1]) / 2h; where the places are h before and k behind apart, (h² f[i+1] + (k² - h²) f[i] - k²
-    f[i-1]) / (h k (h + k)). At both ends, differences to one side. This is no gradient of a program: for that see
-    `mg.grad`.
-
+    Inside, (f[i+1] - f[i-1]) / 2h; for unequal spacings h before and k after, (h² f[i+1] + (k² - h²) f[i] - k² f[i-1])
+    / (h k (h + k)). At both ends, one-sided differences. For the gradient of a program see `mg.grad`.
     Shapes: f any -> the same, for each axis.
     Args:
-        f: numbers, with one axis or more.
-        *varargs: how far places are apart: nothing for 1, a number for every axis, or for each axis a number or the
-            row of its places.
+        f: numbers, with at least one axis.
+        *varargs: spacing of the grid: nothing for 1, a number for every axis, or for each axis a number or a vector of
+            coordinates.
         axis: the axis or axes; None (default) for all.
-        edge_order: 1 (default) for straight lines at the ends, 2 for parabolas.
-    Returns: a tensor for one axis; for several, a tuple of them.
-    Raises: ValueError for an axis that is shorter than edge_order + 1, or another edge_order; TypeError for spacings
-        that are not as many as axes.
-    Example:
-        >>> mg.gradient([1.0, 4.0, 9.0, 16.0]).tolist()
-        [3.0, 4.0, 6.0, 7.0]
-
-    See: numpy.gradient; torch.gradient.
-    """
+        edge_order: 1 (default) for first-order differences at the ends, 2 for second-order ones.
+    Returns: a tensor for one axis; a tuple of tensors for several.
+    Raises: ValueError if an axis is shorter than edge_order + 1, or edge_order is unknown; TypeError if the number of
+        spacings differs from the number of axes.
+    >>> mg.gradient([1.0, 4.0, 9.0, 16.0]).tolist()
+    [3.0, 4.0, 6.0, 7.0]
+    See: numpy.gradient; torch.gradient."""
     if edge_order not in (1, 2):
-        raise ValueError(f"edge_order is 1 or 2, got {edge_order}")
+        raise ValueError(f"edge_order must be 1 or 2, got {edge_order}")
     axes = tuple(range(ndim(f))) if axis is None else (axis,) if not is_sequence(axis) else tuple(axis)
     apart = varargs or (1.0,)
     if len(apart) == 1 and ndim(apart[0]) == 0:
@@ -480,7 +419,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
 
 
 def _slope_along(f, axis, steps, edge_order):
-    """The slope along one axis."""
+    """Return the finite differences along one axis."""
     if not -ndim(f) <= axis < ndim(f):
         raise IndexError(f"axis {axis} is out of range for an array of {ndim(f)} axes")
     length, axis = shape(f)[axis], axis % ndim(f)
@@ -509,41 +448,35 @@ def _slope_along(f, axis, steps, edge_order):
 
 
 def _parabola(a, b, c, h, k):
-    """The slope at `a` of the parabola through three places, of which the second is `h` further, the third `k` more."""
+    """Return the derivative at `a` of the parabola through three points with spacings `h` and `k`."""
     return divide(-(2 * h + k), h * (h + k)) * a + divide(h + k, h * k) * b - divide(h, k * (h + k)) * c
 
 
 # Means and extremes ---------
 
 
-@names_itself
+@prefixes_errors
 def average(x, axis=None, weights=None, returned=False, keepdims=False):
-    """Weighted mean of the entries, all or along axes.
+    """Compute the weighted mean of the entries, all or along axes.
 
     Σ_i w_i x_i / Σ_i w_i; without weights the mean.
-
-    Shapes: x (2, 3), axis=0 -> (3); weights of x's shape, or a row (2) for that axis.
+    Shapes: x (2, 3), axis=0 -> (3); weights of the shape of x, or (2) for that axis.
     Args:
         x: numbers.
-        axis: the axis or axes to average over; None (default) for all.
-        weights: how much each counts; None (default) for all alike.
-        returned: whether the sum of the weights comes back too; default False.
-        keepdims: whether these axes stay, with length 1; False by default.
+        weights: weight of each entry; None (default) for equal weights.
+        returned: whether to return the sum of the weights, too; default False.
     Returns: a tensor; with `returned` a pair of it and the sums of the weights.
-    Raises: ValueError where the weights have another shape, or add up to 0; IndexError for an axis that x has not.
-    Example:
-        >>> mg.average([1.0, 2.0, 4.0], weights=[1.0, 1.0, 2.0]).item()
-        2.75
-
-    See: numpy.average.
-    """
+    Raises: ValueError if the weights have the wrong shape or sum to 0; IndexError if the axis is out of range.
+    >>> mg.average([1.0, 2.0, 4.0], weights=[1.0, 1.0, 2.0]).item()
+    2.75
+    See: numpy.average."""
     if weights is None:
         out = mean(x, axis=axis, keepdims=keepdims)
         count = _product(shape(x)) / _product(shape(out)) if _product(shape(out)) else 0.0
         return (out, multiply(_like_ones(out), count)) if returned else out
     if shape(weights) != shape(x):
         if ndim(weights) != 1 or is_sequence(axis) or axis is None or shape(weights) != (shape(x)[axis],):
-            raise ValueError(f"weights have the shape of x {shape(x)}, or are a row for one axis; got {shape(weights)}")
+            raise ValueError(f"weights must have the shape {shape(x)}, or be a row for one axis; got {shape(weights)}")
         weights = reshape(weights, (-1, *(1,) * (ndim(x) - axis % ndim(x) - 1)))
         weights = multiply(weights, _ones(x, shape(x)))
     total = added_up(weights, axis=axis, keepdims=keepdims)
@@ -557,25 +490,19 @@ def _like_ones(x):
     return _ones(x, shape(x))
 
 
-@names_itself
+@prefixes_errors
 def ptp(x, axis=None, keepdims=False):
-    """Range: the largest entry less the smallest, of all or along axes ("peak to peak").
+    """Compute the range ("peak to peak"): the largest entry minus the smallest, over all or along axes.
 
     Entries that tie share the gradient equally.
-
     Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
     Args:
         x: real numbers.
-        axis: the axis or axes to reduce; None (default) for all.
-        keepdims: whether these axes stay, with length 1; False by default.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError where there are no entries; TypeError where x is complex; IndexError for an axis that x has not.
-    Example:
-        >>> mg.ptp([3.0, 9.0, 4.0]).item()
-        6.0
-
-    See: numpy.ptp.
-    """
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if there are no entries; TypeError if x is complex; IndexError if the axis is out of range.
+    >>> mg.ptp([3.0, 9.0, 4.0]).item()
+    6.0
+    See: numpy.ptp."""
     return subtract(largest(x, axis=axis, keepdims=keepdims), smallest(x, axis=axis, keepdims=keepdims))
 
 
@@ -584,59 +511,50 @@ def ptp(x, axis=None, keepdims=False):
 
 @multilinear(a=lambda xp, upstream, b: xp.cross(b, upstream), b=lambda xp, upstream, a: xp.cross(upstream, a))
 def _cross(xp, a, b):
-    """Cross product: the vector that is upright on two others."""
+    """Compute the cross product of two vectors."""
     return xp.cross(a, b)
 
 
 @wraps_op(_cross, namespace=True)
-@names_itself
+@prefixes_errors
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """Cross product: the vector that is upright on two others, as long as the area between them.
+    """Compute the cross product of two vectors.
 
-    (a × b)₁ = a₂ b₃ - a₃ b₂, and so on round. Of vectors in the plane, the third entry alone: a₁ b₂ - a₂ b₁.
-
+    (a × b)₁ = a₂ b₃ - a₃ b₂, and so on cyclically. For vectors in the plane only the third entry, a₁ b₂ - a₂ b₁.
     Shapes: a (..., 3), b (..., 3) -> (..., 3); a (..., 2), b (..., 2) -> (...).
     Args:
-        a, b: real or complex numbers.
-        axisa, axisb, axisc: the axis of the vectors in a, in b and in the result, the last by default.
-        axis: the axis of the vectors in all three, where it is given.
-    Returns: a tensor of the dtype that holds both.
-    Raises: ValueError where vectors have neither two nor three entries, or the other axes do not broadcast; IndexError
-        for an axis that one has not.
-    Example:
-        >>> mg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).tolist()
-        [0.0, 0.0, 1.0]
-
-    See: numpy.cross; torch.linalg.cross.
-    """
+        axisa, axisb, axisc: the axis of the vectors in a, in b and in the result; default the last.
+        axis: the axis of the vectors in all three; overrides the others if given.
+    Raises: ValueError if the vectors do not have two or three entries, or the other axes do not broadcast; IndexError
+        if an axis is out of range.
+    >>> mg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).tolist()
+    [0.0, 0.0, 1.0]
+    See: numpy.cross; torch.linalg.cross."""
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
     _wants_axes("cross", a, 1)
     _wants_axes("cross", b, 1)
     a, b = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
     lengths = (shape(a)[-1], shape(b)[-1])
     if not {*lengths} <= {2, 3}:
-        raise ValueError(f"vectors have two or three entries, got {lengths[0]} and {lengths[1]}")
+        raise ValueError(f"vectors must have two or three entries, got {lengths[0]} and {lengths[1]}")
     if lengths == (2, 2):
         return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     a, b = (x if shape(x)[-1] == 3 else concatenate([x, 0 * x[..., :1]], axis=-1) for x in (a, b))
     return moveaxis(_cross(a, b), -1, axisc)
 
 
-@names_itself
+@prefixes_errors
 def kron(a, b):
-    """Kronecker product: each entry of a times the whole of b, laid out as blocks.
+    """Compute the Kronecker product: each entry of a times all of b, arranged in blocks.
 
     Shapes: a (m, n), b (p, q) -> (m p, n q).
     Args:
-        a, b: numbers; the one with fewer axes has more of length 1 in front.
-    Returns: a tensor of the dtype that holds both.
-    Raises: TypeError where one is not made of numbers.
-    Example:
-        >>> mg.kron([1.0, 10.0], [1.0, 2.0, 3.0]).tolist()
-        [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]
-
-    See: numpy.kron; torch.kron.
-    """
+        a, b: numbers; the one with fewer axes gets leading axes of length 1.
+    Returns: a tensor of the common dtype of a and b.
+    Raises: TypeError if an input is not numeric.
+    >>> mg.kron([1.0, 10.0], [1.0, 2.0, 3.0]).tolist()
+    [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]
+    See: numpy.kron; torch.kron."""
     count = max(ndim(a), ndim(b))
     of_a = (1,) * (count - ndim(a)) + shape(a)
     of_b = (1,) * (count - ndim(b)) + shape(b)
@@ -646,17 +564,14 @@ def kron(a, b):
 
 
 def matrix_transpose(x):
-    """The transpose of each matrix: the last two axes exchanged.
+    """Transpose each matrix: exchange the last two axes.
 
     Shapes: x (..., m, n) -> (..., n, m).
     Args:
-        x: numbers, with two axes or more.
-    Returns: a tensor of x's dtype.
-    Raises: IndexError where x has fewer than two axes.
-    Example:
-        >>> mg.matrix_transpose([[1.0, 2.0], [3.0, 4.0]]).tolist()
-        [[1.0, 3.0], [2.0, 4.0]]
-
-    See: numpy.matrix_transpose; `mg.mT`.
-    """
+        x: numbers, with at least two axes.
+    Returns: a tensor of the dtype of x.
+    Raises: IndexError if x has fewer than two axes.
+    >>> mg.matrix_transpose([[1.0, 2.0], [3.0, 4.0]]).tolist()
+    [[1.0, 3.0], [2.0, 4.0]]
+    See: numpy.matrix_transpose; `mg.mT`."""
     return transpose(x) if ndim(x) == 2 else swapaxes(x, -2, -1)

@@ -7,61 +7,37 @@ from ..core.define import elementwise, op
 
 @elementwise(x=lambda: 0)
 def floor(xp, x):
-    """Floor: the whole number below.
+    """Round down to the nearest integer.
 
-    floor(x) is the largest whole number that is at most x. Flat between its jumps, so nothing goes back.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.floor([-1.5, 1.5]).tolist()
-        [-2.0, 1.0]
-
-    See: numpy.floor; torch.floor.
-    """
+    floor(x) is the largest integer that is at most x. It is constant between its jumps, so its gradient is 0.
+    Returns: a tensor of the dtype of x.
+    >>> mg.floor([-1.5, 1.5]).tolist()
+    [-2.0, 1.0]
+    See: numpy.floor; torch.floor."""
     return xp.floor(x)
 
 
 @elementwise(x=lambda: 0)
 def ceil(xp, x):
-    """Ceiling: the whole number above.
+    """Round up to the nearest integer.
 
-    ceil(x) is the smallest whole number that is at least x. Flat between its jumps, so nothing goes back.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.ceil([-1.5, 1.5]).tolist()
-        [-1.0, 2.0]
-
-    See: numpy.ceil; torch.ceil.
-    """
+    ceil(x) is the smallest integer that is at least x. It is constant between its jumps, so its gradient is 0.
+    Returns: a tensor of the dtype of x.
+    >>> mg.ceil([-1.5, 1.5]).tolist()
+    [-1.0, 2.0]
+    See: numpy.ceil; torch.ceil."""
     return xp.ceil(x)
 
 
 @elementwise(x=lambda: 0)
 def trunc(xp, x):
-    """Truncation: the whole number towards 0.
+    """Round towards 0 to the nearest integer.
 
-    trunc(x) is x without its fraction. Flat between its jumps, so nothing goes back.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.trunc([-1.5, 1.5]).tolist()
-        [-1.0, 1.0]
-
-    See: numpy.trunc; torch.trunc.
-    """
+    trunc(x) is x without its fractional part. It is constant between its jumps, so its gradient is 0.
+    Returns: a tensor of the dtype of x.
+    >>> mg.trunc([-1.5, 1.5]).tolist()
+    [-1.0, 1.0]
+    See: numpy.trunc; torch.trunc."""
     return xp.trunc(x)
 
 fix = trunc
@@ -69,24 +45,18 @@ fix = trunc
 
 @elementwise(x=lambda: 0)
 def round(xp, x, *, decimals=0):
-    """Rounding: the nearest number of so many decimals.
+    """Round to the given number of decimals.
 
-    Halves go to the even neighbour. Flat between its jumps, so nothing goes back.
-
-    Shapes: any -> the same.
+    Halves are rounded to even. The result is constant between its jumps, so its gradient is 0.
     Args:
-        x: real or complex numbers; of the latter each part is rounded.
-        decimals: the digits kept after the point, a whole number, negative for tens and hundreds; default 0.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is not made of numbers, or decimals is not whole.
-    Example:
-        >>> mg.round([0.5, 1.5, 2.5]).tolist()
-        [0.0, 2.0, 2.0]
-        >>> mg.round([123.456], decimals=-1).tolist()
-        [120.0]
-
-    See: numpy.round; torch.round.
-    """
+        decimals: number of digits after the decimal point, an integer; negative for tens and hundreds; default 0.
+    Returns: a tensor of the dtype of x.
+    Raises: TypeError if x is not numeric, or decimals is not an integer.
+    >>> mg.round([0.5, 1.5, 2.5]).tolist()
+    [0.0, 2.0, 2.0]
+    >>> mg.round([123.456], decimals=-1).tolist()
+    [120.0]
+    See: numpy.round; torch.round."""
     return xp.round(x, decimals)
 
 around = round
@@ -94,30 +64,23 @@ around = round
 
 @op
 def sign(xp, x):
-    """Sign: -1, 0 or 1.
+    """Return the sign of each entry: -1, 0 or 1.
 
-    sign(x) = x / |x|, and 0 at 0; of a complex number that is its direction. Between real numbers it is flat but for
-    its jump, so nothing goes back.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x is boolean or not made of numbers.
-    Example:
-        >>> mg.sign([-2.0, 0.0, 5.0]).tolist()
-        [-1.0, 0.0, 1.0]
-        >>> mg.sign(3 + 4j).item()
-        (0.6+0.8j)
-
-    See: numpy.sign; torch.sgn.
-    """
+    sign(x) = x / |x|, and 0 at 0; for a complex number this is its direction. For real numbers it is constant except
+    for its jump, so its gradient is 0.
+    Returns: a tensor of the dtype of x.
+    Raises: TypeError if x is boolean or not numeric.
+    >>> mg.sign([-2.0, 0.0, 5.0]).tolist()
+    [-1.0, 0.0, 1.0]
+    >>> mg.sign(3 + 4j).item()
+    (0.6+0.8j)
+    See: numpy.sign; torch.sgn."""
     return xp.sign(x)
 
 
 @sign.rule("x")
 def _(xp, upstream, x, out):
-    """A direction turns when x moves across it, and the more the nearer x is to 0; along it, and between real numbers,
-    nothing turns."""
+    """The direction of a complex number turns as x moves across it, the faster the nearer x is to 0. It does not change
+    as x moves along it, and never for real numbers."""
     across = upstream - xp.conj(out) * xp.real(out * upstream)
     return across / xp.where(x == 0, inf, abs(x))

@@ -5,7 +5,7 @@ from math import log as ln, pi
 
 from ..backends.shapes import ndim, shape
 from ..core.define import elementwise, mask, nondifferentiable, real_only
-from ..core.errors import names_itself
+from ..core.messages import prefixes_errors
 from .arithmetic import absolute, multiply, where
 from .comparisons import equal, isclose
 from .complexes import imag, real
@@ -18,84 +18,52 @@ from .shape import ravel, unstack
 
 @elementwise(x=lambda out: ln(2) * out)
 def exp2(xp, x):
-    """Power of two: 2 to the x.
+    """Compute 2 to the power of each entry.
 
-    exp2(x) = 2ˣ, entry by entry.
-
-    Shapes: any -> the same.
-    Args:
-        x: real or complex numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.exp2([0.0, 3.0, -1.0]).tolist()
-        [1.0, 8.0, 0.5]
-
-    See: numpy.exp2; torch.exp2.
-    """
+    exp2(x) = 2ˣ.
+    >>> mg.exp2([0.0, 3.0, -1.0]).tolist()
+    [1.0, 8.0, 0.5]
+    See: numpy.exp2; torch.exp2."""
     return xp.exp2(x)
 
 
 @elementwise(a=lambda xp, a, b: xp.sigmoid(ln(2) * (a - b)), b=lambda xp, a, b: xp.sigmoid(ln(2) * (b - a)))
 @real_only
 def logaddexp2(xp, a, b):
-    """Logarithm to the base 2 of the sum of two powers of two.
+    """Compute the logarithm to base 2 of the sum of two powers of two.
 
-    logaddexp2(a, b) = log₂(2ᵃ + 2ᵇ), without overflow. Each receives its share of the sum.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real numbers, logarithms of what is added.
-    Returns: a tensor of the dtype that a and b promote to; float64 for whole numbers.
-    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
-    Example:
-        >>> mg.logaddexp2(1000.0, 1000.0).item()
-        1001.0
-
-    See: numpy.logaddexp2; torch.logaddexp2.
-    """
+    logaddexp2(a, b) = log₂(2ᵃ + 2ᵇ), without overflow. Each input's derivative is its share of the sum.
+    >>> mg.logaddexp2(1000.0, 1000.0).item()
+    1001.0
+    See: numpy.logaddexp2; torch.logaddexp2."""
     return xp.logaddexp2(a, b)
 
 
 @elementwise(x=lambda: pi / 180)
 @real_only
 def deg2rad(xp, x):
-    """Degrees as radians. `mg.radians` is the same function.
+    """Convert angles from degrees to radians. `mg.radians` is the same function.
 
-    deg2rad(x) = x π / 180, entry by entry.
-
-    Shapes: any -> the same.
+    deg2rad(x) = x π / 180.
     Args:
         x: angles in degrees, real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.deg2rad([0.0, 180.0])
-        tensor([0.        , 3.14159265])
-
-    See: numpy.deg2rad; torch.deg2rad.
-    """
+    >>> mg.deg2rad([0.0, 180.0])
+    tensor([0.        , 3.14159265])
+    See: numpy.deg2rad; torch.deg2rad."""
     return x * (pi / 180)
 
 
 @elementwise(x=lambda: 180 / pi)
 @real_only
 def rad2deg(xp, x):
-    """Radians as degrees. `mg.degrees` is the same function.
+    """Convert angles from radians to degrees. `mg.degrees` is the same function.
 
-    rad2deg(x) = 180 x / π, entry by entry.
-
-    Shapes: any -> the same.
+    rad2deg(x) = 180 x / π.
     Args:
         x: angles in radians, real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.rad2deg([0.0, np.pi]).tolist()
-        [0.0, 180.0]
-
-    See: numpy.rad2deg; torch.rad2deg.
-    """
+    >>> mg.rad2deg([0.0, np.pi]).tolist()
+    [0.0, 180.0]
+    See: numpy.rad2deg; torch.rad2deg."""
     return x * (180 / pi)
 
 
@@ -116,21 +84,12 @@ def _slope_of_sinc(xp, x, out):
 @elementwise(x=_slope_of_sinc)
 @real_only
 def sinc(xp, x):
-    """Normalised sine cardinal: what a sharp cut between frequencies looks like in time.
+    """Compute the normalised sinc function.
 
     sinc(x) = sin(πx) / (πx), and 1 at 0.
-
-    Shapes: any -> the same.
-    Args:
-        x: real numbers.
-    Returns: a tensor of the shape and dtype of x; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.sinc([0.0, 0.5, 1.0]).round(4).tolist()
-        [1.0, 0.6366, 0.0]
-
-    See: numpy.sinc; torch.sinc.
-    """
+    >>> mg.sinc([0.0, 0.5, 1.0]).round(4).tolist()
+    [1.0, 0.6366, 0.0]
+    See: numpy.sinc; torch.sinc."""
     return xp.sinc(x)
 
 
@@ -143,21 +102,13 @@ def sinc(xp, x):
 )
 @real_only
 def fmax(xp, a, b):
-    """Maximum of two, entry by entry, in which a number comes before nan.
+    """Compute the larger of two entries, ignoring nan.
 
-    fmax(a, b) = b where a is nan, a where b is nan, else max(a, b). At a tie each receives half.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
-    Example:
-        >>> mg.fmax([1.0, np.nan], [3.0, 2.0]).tolist()
-        [3.0, 2.0]
-
-    See: numpy.fmax; torch.fmax; `mg.maximum`, in which nan comes first.
-    """
+    fmax(a, b) = b if a is nan, a if b is nan, else max(a, b). At a tie each input receives half of the gradient.
+    Returns: a tensor of the common dtype of a and b.
+    >>> mg.fmax([1.0, np.nan], [3.0, 2.0]).tolist()
+    [3.0, 2.0]
+    See: numpy.fmax; torch.fmax; `mg.maximum`, in which nan comes first."""
     return xp.fmax(a, b)
 
 
@@ -167,83 +118,65 @@ def fmax(xp, a, b):
 )
 @real_only
 def fmin(xp, a, b):
-    """Minimum of two, entry by entry, in which a number comes before nan.
+    """Compute the smaller of two entries, ignoring nan.
 
-    fmin(a, b) = b where a is nan, a where b is nan, else min(a, b). At a tie each receives half.
-
-    Shapes: a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        a, b: real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
-    Raises: ValueError where the shapes do not broadcast; TypeError where one is complex.
-    Example:
-        >>> mg.fmin([1.0, np.nan], [3.0, 2.0]).tolist()
-        [1.0, 2.0]
-
-    See: numpy.fmin; torch.fmin; `mg.minimum`, in which nan comes first.
-    """
+    fmin(a, b) = b if a is nan, a if b is nan, else min(a, b). At a tie each input receives half of the gradient.
+    Returns: a tensor of the common dtype of a and b.
+    >>> mg.fmin([1.0, np.nan], [3.0, 2.0]).tolist()
+    [1.0, 2.0]
+    See: numpy.fmin; torch.fmin; `mg.minimum`, in which nan comes first."""
     return xp.fmin(a, b)
 
 
 @elementwise(x=mask(lambda xp, x: xp.isfinite(x)))
 def nan_to_num(xp, x, *, copy=True, nan=0.0, posinf=None, neginf=None):
-    """Numbers in the place of nan and of infinities; through these nothing goes back.
+    """Replace nan and infinities with finite numbers.
 
-    Shapes: any -> the same.
+    No gradient passes through the entries that were replaced.
     Args:
-        x: real or complex numbers.
-        copy: as in NumPy; the result is a new tensor either way.
-        nan: what stands in the place of nan; default 0.0.
-        posinf: what stands for infinity; None (default) for the largest number of x's dtype.
-        neginf: what stands for minus infinity; None (default) for the lowest.
-    Returns: a tensor of the shape and dtype of x.
-    Raises: TypeError where x or a number in a place is not made of numbers.
-    Example:
-        >>> mg.nan_to_num([1.0, np.nan, -np.inf], neginf=-9.0).tolist()
-        [1.0, 0.0, -9.0]
-
-    See: numpy.nan_to_num; torch.nan_to_num.
-    """
+        copy: accepted as in NumPy; the result is always a new tensor.
+        nan: the replacement for nan; default 0.0.
+        posinf: the replacement for inf; None (default) for the largest number of the dtype.
+        neginf: the replacement for -inf; None (default) for the lowest number of the dtype.
+    Returns: a tensor of the dtype of x.
+    Raises: TypeError if x or a replacement is not numeric.
+    >>> mg.nan_to_num([1.0, np.nan, -np.inf], neginf=-9.0).tolist()
+    [1.0, 0.0, -9.0]
+    See: numpy.nan_to_num; torch.nan_to_num."""
     return xp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-@names_itself
+@prefixes_errors
 def fabs(x):
-    """Absolute value of real numbers, as floats.
+    """Compute the absolute value of real numbers, as floats.
 
     Shapes: any -> the same.
     Args:
         x: real numbers.
-    Returns: a tensor of x's dtype; float64 for whole numbers.
-    Raises: TypeError where x is complex or not made of numbers.
-    Example:
-        >>> mg.fabs([-2, 3]).tolist()
-        [2.0, 3.0]
-
-    See: numpy.fabs; `mg.abs`, which takes complex numbers too.
-    """
+    Returns: a tensor of the dtype of x; float64 for integers.
+    Raises: TypeError if x is complex or not numeric.
+    >>> mg.fabs([-2, 3]).tolist()
+    [2.0, 3.0]
+    See: numpy.fabs; `mg.abs`, which takes complex numbers too."""
     size = multiply(absolute(x), 1.0)
     if getattr(x, "dtype", size.dtype).kind == "c" or bool(every(equal(imag(x), 0))) is False:
         raise TypeError("fabs takes real numbers; mg.abs takes complex ones")
     return size
 
 
-@names_itself
+@prefixes_errors
 def real_if_close(x, tol=100.0):
-    """Real numbers of complex ones whose imaginary parts are rounding; else the numbers as they are.
+    """Drop imaginary parts if all of them are as small as rounding errors.
 
     Shapes: any -> the same.
     Args:
         x: numbers.
-        tol: up to how many times the rounding of x's precision an imaginary part may be; below 1 it is the size itself.
-    Returns: a real tensor where all imaginary parts are so small, else a complex one.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.real_if_close([1.0 + 1e-16j, 2.0]).tolist()
-        [1.0, 2.0]
-
-    See: numpy.real_if_close.
-    """
+        tol: the largest imaginary part, in machine epsilons of the dtype; below 1 an absolute value.
+    Returns: a real tensor if all imaginary parts are small, else a complex one.
+    Raises: TypeError if x is not numeric.
+    >>> mg.real_if_close([1.0 + 1e-16j, 2.0]).tolist()
+    [1.0, 2.0]
+    See: numpy.real_if_close."""
     x = multiply(x, 1)
     if x.dtype.kind != "c":
         return x
@@ -254,24 +187,21 @@ def real_if_close(x, tol=100.0):
 # Choosing -------------------
 
 
-@names_itself
+@prefixes_errors
 def select(condlist, choicelist, default=0.0):
-    """The first of several choices whose condition holds, entry by entry.
+    """Return entries from the first choice whose condition is true.
 
     Shapes: conditions, choices and default of shapes that broadcast -> the broadcast shape.
     Args:
         condlist: a list of conditions.
-        choicelist: as many choices, numbers that each stand where their condition is the first to hold.
-        default: what stands where none holds; default 0.0.
-    Returns: a tensor of the dtype that choices and default promote to.
-    Raises: ValueError where there are not as many conditions as choices, or none; or shapes do not broadcast.
-    Example:
-        >>> x = mg.tensor([1.0, 2.0, 3.0])
-        >>> mg.select([x < 2, x < 3], [x, 10 * x], -1.0).tolist()
-        [1.0, 20.0, -1.0]
-
-    See: numpy.select.
-    """
+        choicelist: a list of equally many choices, numbers.
+        default: the value if no condition is true; default 0.0.
+    Returns: a tensor of the common dtype of the choices and default.
+    Raises: ValueError if the numbers of conditions and choices differ or are 0, or the shapes do not broadcast.
+    >>> x = mg.tensor([1.0, 2.0, 3.0])
+    >>> mg.select([x < 2, x < 3], [x, 10 * x], -1.0).tolist()
+    [1.0, 20.0, -1.0]
+    See: numpy.select."""
     if len(condlist) != len(choicelist) or not len(condlist):
         given = f"{len(condlist)} conditions and {len(choicelist)} choices"
         raise ValueError(f"{given}; there is one for each, and at least one")
@@ -284,80 +214,66 @@ def select(condlist, choicelist, default=0.0):
 # Questions ------------------
 
 
-@names_itself
+@prefixes_errors
 def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
-    """Whether two are equal up to rounding, everywhere.
+    """Return whether two inputs are equal up to rounding, in every entry.
 
     |a - b| <= atol + rtol · |b| for every entry.
-
-    Shapes: a, b of shapes that broadcast -> one answer.
+    Shapes: a, b of shapes that broadcast -> a bool.
     Args:
         a, b: real or complex numbers.
         rtol: relative tolerance, a number; default 1e-5.
         atol: absolute tolerance, a number; default 1e-8.
-        equal_nan: whether nan is close to nan; default False.
+        equal_nan: whether nan counts as equal to nan; default False.
     Returns: True or False.
-    Raises: ValueError where the shapes do not broadcast; TypeError where an input is not made of numbers.
-    Example:
-        >>> mg.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9])
-        True
-
-    See: numpy.allclose; torch.allclose.
-    """
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric.
+    >>> mg.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9])
+    True
+    See: numpy.allclose; torch.allclose."""
     return bool(every(isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)))
 
 
-@names_itself
+@prefixes_errors
 def array_equal(a1, a2):
-    """Whether two have the same shape and the same entries.
+    """Return whether two inputs have the same shape and the same entries.
 
-    Shapes: any -> one answer.
+    Shapes: any -> a bool.
     Args:
         a1, a2: real or complex numbers.
     Returns: True or False.
-    Raises: TypeError where one is not made of numbers.
-    Example:
-        >>> mg.array_equal([1.0, 2.0], [1.0, 2.0]), mg.array_equal([1.0], [1.0, 1.0])
-        (True, False)
-
-    See: numpy.array_equal; torch.equal.
-    """
+    Raises: TypeError if an input is not numeric.
+    >>> mg.array_equal([1.0, 2.0], [1.0, 2.0]), mg.array_equal([1.0], [1.0, 1.0])
+    (True, False)
+    See: numpy.array_equal; torch.equal."""
     return shape(a1) == shape(a2) and bool(every(equal(a1, a2)))
 
 
 @nondifferentiable
 def argwhere(xp, x):
-    """The places of the entries that are not 0: a row of indices for each.
+    """Return the indices of the entries that are not 0, one row for each.
 
-    Shapes: x of n axes with k such entries -> (k, n).
+    Shapes: x with n axes and k nonzero entries -> (k, n).
     Args:
         x: numbers or booleans.
     Returns: a tensor of int64, without a graph.
-    Raises: TypeError where x is not made of numbers.
-    Example:
-        >>> mg.argwhere([[0.0, 5.0], [7.0, 0.0]]).tolist()
-        [[0, 1], [1, 0]]
-
-    See: numpy.argwhere; torch.nonzero.
-    """
+    >>> mg.argwhere([[0.0, 5.0], [7.0, 0.0]]).tolist()
+    [[0, 1], [1, 0]]
+    See: numpy.argwhere; torch.nonzero."""
     return xp.argwhere(x)
 
 
-@names_itself
+@prefixes_errors
 def nonzero(x):
-    """The places of the entries that are not 0, as a row of indices for each axis: `x[mg.nonzero(x)]` picks them.
+    """Return the indices of the entries that are not 0, as one array for each axis; `x[mg.nonzero(x)]` selects them.
 
-    Shapes: x of n axes with k such entries -> n rows (k).
+    Shapes: x with n axes and k nonzero entries -> n arrays (k).
     Args:
-        x: numbers or booleans, with one axis or more.
+        x: numbers or booleans, with at least one axis.
     Returns: a tuple of tensors of int64, without a graph.
-    Raises: ValueError where x is a single number; TypeError where it is not made of numbers.
-    Example:
-        >>> [row.tolist() for row in mg.nonzero([[0.0, 5.0], [7.0, 0.0]])]
-        [[0, 1], [1, 0]]
-
-    See: numpy.nonzero; torch.nonzero with as_tuple=True.
-    """
+    Raises: ValueError if x is a single number; TypeError if it is not numeric.
+    >>> [row.tolist() for row in mg.nonzero([[0.0, 5.0], [7.0, 0.0]])]
+    [[0, 1], [1, 0]]
+    See: numpy.nonzero; torch.nonzero with as_tuple=True."""
     if not ndim(x):
         raise ValueError("a single number has no axes to have places on")
     return unstack(argwhere(x), axis=1)
@@ -366,41 +282,34 @@ def nonzero(x):
 @nondifferentiable
 @real_only
 def argpartition(xp, x, *, kth, axis=-1):
-    """The order that puts the entry of a rank in its place: smaller ones before it, larger ones behind.
+    """Return the indices that partition the entries along an axis.
 
-    Shapes: any -> the same.
+    The entry at index `kth` is in its sorted position; smaller entries come before it, larger ones after.
     Args:
-        x: real numbers.
-        kth: the rank, counted from 0; or several.
-        axis: the axis to order along, the last by default.
+        kth: an index into the sorted order, or several.
     Returns: a tensor of int64, without a graph.
-    Raises: ValueError for a rank that x has not; TypeError where x is complex; IndexError for an axis that x has not.
-    Example:
-        >>> mg.argpartition([7.0, 1.0, 5.0], 0).tolist()[0]
-        1
-
-    See: numpy.argpartition.
-    """
+    Raises: ValueError if kth is out of range; TypeError if x is complex; IndexError if the axis is out of range.
+    >>> mg.argpartition([7.0, 1.0, 5.0], 0).tolist()[0]
+    1
+    See: numpy.argpartition."""
     return xp.argpartition(x, kth, axis=axis)
 
 
-@names_itself
+@prefixes_errors
 def partition(x, kth, axis=-1):
-    """The entries with that of a rank in its place: smaller ones before it, larger ones behind, in no order.
+    """Partition the entries along an axis around the one at index `kth` of the sorted order.
 
-    Shapes: any -> the same; axis=None -> (n), all entries.
+    Smaller entries come before it and larger ones after, in no particular order.
+    Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
         x: real numbers.
-        kth: the rank, counted from 0; or several.
-        axis: the axis to order along, the last by default; None orders all entries as one row.
-    Returns: a tensor of x's dtype.
-    Raises: ValueError for a rank that x has not; TypeError where x is complex; IndexError for an axis that x has not.
-    Example:
-        >>> mg.partition([7.0, 1.0, 5.0], 1).tolist()
-        [1.0, 5.0, 7.0]
-
-    See: numpy.partition; torch.kthvalue.
-    """
+        kth: an index into the sorted order, or several.
+        axis: axis along which to partition; default -1, the last; None flattens x first.
+    Returns: a tensor of the dtype of x.
+    Raises: ValueError if kth is out of range; TypeError if x is complex; IndexError if the axis is out of range.
+    >>> mg.partition([7.0, 1.0, 5.0], 1).tolist()
+    [1.0, 5.0, 7.0]
+    See: numpy.partition; torch.kthvalue."""
     if axis is None:
         x, axis = ravel(x), -1
     return take_along_axis(x, argpartition(x, kth, axis), axis)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ..core.errors import no_such
+from ..core.messages import missing_name
 from . import lr_scheduler
 from .adagrad import Adagrad
 from .adam import Adam, AdamW
@@ -20,4 +20,4 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)

@@ -13,8 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
-from ..core.arguments import wants_count, wants_function
-from ..core.errors import no_such
+from ..core.messages import check_count, check_function, missing_name
 from .optimizer import Group, Optimizer
 from .plateau import ReduceLROnPlateau
 from .schedule import LRScheduler, half_a_wave, of_group, refuse_other_count, straight, wants_optimizer
@@ -30,7 +29,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)
 
 
 class LambdaLR(LRScheduler):
@@ -39,9 +38,10 @@ class LambdaLR(LRScheduler):
         lr_t = lr_0 · lr_lambda(t)
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         lr_lambda: a function of the step number t, or a list with one for each group.
-    Raises: TypeError for what is not an optimiser or a function; ValueError for more or fewer functions than groups.
+    Raises: TypeError if `optimizer` is not an optimiser or a factor is not a function; ValueError for more or fewer
+        functions than groups.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.LambdaLR(descent, lambda step: 1 / (1 + step))
@@ -55,7 +55,7 @@ class LambdaLR(LRScheduler):
         wants_optimizer(self, optimizer)
         refuse_other_count(self, optimizer, "lr_lambda", lr_lambda)
         for each in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
-            wants_function("LambdaLR", each)
+            check_function("LambdaLR", each)
         self.lr_lambda = lr_lambda
         super().__init__(optimizer)
 
@@ -70,10 +70,11 @@ class StepLR(LRScheduler):
         lr_t = lr_0 · gamma ^ ⌊t / step_size⌋
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         step_size: how many steps one rate lasts, at least 1.
-        gamma: what the rate is multiplied by; 0.1 by default.
-    Raises: TypeError for what is not an optimiser or a whole number; ValueError for a step_size below 1.
+        gamma: factor of the rate; 0.1 by default.
+    Raises: TypeError if `optimizer` is not an optimiser or a count is not an integer; ValueError for a step_size below
+        1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.StepLR(descent, step_size=2)
@@ -84,7 +85,7 @@ class StepLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
-        wants_count("StepLR: step_size", step_size, 1)
+        check_count("StepLR: step_size", step_size, 1)
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer)
 
@@ -99,10 +100,10 @@ class MultiStepLR(LRScheduler):
         lr_t = lr_0 · gamma ^ (how many milestones are at most t)
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         milestones: step numbers, in any order; one that stands twice counts twice.
-        gamma: what the rate is multiplied by; 0.1 by default.
-    Raises: TypeError for what is not an optimiser, or milestones that are no iterable.
+        gamma: factor of the rate; 0.1 by default.
+    Raises: TypeError if `optimizer` is not an optimiser, or milestones that are not an iterable.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.MultiStepLR(descent, milestones=[2, 5])
@@ -127,10 +128,11 @@ class ConstantLR(LRScheduler):
         lr_t = lr_0 · factor for t < total_iters, then lr_0
 
     Args:
-        optimizer: the optimiser whose rates it sets.
-        factor: what the rate is multiplied by at first; 1/3 by default.
+        optimizer: the optimiser whose learning rates it sets.
+        factor: factor of the rate at first; 1/3 by default.
         total_iters: for how many steps, at least 1; 5 by default.
-    Raises: TypeError for what is not an optimiser or a whole number; ValueError for total_iters below 1.
+    Raises: TypeError if `optimizer` is not an optimiser or a count is not an integer; ValueError for total_iters below
+        1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.ConstantLR(descent, factor=0.5, total_iters=3)
@@ -141,7 +143,7 @@ class ConstantLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5):
-        wants_count("ConstantLR: total_iters", total_iters, 1)
+        check_count("ConstantLR: total_iters", total_iters, 1)
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer)
 
@@ -156,9 +158,9 @@ class ExponentialLR(LRScheduler):
         lr_t = lr_0 · gamma ^ t
 
     Args:
-        optimizer: the optimiser whose rates it sets.
-        gamma: what the rate is multiplied by.
-    Raises: TypeError for what is not an optimiser.
+        optimizer: the optimiser whose learning rates it sets.
+        gamma: factor of the rate.
+    Raises: TypeError if `optimizer` is not an optimiser.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.ExponentialLR(descent, gamma=0.5)
@@ -186,11 +188,12 @@ class LinearLR(LRScheduler):
         lr_t = lr_0 · (start_factor + (end_factor - start_factor) · min(t / total_iters, 1))
 
     Args:
-        optimizer: the optimiser whose rates it sets.
-        start_factor: what the first rate is multiplied by; 1/3 by default.
-        end_factor: what the last one is multiplied by; 1 by default.
-        total_iters: how many steps lie between them, at least 1; 5 by default.
-    Raises: TypeError for what is not an optimiser or a whole number; ValueError for total_iters below 1.
+        optimizer: the optimiser whose learning rates it sets.
+        start_factor: factor of the first rate; 1/3 by default.
+        end_factor: factor of the last rate; 1 by default.
+        total_iters: number of steps between them, at least 1; 5 by default.
+    Raises: TypeError if `optimizer` is not an optimiser or a count is not an integer; ValueError for total_iters below
+        1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.LinearLR(descent, start_factor=0.2, total_iters=4)
@@ -204,7 +207,7 @@ class LinearLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5
     ):
-        wants_count("LinearLR: total_iters", total_iters, 1)
+        check_count("LinearLR: total_iters", total_iters, 1)
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer)
 
@@ -220,10 +223,11 @@ class PolynomialLR(LRScheduler):
         lr_t = lr_0 · (1 - min(t / total_iters, 1)) ^ power
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         total_iters: after how many steps the rate is 0, at least 1; 5 by default.
         power: 1 (default) for a straight line, more for a curve that is steep at first.
-    Raises: TypeError for what is not an optimiser or a whole number; ValueError for total_iters below 1.
+    Raises: TypeError if `optimizer` is not an optimiser or a count is not an integer; ValueError for total_iters below
+        1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.PolynomialLR(descent, power=2.0)
@@ -234,7 +238,7 @@ class PolynomialLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0):
-        wants_count("PolynomialLR: total_iters", total_iters, 1)
+        check_count("PolynomialLR: total_iters", total_iters, 1)
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer)
 
@@ -251,10 +255,10 @@ class CosineAnnealingLR(LRScheduler):
     Slow at both ends, fast between. After T_max steps it goes up again.
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         T_max: how many steps the way down takes, at least 1.
         eta_min: the lowest rate; 0 by default.
-    Raises: TypeError for what is not an optimiser or a whole number; ValueError for a T_max below 1.
+    Raises: TypeError if `optimizer` is not an optimiser or a count is not an integer; ValueError for a T_max below 1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.CosineAnnealingLR(descent, T_max=4)
@@ -266,7 +270,7 @@ class CosineAnnealingLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0):
-        wants_count("CosineAnnealingLR: T_max", T_max, 1)
+        check_count("CosineAnnealingLR: T_max", T_max, 1)
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer)
 
@@ -283,11 +287,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     with s the steps since the last restart and T the length of this way down: T_0, T_0 · T_mult, T_0 · T_mult², ...
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         T_0: how many steps the first way down takes, at least 1.
         T_mult: how many times as long each way is as the one before it, at least 1 (default).
         eta_min: the lowest rate, never quite reached; 0 by default.
-    Raises: TypeError for what is not an optimiser or a whole number; ValueError for a T_0 or T_mult below 1.
+    Raises: TypeError if `optimizer` is not an optimiser or a count is not an integer; ValueError for a T_0 or T_mult
+        below 1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.CosineAnnealingWarmRestarts(descent, T_0=2, T_mult=2)
@@ -299,8 +304,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0):
-        wants_count("CosineAnnealingWarmRestarts: T_0", T_0, 1)
-        wants_count("CosineAnnealingWarmRestarts: T_mult", T_mult, 1)
+        check_count("CosineAnnealingWarmRestarts: T_0", T_0, 1)
+        check_count("CosineAnnealingWarmRestarts: T_mult", T_mult, 1)
         self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
         super().__init__(optimizer)
 
@@ -321,7 +326,7 @@ class OneCycleLR(LRScheduler):
     optimiser started with plays no part.
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         max_lr: the highest rate, or a list with one for each group.
         total_steps: how many steps there are, at least 1.
         epochs, steps_per_epoch: whose product is taken where `total_steps` is not given.
@@ -333,8 +338,8 @@ class OneCycleLR(LRScheduler):
         div_factor: how many times smaller the first rate is than the highest; 25 by default.
         final_div_factor: how many times smaller the last rate is than the first; 1e4 by default.
         three_phase: whether the way down has two parts; False by default.
-    Raises: TypeError for what is not an optimiser; ValueError for no number of steps, a share outside 0 to 1, another
-        strategy, a momentum that the optimiser has not, and lists of another length than there are groups.
+    Raises: TypeError if `optimizer` is not an optimiser; ValueError for no number of steps, a share outside 0 to 1,
+        another strategy, a momentum that the optimiser has not, and lists of another length than there are groups.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], momentum=0.9)
         >>> schedule = optim.lr_scheduler.OneCycleLR(descent, max_lr=1.0, total_steps=5, pct_start=0.4, div_factor=4)
@@ -360,11 +365,11 @@ class OneCycleLR(LRScheduler):
     ):  # fmt: skip
         wants_optimizer(self, optimizer)
         steps = (epochs or 0) * (steps_per_epoch or 0) if total_steps is None else total_steps
-        wants_count("OneCycleLR: total_steps, or epochs * steps_per_epoch,", steps, 1)
+        check_count("OneCycleLR: total_steps, or epochs * steps_per_epoch,", steps, 1)
         if not 0 <= pct_start <= 1:
-            raise ValueError(f"OneCycleLR: pct_start is a share between 0 and 1, got {pct_start}")
+            raise ValueError(f"OneCycleLR: pct_start must be between 0 and 1, got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"OneCycleLR: anneal_strategy is 'cos' or 'linear', got {anneal_strategy!r}")
+            raise ValueError(f"OneCycleLR: anneal_strategy must be 'cos' or 'linear', got {anneal_strategy!r}")
         if cycle_momentum and not optimizer.defaults.keys() & {"momentum", "betas"}:
             raise ValueError(f"OneCycleLR: {type(optimizer).__name__} has no momentum; pass cycle_momentum=False")
         self.total_steps, self.pct_start, self.three_phase = steps, pct_start, three_phase
@@ -409,7 +414,7 @@ class SequentialLR(LRScheduler):
     Each counts its own steps from 0, and rates from the one that the optimiser started with.
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         schedulers: schedules of this optimiser, in order.
         milestones: the steps at which the next one starts, in order; one fewer than schedules.
     Raises: ValueError for another number of milestones, and for a schedule of another optimiser.
@@ -431,7 +436,7 @@ class SequentialLR(LRScheduler):
     def __init__(self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int]):
         if len(schedulers) != len(milestones) + 1:
             raise ValueError(
-                f"SequentialLR: {len(milestones)} milestones are where {len(milestones) + 1} schedules meet, got "
+                f"SequentialLR: {len(milestones)} milestones need {len(milestones) + 1} schedulers, got "
                 f"{len(schedulers)}"
             )
         if any(schedule.optimizer is not optimizer for schedule in schedulers):

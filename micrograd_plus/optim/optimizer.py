@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..backends import devices
-from ..core.arguments import wants_dict
-from ..core.ownership import replace, snapshot
-from ..core.values import is_complex
+from ..core.messages import check_mapping
+from ..core.runtime.ownership import replace_array, snapshot
+from ..core.variable import is_complex
 from ..tensor import Tensor, forget_gradient
 
 Group = dict[str, Any]
@@ -23,12 +23,11 @@ class Optimizer:
     never overwritten: a graph that was computed with the old ones keeps them.
 
     Args:
-        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
-            own.
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and other settings.
         defaults: a dict of the settings that a group has unless it says otherwise, such as {"lr": 0.1}.
-    Raises: TypeError for a single tensor or what is not one; ValueError for no parameters, one given twice, a result
-        instead of a leaf, an unknown setting, and a negative lr, weight_decay, momentum or eps; NotImplementedError in
-        `step` where there is no `updated`.
+    Raises: TypeError for a single tensor or anything that is not a tensor; ValueError for no parameters, one given
+        twice, a result instead of a leaf, an unknown setting, and a negative lr, weight_decay, momentum or eps;
+        NotImplementedError in `step` where there is no `updated`.
     Example:
         >>> class Signs(optim.Optimizer):
         ...     def updated(self, values, gradient, state, group):
@@ -68,13 +67,13 @@ class Optimizer:
             param_group: a dict with "params", a tensor or an iterable of tensors, and any settings.
         Raises: as the class itself; ValueError for a dict without "params".
         """
-        wants_dict("add_param_group", param_group, '{"params": [x], "lr": 0.1}')
+        check_mapping("add_param_group", param_group, '{"params": [x], "lr": 0.1}')
         known, kind = ", ".join(self.defaults), type(self).__name__
         unknown = [name for name in param_group if name not in self.defaults and name != "params"]
         if unknown:
             raise ValueError(f"{kind} has no setting {', '.join(unknown)}; it has {known}")
         if "params" not in param_group:
-            raise ValueError(f"{kind}: a group is a dict with 'params', and any of {known}; got {param_group}")
+            raise ValueError(f"{kind}: a group must be a dict with 'params', and any of {known}; got {param_group}")
         given = param_group["params"]
         tensors = [given] if isinstance(given, Tensor) else list(given)
         taken = {id(tensor) for tensor in self.parameters()}
@@ -124,7 +123,7 @@ class Optimizer:
                     gradient = snapshot(gradient) if isinstance(gradient, Tensor) else gradient
                     values = self.updated(before, gradient, self.state[tensor], group)
                     # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
-                    replace(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))
+                    replace_array(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))
         return loss
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
@@ -134,7 +133,7 @@ class Optimizer:
     # State ------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on later: {"state": {"0": {...}}, "param_groups": [...]}.
+        """Return the state needed to continue later: {"state": {"0": {...}}, "param_groups": [...]}.
 
         Parameters go by their number. Arrays are copies. The names are PyTorch's; the numbers are text, so that
         `mg.save` can keep them.
@@ -155,8 +154,8 @@ class Optimizer:
 
         Args:
             state_dict: what `state_dict()` returned, of an optimiser of the same kind.
-        Raises: ValueError for the state of something else, of another kind, or of other parameters; TypeError for what
-            is not a dict.
+        Raises: ValueError for the state of something else, of another kind, or of other parameters; TypeError if the
+            state is not a dict.
         """
         self._refuse_state(state_dict)
         tensors, state = self.parameters(), {}
@@ -169,7 +168,7 @@ class Optimizer:
 
     def _refuse_state(self, state_dict: Mapping[str, Any]) -> None:
         """Refuse the state of something else, of another kind of optimiser, or of other parameters."""
-        wants_dict("load_state_dict", state_dict, "state_dict() returns")
+        check_mapping("load_state_dict", state_dict, "state_dict() returns")
         if not {"state", "param_groups"} <= state_dict.keys():
             held = ", ".join(state_dict)
             raise ValueError(f"load_state_dict: an optimiser's state holds state and param_groups, this one {held}")
@@ -179,7 +178,7 @@ class Optimizer:
             raise ValueError(f"load_state_dict: groups of {sizes} parameters here, of {others} in the state")
         missing = [name for name in self.defaults if not all(name in group for group in given)]
         if missing:
-            raise ValueError(f"load_state_dict: {type(self).__name__} has {', '.join(missing)}, this state has not")
+            raise ValueError(f"load_state_dict: {type(self).__name__} has {', '.join(missing)}, this state does not")
         strange = state_dict["state"].keys() - {key for number in range(sum(sizes)) for key in (number, str(number))}
         if strange:
             raise ValueError(f"load_state_dict: a state of parameter {strange.pop()}, and there are {sum(sizes)}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import cos, pi
 from typing import Any
 
-from ..core.arguments import wants_dict
+from ..core.messages import check_mapping
 from .optimizer import Group, Optimizer
 
 
@@ -17,8 +17,8 @@ class LRScheduler:
     the next one: call it after `optimizer.step()`.
 
     Args:
-        optimizer: the optimiser whose rates it sets.
-    Raises: TypeError for what is not an optimiser; NotImplementedError where there is no `rate`.
+        optimizer: the optimiser whose learning rates it sets.
+    Raises: TypeError if `optimizer` is not an optimiser; NotImplementedError if there is no `rate`.
     Example:
         >>> class Halves(optim.lr_scheduler.LRScheduler):
         ...     def rate(self, base, epoch, place):
@@ -72,7 +72,7 @@ class LRScheduler:
             group.update(self.settings(group, base, self.last_epoch, place))
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on later."""
+        """Return the state needed to continue later."""
         return {"last_epoch": self.last_epoch, "base_lrs": self.base_lrs}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
@@ -93,12 +93,12 @@ def wants_optimizer(schedule: Any, optimizer: Any) -> None:
     """Refuse what has no rates to set."""
     if not isinstance(optimizer, Optimizer):
         got = type(optimizer).__name__
-        raise TypeError(f"{type(schedule).__name__} sets the rates of an optimiser, got {got} in its place")
+        raise TypeError(f"{type(schedule).__name__} expects an optimiser, got {got}")
 
 
 def wants_state_of(schedule: Any, state: Any) -> None:
     """Refuse what is not the state of such a schedule."""
-    wants_dict("load_state_dict", state, "state_dict() returns")
+    check_mapping("load_state_dict", state, "state_dict() returns")
     if state.keys() != schedule.state_dict().keys():
         kind, kept = type(schedule).__name__, ", ".join(schedule.state_dict())
         raise ValueError(f"load_state_dict: {kind} keeps {kept}; this state holds {', '.join(state) or 'nothing'}")

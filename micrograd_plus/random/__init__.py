@@ -13,9 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..backends import devices
-from ..core.arguments import wants_count
-from ..core.errors import names_itself, no_such
-from ..core.states import has_state
+from ..core.messages import check_count, missing_name, prefixes_errors
+from ..hidden_states import register_state
 from ..tensor import Tensor
 from .counting import CountingGenerator, Shape
 
@@ -30,7 +29,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)
 
 
 _generator = np.random.default_rng()
@@ -42,14 +41,14 @@ _seed = int(_generator.integers(2**63))
 Generator = np.random.Generator
 
 
-@names_itself
+@prefixes_errors
 def seed(number: int) -> None:
     """Seed the generators of all devices: the same number gives the same draws.
 
     Args:
-        number: a whole number of at least 0.
+        number: an integer of at least 0.
     Returns: nothing.
-    Raises: TypeError where number is no whole number, ValueError where it is negative.
+    Raises: TypeError if number is not an integer, ValueError if it is negative.
     Example:
         >>> mg.random.seed(1)
         >>> first = mg.random.normal(size=3).tolist()
@@ -59,7 +58,7 @@ def seed(number: int) -> None:
 
     See: numpy.random.default_rng; torch.manual_seed.
     """
-    wants_count("random.seed: number", number, 0)
+    check_count("random.seed: number", number, 0)
     global _seed  # noqa: PLW0603 - a generator that is made later starts from it too
     _generator.bit_generator.state = type(_generator.bit_generator)(number).state
     _seed = number
@@ -73,7 +72,7 @@ def generator(device: str = "cpu") -> Any:
     Args:
         device: the name of a device; default "cpu".
     Returns: on the CPU a numpy.random.Generator, elsewhere a `CountingGenerator`, which has the methods used here.
-    Raises: ValueError where there is no such device.
+    Raises: ValueError if there is no such device.
     Example:
         >>> mg.random.generator() is mg.random.generator()
         True
@@ -107,14 +106,14 @@ def state() -> dict[str, Any]:
     return {"seed": _seed, "cpu": dict(_generator.bit_generator.state), "others": others}
 
 
-@names_itself
+@prefixes_errors
 def set_state(state: dict[str, Any]) -> None:
     """Put the generators back to where they were when `state` was called.
 
     Args:
         state: what `state` returned.
     Returns: nothing.
-    Raises: ValueError where it is anything else.
+    Raises: ValueError if it is anything else.
     Example:
         >>> before = mg.random.state()
         >>> first = mg.random.integers(1000, size=4).tolist()
@@ -149,7 +148,7 @@ def beside(x: Any, rng: Generator | None = None) -> Any:
     return chosen(rng, devices.device_of(getattr(x, "_data", x)).name)
 
 
-@names_itself
+@prefixes_errors
 def normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -166,13 +165,13 @@ def normal(
     Args:
         loc: the mean; default 0.0.
         scale: the standard deviation, not negative; default 1.0.
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: ValueError for a negative scale or size, or where there is no such device. TypeError where rng is no
-        generator, or size no whole number.
+    Raises: ValueError for a negative scale or size, or if there is no such device. TypeError if rng is no
+        generator, or size no integer.
     Example:
         >>> mg.random.normal(size=3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.1257, -0.1321, 0.6404]
@@ -182,7 +181,7 @@ def normal(
     return _tensor(chosen(rng, device).normal(loc, scale, size), device, dtype)
 
 
-@names_itself
+@prefixes_errors
 def uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -197,13 +196,13 @@ def uniform(
     Args:
         low: the least value; default 0.0.
         high: where values end; default 1.0.
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: ValueError where high is less than low or infinite, for a negative size, or where there is no such device.
-        TypeError where rng is no generator.
+    Raises: ValueError if high is less than low or infinite, for a negative size, or if there is no such device.
+        TypeError if rng is no generator.
     Example:
         >>> mg.random.uniform(-1.0, 1.0, size=3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.2739, -0.4604, -0.9181]
@@ -213,7 +212,7 @@ def uniform(
     return _tensor(chosen(rng, device).uniform(low, high, size), device, dtype)
 
 
-@names_itself
+@prefixes_errors
 def integers(
     low: int,
     high: int | None = None,
@@ -223,18 +222,18 @@ def integers(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Random whole numbers from low up to, but without, high, each as likely as any other.
+    """Random integers from low up to, but without, high, each as likely as any other.
 
     Args:
         low: the least; or, where no high is given, where they end, and they begin at 0.
         high: where they end; default None.
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default int.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: TypeError where a bound is a float, or rng no generator. ValueError where high is not more than low, for a
-        negative size, or where there is no such device.
+    Raises: TypeError if a bound is a float, or rng no generator. ValueError if high is not more than low, for a
+        negative size, or if there is no such device.
     Example:
         >>> mg.random.integers(1, 7, size=5, rng=np.random.default_rng(0)).tolist()
         [6, 4, 4, 2, 2]
@@ -246,17 +245,17 @@ def integers(
     return _tensor(chosen(rng, device).integers(low, high, size), device, dtype)
 
 
-@names_itself
+@prefixes_errors
 def permutation(x: Any, *, device: str = "cpu", rng: Generator | None = None) -> Tensor:
     """A random permutation: the slices of x along its first axis in random order.
 
     Args:
-        x: numbers with at least one axis; or a whole number n, for the numbers from 0 to n - 1.
+        x: numbers with at least one axis; or an integer n, for the numbers from 0 to n - 1.
         device: where the order is drawn, and the result lives; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
-    Returns: a tensor of the shape and dtype of x, or of n whole numbers, without a graph.
-    Raises: TypeError where x is a single number that is not whole, or not made of numbers, or rng is no generator.
-        ValueError where there is no such device.
+    Returns: a tensor of the shape and dtype of x, or of n integers, without a graph.
+    Raises: TypeError if x is a single number that is not whole, or not made of numbers, or rng is no generator.
+        ValueError if there is no such device.
     Example:
         >>> mg.random.permutation(5, rng=np.random.default_rng(0)).tolist()
         [2, 4, 3, 0, 1]
@@ -266,7 +265,7 @@ def permutation(x: Any, *, device: str = "cpu", rng: Generator | None = None) ->
     return _tensor(chosen(rng, device).permutation(_values(x, rng, device)), device)
 
 
-@names_itself
+@prefixes_errors
 def choice(
     a: Any,
     size: Shape = None,
@@ -279,15 +278,15 @@ def choice(
     """Random choice of entries of a row, each with its probability.
 
     Args:
-        a: what is drawn from, slices along the first axis; or a whole number n, for the numbers from 0 to n - 1.
-        size: the shape of the draws, a whole number or a tuple; default None, one entry.
+        a: what is drawn from, slices along the first axis; or an integer n, for the numbers from 0 to n - 1.
+        size: the shape of the draws, an integer or a tuple; default None, one entry.
         replace: whether an entry may be drawn more than once; default True.
         p: the probability of each entry, adding up to 1; default None, all alike.
         device: where they are drawn, and the result lives; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the drawn entries, without a graph.
-    Raises: ValueError where more entries are wanted than there are and none may repeat, where on the CPU p has another
-        length or another sum than 1, or where there is no such device. TypeError where a is a single number that is not
+    Raises: ValueError if more entries are wanted than there are and none may repeat, where on the CPU p has another
+        length or another sum than 1, or if there is no such device. TypeError if a is a single number that is not
         whole, or rng is no generator.
     Example:
         >>> mg.random.choice([10.0, 20.0, 30.0], size=4, p=[0.0, 0.5, 0.5], rng=np.random.default_rng(0)).tolist()
@@ -299,7 +298,7 @@ def choice(
     return _tensor(chosen(rng, device).choice(_values(a, rng, device), size, replace, shares), device)
 
 
-@names_itself
+@prefixes_errors
 def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) -> Tensor:
     """Draws from categorical distributions: one class for each row of scores.
 
@@ -311,9 +310,9 @@ def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) ->
         logits: scores; those of a tensor are drawn where it is.
         axis: the axis of the classes; default -1.
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
-    Returns: a tensor of whole numbers, of the shape of logits without that axis.
-    Raises: ValueError where a row has a NaN, minus infinity everywhere, or no scores; IndexError where there is no such
-        axis; TypeError where rng is no generator.
+    Returns: a tensor of integers, of the shape of logits without that axis.
+    Raises: ValueError if a row has a NaN, minus infinity everywhere, or no scores; IndexError if the axis is out of
+        range; TypeError if rng is no generator.
     Example:
         >>> mg.random.categorical([[0.0, -np.inf], [-np.inf, 0.0]]).tolist()
         [0, 1]
@@ -335,7 +334,7 @@ def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) ->
 # Under other names ------------------------------------------
 
 
-@names_itself
+@prefixes_errors
 def rand(
     *size: Any, dtype: Any = float, device: str = "cpu", rng: Generator | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -344,12 +343,12 @@ def rand(
     Args:
         *size: the shape, one length after the other or as one tuple; nothing for one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
         requires_grad: whether their gradient is wanted; default False.
     Returns: a tensor of that shape, a leaf.
-    Raises: ValueError for a negative length, or where there is no such device. TypeError for a length that is no whole
-        number, or where rng is no generator.
+    Raises: ValueError for a negative length, or if there is no such device. TypeError for a length that is not an
+        integer, or if rng is no generator.
     Example:
         >>> mg.random.rand(3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.637, 0.2698, 0.041]
@@ -360,7 +359,7 @@ def rand(
     return drawn.requires_grad_(requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def randn(
     *size: Any, dtype: Any = float, device: str = "cpu", rng: Generator | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -369,12 +368,12 @@ def randn(
     Args:
         *size: the shape, one length after the other or as one tuple; nothing for one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
         requires_grad: whether their gradient is wanted; default False.
     Returns: a tensor of that shape, a leaf.
-    Raises: ValueError for a negative length, or where there is no such device. TypeError for a length that is no whole
-        number, or where rng is no generator.
+    Raises: ValueError for a negative length, or if there is no such device. TypeError for a length that is not an
+        integer, or if rng is no generator.
     Example:
         >>> mg.random.randn(3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.1257, -0.1321, 0.6404]
@@ -385,7 +384,7 @@ def randn(
     return drawn.requires_grad_(requires_grad)
 
 
-@names_itself
+@prefixes_errors
 def randint(
     low: int,
     high: Any = None,
@@ -395,18 +394,18 @@ def randint(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Random whole numbers from low up to, but without, high: `integers` under the name that PyTorch gives it.
+    """Random integers from low up to, but without, high: `integers` under the name that PyTorch gives it.
 
     Args:
         low: the least; or, where no high is given, where they end, and they begin at 0.
         high: where they end; default None. A tuple in this place is the size.
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default int.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: TypeError where a bound is a float, or rng no generator. ValueError where high is not more than low, for a
-        negative size, or where there is no such device.
+    Raises: TypeError if a bound is a float, or rng no generator. ValueError if high is not more than low, for a
+        negative size, or if there is no such device.
     Example:
         >>> mg.random.randint(1, 7, (5,), rng=np.random.default_rng(0)).tolist()
         [6, 4, 4, 2, 2]
@@ -420,19 +419,19 @@ def randint(
     return integers(low, high, size, dtype=dtype, device=device, rng=rng)
 
 
-@names_itself
+@prefixes_errors
 def standard_normal(
     size: Shape = None, *, dtype: Any = float, device: str = "cpu", rng: Generator | None = None
 ) -> Tensor:
     """Draws from the normal distribution of mean 0 and standard deviation 1.
 
     Args:
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: ValueError for a negative size, or where there is no such device. TypeError where rng is no generator.
+    Raises: ValueError for a negative size, or if there is no such device. TypeError if rng is no generator.
     Example:
         >>> mg.random.standard_normal(3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.1257, -0.1321, 0.6404]
@@ -442,7 +441,7 @@ def standard_normal(
     return normal(size=size, dtype=dtype, device=device, rng=rng)
 
 
-@names_itself
+@prefixes_errors
 def bernoulli(p: Any, size: Shape = None, *, dtype: Any = float, rng: Generator | None = None) -> Tensor:
     """Draws of 1 and 0: 1 with the probability p.
 
@@ -452,7 +451,7 @@ def bernoulli(p: Any, size: Shape = None, *, dtype: Any = float, rng: Generator 
         dtype: of the draws; default float, double precision.
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of ones and zeros, without a graph.
-    Raises: ValueError for a probability that is not between 0 and 1, or shapes that do not broadcast. TypeError where
+    Raises: ValueError for a probability that is not between 0 and 1, or shapes that do not broadcast. TypeError if
         rng is no generator.
     Example:
         >>> mg.random.bernoulli([0.0, 1.0, 1.0]).tolist()
@@ -468,14 +467,14 @@ def bernoulli(p: Any, size: Shape = None, *, dtype: Any = float, rng: Generator 
     return _tensor(drawn < shares._data, shares.device, dtype)
 
 
-@names_itself
+@prefixes_errors
 def default_rng(seed: Any = None) -> Generator:
     """A generator of one's own, to be given as `rng`: NumPy's, which draws on the CPU.
 
     Args:
-        seed: a whole number of at least 0, or several; default None, a start that nobody knows.
+        seed: an integer of at least 0, or several; default None, a start that nobody knows.
     Returns: a numpy.random.Generator.
-    Raises: TypeError where the seed is no whole number, ValueError where it is negative.
+    Raises: TypeError if the seed is not an integer, ValueError if it is negative.
     Example:
         >>> mg.random.integers(1, 7, size=5, rng=mg.random.default_rng(0)).tolist()
         [6, 4, 4, 2, 2]
@@ -489,7 +488,7 @@ def _size(name: str, given: tuple[Any, ...]) -> Shape:
     """A shape given as one tuple or as its lengths; None of nothing, for one number."""
     lengths = tuple(given[0]) if len(given) == 1 and hasattr(given[0], "__iter__") else given
     for length in lengths:
-        wants_count(f"random.{name}: a length", length, 0)
+        check_count(f"random.{name}: a length", length, 0)
     return lengths or None
 
 
@@ -499,13 +498,13 @@ def _tensor(drawn: Any, device: str, dtype: Any = None) -> Tensor:
 
 
 def _values(given: Any, rng: Generator | None, device: str) -> Any:
-    """An array where it is drawn from: on the device, or with an `rng` on the CPU. A whole number stays one."""
+    """An array where it is drawn from: on the device, or with an `rng` on the CPU. A integer stays one."""
     if isinstance(given, int):
         return given
     given = given if isinstance(given, Tensor) else Tensor.constant(given, "what is drawn from")
     if given.ndim == 0:
-        raise TypeError(f"what is drawn from is a whole number, or has an axis to draw along; got {given.item()}")
+        raise TypeError(f"a must be a whole number, or have an axis to draw along; got {given.item()}")
     return given.to("cpu" if rng is not None else device)._data
 
 
-has_state("random", state, set_state)
+register_state("random", state, set_state)

@@ -12,17 +12,16 @@ from weakref import ref
 from .. import ops
 from ..backends import devices
 from ..core import backward
-from ..core.arguments import wants_function
-from ..core.backward import program
-from ..core.blocks import transforming
-from ..core.elsewhere import ELSEWHERE
-from ..core.errors import Elsewhere
-from ..core.hooks import Handle, add_hook, hooked, hooks_of
-from ..core.modes import gradients_wanted
-from ..core.ownership import expose, is_plain, replace, snapshot, writable
-from ..core.pytrees import leaves, mapped
-from ..core.recorders import walk_rejected
+from ..core.backward import add_gradient, topological_order
+from ..core.messages import MissingName, check_function
+from ..core.messages.foreign_names import FOREIGN_NAMES
+from ..core.modes import grad_enabled
+from ..core.runtime.blocks import transforming
+from ..core.runtime.hooks import Handle, add_hook, hooks_of, nodes_with_hooks
+from ..core.runtime.ownership import array_to_write, is_real_on_cpu, lend_to_user, replace_array, snapshot
+from ..core.runtime.recorders import walk_rejected
 from ..core.variable import Leaf, Node, Variable
+from ..pytrees import leaves, map_leaves
 from .result_array import ResultArray
 from .values import Count, cast, dtype_named, numbers, plain_index, refuse_other_device
 
@@ -96,7 +95,7 @@ class Tensor(Variable):
         if isinstance(data, Tensor):
             return data
         out = _new(Tensor)
-        out._data, out.node, out.plain = data, node, is_plain(data)
+        out._data, out.node, out.is_fast = data, node, is_real_on_cpu(data)
         return out
 
     @staticmethod
@@ -147,7 +146,7 @@ class Tensor(Variable):
             if isinstance(self._data, np.generic):
                 self._data = np.asarray(self._data)
         if self.node is None or isinstance(self.node, Leaf):
-            return expose(self)
+            return lend_to_user(self)
         return ResultArray.of(self._data) if isinstance(self._data, np.ndarray) else self._data.copy()
 
     @data.setter
@@ -179,7 +178,7 @@ class Tensor(Variable):
         """Inside a transform, refuse to make a plain number of what depends on its argument: a gradient would be lost
         without a word."""
         inputs = {node for each in transforming.all() for node in each}
-        if gradients_wanted() and depends_on(self.node, inputs):  # pyright: ignore[reportArgumentType] - it has a node
+        if grad_enabled() and depends_on(self.node, inputs):  # pyright: ignore[reportArgumentType] - it has a node
             raise TypeError(
                 "inside mg.grad and its kind this value depends on what is differentiated by, and as a plain number "
                 "(x.item(), float(x), math.sin(x), array[i] = x) it would be a constant: compute with mg functions, "
@@ -386,7 +385,7 @@ class Tensor(Variable):
 
         See: torch.Tensor.register_hook.
         """
-        wants_function("register_hook", hook)
+        check_function("register_hook", hook)
         return add_hook(self._tracked("register_hook"), "hooks", hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Handle:
@@ -408,7 +407,7 @@ class Tensor(Variable):
 
         See: torch.Tensor.register_post_accumulate_grad_hook.
         """
-        wants_function("register_post_accumulate_grad_hook", hook)
+        check_function("register_post_accumulate_grad_hook", hook)
         if not self.is_leaf:
             raise RuntimeError(
                 "register_post_accumulate_grad_hook is for leaves, whose .grad grows; for a result use register_hook"
@@ -443,14 +442,14 @@ class Tensor(Variable):
 
             def keep(gradient: Tensor) -> None:
                 kept: Any = held()
-                kept.grad = gradient if kept.grad is None else kept.grad + gradient
+                kept.grad = add_gradient(kept.grad, gradient)
 
             add_hook(node, "hooks", keep)
         return self
 
     def _tracked(self, name: str) -> Node:
         if self.node is None:
-            raise RuntimeError(f"{name}: this tensor wants no gradient; make it with requires_grad=True")
+            raise RuntimeError(f"{name}: this tensor does not require a gradient; make it with requires_grad=True")
         return self.node
 
     # Copies and values ------------------------------------
@@ -526,7 +525,7 @@ class Tensor(Variable):
         """
         self._refuse_result("make a new tensor, or x.detach() first")
         if isinstance(values, Tensor) and values.dtype == self.dtype and values.shape == self.shape:
-            replace(self, snapshot(values))  # the two share it, until one is written into
+            replace_array(self, snapshot(values))  # the two share it, until one is written into
             return self
         data = numbers(values, None, "assign")
         if data is self._data:  # `x.data -= 1` has written already
@@ -537,7 +536,7 @@ class Tensor(Variable):
             except ValueError:
                 raise ValueError(f"values of shape {data.shape} do not fit a tensor of shape {self.shape}") from None
         data = cast(data, self.dtype, "assign")
-        replace(self, data)
+        replace_array(self, data)
         return self
 
     def _refuse_result(self, instead: str) -> None:
@@ -547,9 +546,9 @@ class Tensor(Variable):
     def _in_place(self, symbol: str, operation: Callable[..., Any], other: Any) -> Tensor:
         """What `x -= y` means: in a graph, that this tensor becomes the result, for all who hold it; else a write. A
         leaf is never lost by accident."""
-        if isinstance(self.node, Leaf) and (not gradients_wanted.open or gradients_wanted()):
+        if isinstance(self.node, Leaf) and (not grad_enabled.open or grad_enabled()):
             raise RuntimeError(
-                f"x {symbol} ... would put a result in the place of a leaf that wants a gradient; to change its values "
+                f"x {symbol} ... would turn a leaf that requires a gradient into a result; to change its values "
                 f"write `with mg.no_grad(): x {symbol} ...`, to compute with it write x = x {symbol[:-1]} ..."
             )
         out = operation(self, other)
@@ -558,7 +557,7 @@ class Tensor(Variable):
         fits = type(out._data) is _ndarray and out._data.shape == self._data.shape and out._data.dtype == self.dtype
         if not fits or not self.is_leaf:
             return self.assign(out)
-        replace(self, out._data)  # the operation has just made it, so that nobody else can have it
+        replace_array(self, out._data)  # the operation has just made it, so that nobody else can have it
         return self
 
     def _fitting(self, symbol: str, result: Tensor) -> Tensor:
@@ -576,7 +575,7 @@ class Tensor(Variable):
 
     def _become(self, result: Tensor) -> Tensor:
         """Be a result from now on. Graphs that used this tensor as it was know its array and its node, not itself."""
-        self._data, self.node, self.plain, self.exposed = result._data, result.node, result.plain, False
+        self._data, self.node, self.is_fast, self.is_lent = result._data, result.node, result.is_fast, False
         return self
 
     def __iadd__(self, other: Any) -> Tensor:
@@ -599,7 +598,7 @@ class Tensor(Variable):
 
     def __setitem__(self, index: Any, values: Any) -> None:
         if self.node is not None or getattr(values, "node", None) is not None:
-            if not gradients_wanted.open or gradients_wanted():
+            if not grad_enabled.open or grad_enabled():
                 self._become(self._written(index, values))
                 return
             self._refuse_result("compute a changed copy with mg.where(...), or write into x.detach()")
@@ -607,7 +606,7 @@ class Tensor(Variable):
             self._data = np.asarray(self._data)
         try:
             given = cast(numbers(values, None, "values"), self.dtype, "values")
-            writable(self)[plain_index(index)] = given
+            array_to_write(self)[plain_index(index)] = given
         except (IndexError, TypeError, ValueError) as error:
             said = f"x[{index!r}] = {values!r} does not fit a tensor of shape {self.shape}: {error}"
             raise type(error)(said) from error
@@ -621,7 +620,7 @@ class Tensor(Variable):
             )
         if self.dtype.kind not in "fc":
             raise TypeError(
-                f"x[...] = ...: a tensor of {self.dtype} cannot take in a value that wants a gradient; make it with "
+                f"x[...] = ...: a tensor of {self.dtype} cannot hold a value that requires a gradient; make it with "
                 f"dtype=float"
             )
         place = plain_index(index)
@@ -641,7 +640,7 @@ class Tensor(Variable):
     def __dir__(self) -> list[str]:
         """What a tensor has, without the names that only say what to write."""
         kinds = {name: inspect.getattr_static(self, name) for name in super().__dir__()}
-        return sorted(name for name, kind in kinds.items() if not isinstance(kind, Elsewhere))
+        return sorted(name for name, kind in kinds.items() if not isinstance(kind, MissingName))
 
     def __repr__(self) -> str:
         body = np.array2string(self.numpy(), separator=", ", prefix="tensor(")
@@ -709,7 +708,7 @@ class Tensor(Variable):
             return operation(*(Tensor.of(each.copy()) if _is_numbers(each) else each for each in inputs))
         if operation is not None and len(options) == 1 and type(options.get("out", (None,))[0]) is _ndarray:
             tracked = [each for each in inputs if isinstance(each, Tensor) and each.node is not None]
-            if not tracked or (gradients_wanted.open and not gradients_wanted()):
+            if not tracked or (grad_enabled.open and not grad_enabled()):
                 return ufunc(*[snapshot(each) if isinstance(each, Tensor) else each for each in inputs], **options)
         raise TypeError(
             f"np.{ufunc.__name__} would lose the graph of a tensor: use an mg function, without NumPy's options "
@@ -725,7 +724,7 @@ class Tensor(Variable):
                 f"{name} would lose the graph of a tensor: use the mg function of that name, or x.numpy() for the "
                 f"values"
             )
-        args, options = mapped((args, options), lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf)
+        args, options = map_leaves((args, options), lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf)
         return function(*args, **options)
 
     def __copy__(self) -> Tensor:
@@ -909,8 +908,8 @@ class Tensor(Variable):
 
 
 Variable.public = Tensor
-for _name in {*ELSEWHERE, *ops.__all__} - {*dir(Tensor)}:
-    setattr(Tensor, _name, Elsewhere(_name, ops.__all__))
+for _name in {*FOREIGN_NAMES["tensor"], *ops.__all__} - {*dir(Tensor)}:
+    setattr(Tensor, _name, MissingName(_name))
 
 
 def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
@@ -967,9 +966,9 @@ def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
             before = leaf.grad
             if isinstance(before, Tensor) and before.node is None:
                 before = snapshot(before)
-            after = received if before is None else before + received
+            after = add_gradient(before, received)
             leaf.grad = Tensor.of(after._data, after.node) if create_graph else after  # for each leaf its own tensor
-    if hooked:
+    if nodes_with_hooks:
         for hook in [hook for leaf in found for hook in hooks_of(leaf, "after_accumulation")]:
             hook()
 
@@ -998,7 +997,7 @@ def _is_numbers(value: Any) -> bool:
 def depends_on(root: Node, others: Collection[Node]) -> bool:
     """Whether a value was computed from one of some others."""
     since = min((node.created for node in others), default=root.created + 1)
-    return root in others or any(p in others for node in program([root], since=since) for p in node.parents)
+    return root in others or any(p in others for node in topological_order([root], since=since) for p in node.parents)
 
 
 def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:

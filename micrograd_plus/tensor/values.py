@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ..backends import devices
-from ..core.errors import APART, FROM_NOTHING
+from ..core.messages import MIXED_GRAPH, NONE_HINT
 from ..core.variable import Variable
 
 np = devices.device("cpu").library
@@ -32,12 +32,12 @@ def numbers(data: Any, dtype: Any, name: str) -> Any:
     if isinstance(data, Variable):
         data = data._data
     if data is None:
-        raise TypeError(f"{name}: expected numbers, {FROM_NOTHING}")
+        raise TypeError(f"{name}: expected numbers, {NONE_HINT}")
     if devices.device_of(data).name == "cpu" and not isinstance(data, _ORDINARY):
         if isinstance(data, (list, tuple)) and any(isinstance(part, Variable) for part in data):
             raise TypeError(f"{name}: a list of tensors is joined by mg.stack (a new axis) or mg.concatenate")
         if any(hasattr(part, "made_by") for part in (data if isinstance(data, (list, tuple)) else (data,))):
-            raise TypeError(f"{name}: {APART}")
+            raise TypeError(f"{name}: {MIXED_GRAPH}")
         try:
             data = np.array(data)
         except ValueError as error:

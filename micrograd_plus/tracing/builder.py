@@ -19,11 +19,11 @@ from typing import Any
 
 from ..backends import tensors
 from ..backends.devices import device
-from ..core.blocks import enable_grad
-from ..core.recorders import Push, recorded_by
+from ..core.backward import Part
 from ..core.rule import Contribution
-from ..core.values import is_complex
-from ..core.variable import Leaf, Node, Part, Variable
+from ..core.runtime.blocks import enable_grad
+from ..core.runtime.recorders import Push, record_to
+from ..core.variable import Leaf, Node, Variable, is_complex
 from . import formulas
 from .calls import Calls, Made
 from .failures import Failed
@@ -36,7 +36,7 @@ from .sites import ENGINE, Site, calls_others, kind_of, rule_source, site_at
 from .trace import Failure, Formula, Group, Held, Leaves, Listed, Rule, Step, Trace, TraceNode, Walk
 from .values import bare, first_of, of_outputs, one_by_one, spelled
 
-OWN_NAMES = ("forward", "call", "apply", "by_name", "power", "inside", "awaited")
+OWN_NAMES = ("forward", "call", "apply", "interpret", "power", "inside", "awaited")
 """Functions of the engine that no program calls by their name."""
 
 quiet = device("cpu").library.errstate
@@ -494,7 +494,7 @@ class Builder:
                 index=index,
                 walk=number,
                 node=places[id(node)],
-                input=rule.op.names_of(len(getattr(node, "parents", ())) or 2)[contribution.index],
+                input=rule.op.input_names(len(getattr(node, "parents", ())) or 2)[contribution.index],
                 target=target,
                 rule=self._rule_names[index],
                 formula=self._formula(index),
@@ -654,13 +654,13 @@ def inside(told: Told, upstream: Any) -> Callable[[], Trace | None] | None:
 
     def tell() -> Trace:
         recorder = Inside(op.forward.__code__)
-        names = op.names_of(len(inputs))
+        names = op.input_names(len(inputs))
         parents = [None] * len(inputs) if known is None else known.parents
         given = [
             again(parent or value.node, array, name) if isinstance(value, (Seen, Variable)) else value
             for value, parent, array, name in zip(inputs, parents, data, names, strict=True)
         ]
-        with enable_grad(), quiet(all="ignore"), recorded_by(recorder):
+        with enable_grad(), quiet(all="ignore"), record_to(recorder):
             out = op.forward(tensors, *given, **params)
             end, arrived = end_to_end(out[0] if op.residuals else out, upstream)
             end.gradients(arrived)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
-from ..core.operation import Op
-from ..core.values import parts_of
+from ..core.apply import Op, as_list
 from .sites import ENGINE, kind_of
 
 
@@ -87,7 +86,7 @@ def _look_for_application(frame: FrameType, found: Failed) -> None:
     if isinstance(written, Op) and code.co_name == written.name:
         found.op = written
         given = [held.get(name) for name in written.inputs]
-        found.inputs = parts_of(written, given[0]) if written.kind == "variadic" else given
+        found.inputs = as_list(written, given[0]) if written.kind == "variadic" else given
         found.params = {name: held[name] for name in written.params if name in held}
     elif code.co_name == "apply" and isinstance(op := held.get("self"), Op):
         found.op = op
@@ -107,5 +106,5 @@ def _look_for_application(frame: FrameType, found: Failed) -> None:
 def _look_for_walk(frame: FrameType, found: Failed) -> None:
     """The node that a walk was at, or whose hooks were being called."""
     name, held = frame.f_code.co_name, frame.f_locals
-    if name == "after_hooks" or (name == "walk" and "arrived" in held and "order" in held):
+    if name == "run_hooks" or (name == "walk" and "arrived" in held and "order" in held):
         found.node = held.get("node")

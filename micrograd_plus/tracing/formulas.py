@@ -7,9 +7,9 @@ from typing import Any
 
 from ..backends import arrays, shapes
 from ..backends.shapes import is_sequence
-from ..core.recorders import ForwardRule
 from ..core.rule import Contribution, Rule
-from ..core.values import is_complex, shape_of
+from ..core.runtime.recorders import ForwardRule
+from ..core.variable import is_complex, shape_of
 from ..formulas import notation, symbols
 from ..formulas.simplified import simplified
 from ..formulas.symbols import Expression, Shape, Symbol, evaluate, in_order, replaced

@@ -7,7 +7,7 @@ import os
 from math import isfinite
 from typing import Any, TypeGuard, cast
 
-from ..core.files import FileError, bytes_of, count_of, refuse_surrogates, shortened
+from ..files import FileError, check_text, count_entries, read_bytes, shorten
 from .sites import Site
 from .trace import FORMAT, VERSION, Failure, Formula, Group, Held, Rule, Step, Trace, TraceNode, Walk
 from .values import Stored, np
@@ -52,7 +52,7 @@ def _parsed(source: Any) -> Any:
     if isinstance(source, dict):
         return cast("dict[str, Any]", source)
     if not isinstance(source, (str, os.PathLike)):
-        raise TraceError(f"a path or the text of a trace is wanted, got {type(source).__name__}")
+        raise TraceError(f"load_trace expects a path or the text of a trace, got {type(source).__name__}")
     text = source.lstrip("\ufeff \t\r\n") if isinstance(source, str) else ""
     if not isinstance(source, str) or text[:1] not in ("{", "[", '"', ""):
         text = _text(source)
@@ -70,7 +70,7 @@ def _parsed(source: Any) -> Any:
 
 def _text(path: Any) -> str:
     try:
-        return bytes_of(path, MOST_BYTES).decode("utf-8-sig")
+        return read_bytes(path, MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TraceError(f"{path} is not text in UTF-8: {error.reason} at byte {error.start}") from None
     except FileError as error:
@@ -91,7 +91,7 @@ def _refuse(constant: str) -> None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = dict(pairs)
     if len(names) != len(pairs):
-        raise TraceError(f"a field is given twice among {shortened([name for name, _ in pairs])}")
+        raise TraceError(f"a field is given twice among {shorten([name for name, _ in pairs])}")
     return names
 
 
@@ -119,10 +119,10 @@ def _typed(value: Any, kinds: type | tuple[type, ...], where: str) -> Any:
         names = " or ".join("null" if kind is type(None) else kind.__name__ for kind in kinds)
         raise TraceError(f"{where} must be {names}, got {type(value).__name__}")
     if isinstance(value, int) and abs(value) >= 2**63:
-        raise TraceError(f"{where} is {shortened(value)}, which is no place and no line")
+        raise TraceError(f"{where} is {shorten(value)}, which is no place and no line")
     if isinstance(value, str):
         try:
-            refuse_surrogates(value)
+            check_text(value)
         except FileError as error:
             raise TraceError(f"{where}: {error}") from None
     if isinstance(value, dict):
@@ -133,7 +133,7 @@ def _typed(value: Any, kinds: type | tuple[type, ...], where: str) -> Any:
 
 def _called(name: Any) -> str:
     """A field's name in an error message."""
-    return name if isinstance(name, str) and len(name) < 60 and name.isprintable() else shortened(name)
+    return name if isinstance(name, str) and len(name) < 60 and name.isprintable() else shorten(name)
 
 
 _TEXT = (str, type(None))
@@ -145,10 +145,10 @@ def _trace(data: Any, where: str, depth: int, check: bool) -> Trace:
         raise TraceError(f"{where} is nested more than {DEEPEST} traces deep")
     head = _object(data, where)
     if head.get("format") != FORMAT:
-        raise TraceError(f"{where} is not a trace: its format is {shortened(head.get('format'))}, not {FORMAT!r}")
+        raise TraceError(f"{where} is not a trace: its format is {shorten(head.get('format'))}, not {FORMAT!r}")
     version = head.get("version")
     if type(version) is not int or version != VERSION:
-        raise TraceError(f"{where} has version {shortened(version)}; this program reads version {VERSION}")
+        raise TraceError(f"{where} has version {shorten(version)}; this program reads version {VERSION}")
     caught = data.get("caught", [])  # files of before tell of none
     data = {name: each for name, each in data.items() if name not in ("caught", "not_finite")}
     _fields(data, where, ("format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas",
@@ -322,9 +322,9 @@ class _Reader:
                                             "params", "requires_grad", "value", "lines", "group", "failed", "opens",
                                             "inside")))  # fmt: skip
         if type(fields["id"]) is not int or fields["id"] != place:
-            raise TraceError(f"{where} calls itself {shortened(fields['id'])}")
+            raise TraceError(f"{where} calls itself {shorten(fields['id'])}")
         if fields["kind"] not in ("leaf", "application", "output"):
-            raise TraceError(f"{where}: kind {shortened(fields['kind'])} is not leaf, application or output")
+            raise TraceError(f"{where}: kind {shorten(fields['kind'])} is not leaf, application or output")
         for name in ("op", "summary", "label", "called"):
             _typed(fields[name], _TEXT, f"{where}: {name}")
         _typed(fields["name"], str, f"{where}: name")
@@ -368,10 +368,10 @@ class _Reader:
         where = f"{self.where}: step {place}"
         fields = dict(_fields(data, where, Step.__slots__))
         if type(fields["index"]) is not int or fields["index"] != place:
-            raise TraceError(f"{where} calls itself {shortened(fields['index'])}")
+            raise TraceError(f"{where} calls itself {shorten(fields['index'])}")
         node, target = (self.place_of_node(fields[name], f"{where}: {name}") for name in ("node", "target"))
         if _typed(fields["rule"], str, f"{where}: rule") not in self.trace.rules:
-            raise TraceError(f"{where} applies the rule {shortened(fields['rule'])}, which is not described")
+            raise TraceError(f"{where} applies the rule {shorten(fields['rule'])}, which is not described")
         _typed(fields["input"], str, f"{where}: input")
         if not self.leads(node, fields["input"], target, "backward", "forward"):
             raise TraceError(f"{where} goes from node {node} to node {target}, which is not its input by that name")
@@ -404,7 +404,7 @@ def _value(data: Any, where: str) -> Stored:
     dtype = _typed(fields["dtype"], str, f"{where}: dtype")
     if dtype not in DTYPES:
         kinds = "booleans, integers, floats or complex numbers"
-        raise TraceError(f"{where} has dtype {shortened(dtype)}; a value is of {kinds}")
+        raise TraceError(f"{where} has dtype {shorten(dtype)}; a value is of {kinds}")
     _typed(fields["device"], str, f"{where}: device")
     pairs = dtype.startswith("complex")
     if fields["data"] is not None:
@@ -426,9 +426,9 @@ def _count(shape: Any, where: str) -> int:
         if type(length) is not int:
             _typed(length, int, f"{where}: shape")
         if length < 0:
-            raise TraceError(f"{where} has an axis of length {shortened(length)}")
+            raise TraceError(f"{where} has an axis of length {shorten(length)}")
     try:
-        return count_of(shape)
+        return count_entries(shape)
     except FileError as error:
         raise TraceError(f"{where}: {error}") from None
 

@@ -10,7 +10,7 @@ from types import CodeType
 from typing import Any
 
 from ..backends.shapes import is_sequence
-from ..core.variable import Part
+from ..core.backward import Part
 from .outline import Constant, Number, Outline
 from .recorder import Recorder
 from .sites import USER

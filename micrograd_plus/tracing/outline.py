@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import Any
 
 from ..backends.shapes import is_sequence
-from ..core.variable import Leaf, Node, Part, Variable
+from ..core.backward import Part
+from ..core.variable import Leaf, Node, Variable
 from .recorder import Recorder, Seen, Told
 from .values import bare, one_by_one, same_entries
 
@@ -197,11 +198,11 @@ class Outline:
         turn = self.turns.get(id(key))
         if turn is not None:
             keys = self.inputs_of_turn[turn]
-            names = self.applications[turn][0].names_of(len(keys))
+            names = self.applications[turn][0].input_names(len(keys))
             return [(name, each) for name, each in zip(names, keys, strict=False) if each is not None]
         if not hasattr(key, "parents"):
             return []
-        names = key.op.names_of(len(key.parents)) if key.op else map(str, range(len(key.parents)))
+        names = key.op.input_names(len(key.parents)) if key.op else map(str, range(len(key.parents)))
         return [(name, parent) for name, parent in zip(names, key.parents, strict=False) if parent is not None]
 
     def inputs_of(self, key: Any) -> Sequence[Any]:

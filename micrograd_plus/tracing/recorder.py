@@ -13,12 +13,12 @@ from functools import cached_property
 from types import CodeType, FrameType, MappingProxyType
 from typing import Any, NamedTuple
 
-from ..core import recorders
-from ..core.backward import program, walk
-from ..core.blocks import Named, scopes
-from ..core.errors import names_itself
-from ..core.ownership import snapshot
+from ..core.backward import topological_order, walk
+from ..core.messages import prefixes_errors
 from ..core.rule import Contribution
+from ..core.runtime import recorders
+from ..core.runtime.blocks import OpenScope, scopes
+from ..core.runtime.ownership import snapshot
 from ..core.variable import Variable
 from .failures import Failed, caught, failed, frames_of
 from .sites import ENGINE, USER, kind_of, of_engine, of_users
@@ -31,7 +31,7 @@ parameters and the result, or its array where it is known by a node; then the ca
 instruction there; and where not the operation itself was called, but a function of the engine's, which run of the
 instruction that was, and that function's code."""
 
-NAMING = names_itself(print).__code__
+NAMING = prefixes_errors(print).__code__
 """What stands before functions whose errors begin with their name."""
 frame_at = sys._getframe
 
@@ -56,7 +56,7 @@ class Call(NamedTuple):
     instruction: int
     place: int
     run: CallToken | None = None
-    scope: Named | str | None = None
+    scope: OpenScope | str | None = None
 
     @property
     def code(self) -> CodeType:
@@ -81,7 +81,7 @@ Noted = tuple[Any, ...]
 def replay(root: Any, upstream: Any, on_step: Any, kept: dict[Any, Any]) -> None:
     """A walk that was made before, once more and step by step. Nobody's gradient is touched and no hook is called;
     `kept` is what nodes had saved that have been freed since."""
-    walk(program([root]), {root: upstream}, None, on_step=on_step, again=kept)
+    walk(topological_order([root]), {root: upstream}, None, on_step=on_step, restored=kept)
 
 
 class Seen:
@@ -170,7 +170,9 @@ class Recorder(recorders.Recorder):
         self._running: dict[int, tuple[FrameType, CallToken]] = {}
         self._tensor = Variable.public
 
-    def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+    def on_apply(
+        self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
+    ) -> None:
         """Note an application, and which instruction of the user's asked for it. A value is known by its node at this
         time: an in-place operation may give the same tensor another."""
         frame: Any = frame_at(3)  # behind `notify`, and what applied it
@@ -290,7 +292,7 @@ class Recorder(recorders.Recorder):
             self.caught.pop(id(vars(error).get("noted")), None)
             error = error.__cause__
 
-    def failed_application(self, error: Exception) -> None:
+    def on_failure(self, error: Exception) -> None:
         """Note that an operation failed, in case its user catches the error; of operations in one another the outermost
         one."""
         noted = caught(error, frame_at(2), self.outermost)
@@ -380,7 +382,9 @@ class Inside(Recorder):
         super().__init__()
         self.forward = forward  # the engine's code, whose lines are the program here
 
-    def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+    def on_apply(
+        self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
+    ) -> None:
         """Note an application, and which instruction of the forward asked for it."""
         frame: FrameType | None = frame_at(2)
         while frame is not None and frame.f_code is not self.forward:

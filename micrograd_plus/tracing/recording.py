@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.recorders import recorded_by
+from ..core.runtime.recorders import record_to
 from .builder import Builder
 from .recorder import Recorder, frame_at
 from .trace import Trace
@@ -29,7 +29,7 @@ class record:  # noqa: N801 - it is used as a function is
 
     def __enter__(self) -> Trace:
         recorder = self._recorder = Recorder(frame_at(1))
-        self._block = recorded_by(recorder)
+        self._block = record_to(recorder)
         self._block.__enter__()
         self._trace = Trace(Builder(recorder))
         return self._trace

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeGuard
 
 from ..backends import arrays, devices, floats
-from ..core.operation import places, transposed
+from ..core.backward import Part, apply_transpose, input_indices
 from ..core.rule import Rule as OfOp
-from ..core.values import is_complex
-from ..core.variable import Part
+from ..core.variable import is_complex
 from .builder import Builder
 from .formulas import formula
 from .sites import rule_source
@@ -223,10 +222,10 @@ class _Replay:
         """What the rule itself sends: it is given what it had read, and this upstream."""
         node, contribution, *_ = self.trace._source._told_steps[step.index]
         rule, count = contribution.rule, len(node.parents)
-        where = list(places(rule, count))
+        where = list(input_indices(rule, count))
         xp = devices.device_of(first_of(upstream)).namespace
         named = {**contribution.reads, "xp": xp, "upstream": _filled(xp, upstream, node)}
-        sent = transposed(rule, len(where), xp, named)
+        sent = apply_transpose(rule, len(where), xp, named)
         return sent[where.index(contribution.index)]
 
     def _by_another_rule(self, step: Step, upstream: Any) -> Any:
@@ -317,7 +316,7 @@ def _filled(xp: Any, upstream: Any, node: Any) -> Any:
         return upstream
     some = first_of(upstream)
     return tuple(
-        xp.zeros_beside(some, shape, dtype) if part is None else part
+        xp.new_zeros(some, shape, dtype) if part is None else part
         for part, (shape, dtype) in zip(upstream, node.shape_dtype, strict=True)
     )
 

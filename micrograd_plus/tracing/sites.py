@@ -11,7 +11,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from ..core.blocks import entering
+from ..core.runtime.blocks import module_calls
 from .values import Fields, np
 
 _PACKAGE = __name__.partition(".")[0]
@@ -60,9 +60,9 @@ def kind_of(code: CodeType) -> str:
     path = code.co_filename
     ours = path.startswith(_HERE) and not path.startswith(f"{_HERE}examples{os.sep}")
     of_python = path.startswith(_LIBRARY) and not any(part in path for part in _INSTALLED)
-    if code in entering:
+    if code in module_calls:
         kind = ENTERS
-    elif ours or of_python or path.startswith((_ARRAYS, "<written out:", "<frozen")):
+    elif ours or of_python or path.startswith((_ARRAYS, "<compiled:", "<frozen")):
         kind = ENGINE
     else:
         kind = USER
@@ -79,7 +79,7 @@ def calls_others(code: CodeType) -> bool:
 def is_ours(code: CodeType) -> bool:
     """Whether code is the engine's own."""
     path = code.co_filename
-    return path.startswith((_HERE, "<written out:")) and not path.startswith(f"{_HERE}examples{os.sep}")
+    return path.startswith((_HERE, "<compiled:")) and not path.startswith(f"{_HERE}examples{os.sep}")
 
 
 def site_at(code: CodeType, names: dict[str, Any], instruction: int) -> Site:

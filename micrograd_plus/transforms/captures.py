@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..core.recorders import Recorder
+from ..core.runtime.recorders import Recorder
 from ..core.variable import Node
 
 
@@ -16,7 +16,9 @@ class Captures(Recorder):
         self.start = start
         self.found: dict[Node, Any] = {}
 
-    def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+    def on_apply(
+        self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
+    ) -> None:
         """Note inputs from outside."""
         self.meet(inputs)
 

@@ -17,18 +17,19 @@ from typing import Any
 
 from .. import ops
 from ..backends import devices, tensors
-from ..core.arguments import name_of, wants_count, wants_function
-from ..core.backward import walk_between
-from ..core.blocks import Block, enable_grad
-from ..core.modes import Mode, gradients_wanted
-from ..core.operation import Op
-from ..core.ownership import snapshot
-from ..core.pytrees import leaves, mapped
-from ..core.recorders import muted, recorded_by, recorders
-from ..core.states import starting_from, states
+from ..core.apply import Op
+from ..core.backward import walk_from
+from ..core.messages import check_count, check_function
+from ..core.modes import Block, Mode, grad_enabled
+from ..core.runtime.blocks import enable_grad
+from ..core.runtime.ownership import snapshot
+from ..core.runtime.recorders import muted, record_to, recorders
 from ..core.variable import Leaf, Node, Variable, clock
 from ..formulas import symbols
+from ..hidden_states import restore_states, snapshot_states
+from ..pytrees import leaves, map_leaves
 from ..tensor import Tensor
+from .arguments import name_of
 from .captures import Captures
 
 _running = Mode("running", "")
@@ -113,15 +114,15 @@ def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     See: Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", 2016; torch.utils.checkpoint.
     """
-    wants_function("checkpoint", f)
+    check_function("checkpoint", f)
     recorded = any(not isinstance(each, Captures) for each in recorders())
-    if recorded or not gradients_wanted():
+    if recorded or not grad_enabled():
         with Block(_running, "once"):
             return f(*args, **kwargs)
     program = Program(f, args, kwargs)
     result = program.first_run()
     made = iter(_again.apply([*program.given, *program.outside], program=program))
-    return mapped(result, lambda value: _tracked(value, next(made)) if isinstance(value, Variable) else value)
+    return map_leaves(result, lambda value: _tracked(value, next(made)) if isinstance(value, Variable) else value)
 
 
 def checkpoint_sequential(functions: Iterable[Callable[..., Any]], segments: int, x: Any) -> Any:
@@ -146,8 +147,8 @@ def checkpoint_sequential(functions: Iterable[Callable[..., Any]], segments: int
     """
     functions = list(functions)
     for f in functions:
-        wants_function("checkpoint_sequential", f)
-    wants_count("checkpoint_sequential: segments", segments, 1)
+        check_function("checkpoint_sequential", f)
+    check_count("checkpoint_sequential: segments", segments, 1)
     if segments > max(len(functions), 1):
         raise ValueError(f"checkpoint_sequential: {len(functions)} functions cannot be cut into {segments} segments")
     cuts = [len(functions) * i // segments for i in range(segments + 1)]
@@ -182,15 +183,15 @@ class Program:
     def run(self, given: Sequence[Any]) -> Any:
         """The function on these tensors in the places of those it was given."""
         found = iter(given)
-        args, kwargs = mapped(self.arguments, lambda value: next(found) if isinstance(value, Variable) else value)
+        args, kwargs = map_leaves(self.arguments, lambda value: next(found) if isinstance(value, Variable) else value)
         return self.f(*args, **kwargs)
 
     def first_run(self) -> Any:
         """Run; note where the random numbers stood and what is read from outside, and let go of the graph."""
         outside = Captures(clock())
-        self.state = states()
+        self.state = snapshot_states()
         given = [_alike(snapshot(value), wanted) for value, wanted in zip(self.given, self.wanted, strict=True)]
-        with _room_inside(), Block(_running, "once"), recorded_by(outside):
+        with _room_inside(), Block(_running, "once"), record_to(outside):
             result = self.run(given)
         outside.meet(value for value in leaves(result) if isinstance(value, Variable))
         self.outside = list(outside.found.values())
@@ -213,7 +214,7 @@ class Program:
         self._refuse_changed(parts[len(self.given) :])
         start = clock()
         arguments = parts[: len(self.given)]
-        with _one_at_a_time, _room_inside(), starting_from(self.state), enable_grad():
+        with _one_at_a_time, _room_inside(), restore_states(self.state), enable_grad():
             given = [
                 ops.positive(part) if differentiable else _alike(part, wanted)
                 for part, wanted in zip(arguments, self.wanted, strict=True)
@@ -223,10 +224,10 @@ class Program:
             self._refuse_different(results, again)
             ends = [value.node for value in (*given, *self.outside)]
             starts = [(value.node, up) for value, up in zip(again, upstream, strict=True) if value.node is not None]
-            received = walk_between(starts, xp, ends=ends, since=start)
+            received = walk_from(starts, xp, ends=ends, since=start)
         self._refuse_strangers(received.keys() - set(ends), start)
         return [
-            received[node] if node in received else xp.zeros_beside(part, tuple(part.shape), part.dtype)
+            received[node] if node in received else xp.new_zeros(part, tuple(part.shape), part.dtype)
             for node, part in zip(ends, parts, strict=True)
         ]
 
@@ -264,7 +265,7 @@ def _checkpoint(xp: Any, parts: Any, *, program: Program) -> Any:
 
 
 _again = Op(_checkpoint, "variadic", outputs=("results",))
-_again.may_be_repeated = False  # a function of the user's runs, which reads what it likes
+_again.is_deterministic = False  # a function of the user's runs, which reads what it likes
 
 
 @_again.rule("parts")

@@ -13,9 +13,9 @@ from math import prod
 from typing import Any
 
 from .. import ops
-from ..core.arguments import wants_count, wants_function
-from ..core.pytrees import leaves, leaves_beside, mapped, rebuilt
+from ..core.messages import check_count, check_function
 from ..core.variable import Variable
+from ..pytrees import leaves, map_leaves, matching_leaves, replace_leaves
 from ..tensor import Tensor
 from .checkpoint import checkpoint
 
@@ -61,11 +61,11 @@ def scan(
 
     See: jax.lax.scan; torch._higher_order_ops.scan.
     """
-    wants_function("scan", f)
+    check_function("scan", f)
     if outputs not in ("every", "last"):
-        raise ValueError(f"scan: outputs is 'every' or 'last', got {outputs!r}")
+        raise ValueError(f"scan: outputs must be 'every' or 'last', got {outputs!r}")
     if checkpoint_every is not None:
-        wants_count("scan: checkpoint_every", checkpoint_every, 1)
+        check_count("scan: checkpoint_every", checkpoint_every, 1)
     steps = _steps(xs, length)
     steps = steps[::-1] if reverse else steps
     carry = _tensors(carry, "scan: the carry")
@@ -86,8 +86,8 @@ def scan(
 def _steps(xs: Any, length: int | None) -> list[Any]:
     """What each step is given."""
     if length is not None:
-        wants_count("scan: length", length, 0)
-    xs = mapped(xs, lambda value: None if value is None else _tensors(value, "scan: xs"))
+        check_count("scan: length", length, 0)
+    xs = map_leaves(xs, lambda value: None if value is None else _tensors(value, "scan: xs"))
     lengths = {_length(value) for value in leaves(xs) if value is not None}
     lengths |= set() if length is None else {length}
     if len(lengths) != 1:
@@ -95,7 +95,7 @@ def _steps(xs: Any, length: int | None) -> list[Any]:
         raise ValueError(f"scan: {said}")
     (count,) = lengths
     rows = [[None] * count if value is None else ops.unstack(value) for value in leaves(xs)]
-    return [rebuilt(xs, iter([row[i] for row in rows])) for i in range(count)]
+    return [replace_leaves(xs, iter([row[i] for row in rows])) for i in range(count)]
 
 
 def _length(x: Tensor) -> int:
@@ -111,7 +111,7 @@ def _run(f: Callable[[Any, Any], tuple[Any, Any]], carry: Any, steps: list[Any],
         result = f(carry, x)
         if not isinstance(result, tuple) or len(result) != 2:
             got = type(result).__name__
-            raise TypeError(f"scan: f returns (carry, y), got {got}; without outputs return (carry, None)")
+            raise TypeError(f"scan: f must return (carry, y), got {got}; without outputs return (carry, None)")
         after, y = _tensors(result[0], "scan: the carry"), result[1]
         _refuse_another_form(carry, after)
         carry = after
@@ -130,13 +130,13 @@ def _refuse_another_form(before: Any, after: Any) -> None:
 
 def _form(value: Any) -> Any:
     """The structure of a carry, with the shapes of its tensors."""
-    return mapped(value, lambda leaf: getattr(leaf, "shape", leaf))
+    return map_leaves(value, lambda leaf: getattr(leaf, "shape", leaf))
 
 
 def _stacked(ys: list[Any]) -> Any:
     """The outputs of all steps, side by side along a new first axis."""
-    rows = zip(*(leaves_beside(y, ys[0], "scan: each y") for y in ys), strict=True)
-    return rebuilt(ys[0], iter([_side_by_side(row) for row in rows]))
+    rows = zip(*(matching_leaves(y, ys[0], "scan: each y") for y in ys), strict=True)
+    return replace_leaves(ys[0], iter([_side_by_side(row) for row in rows]))
 
 
 def _side_by_side(row: tuple[Any, ...]) -> Any:
@@ -169,8 +169,8 @@ def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *args: Any) ->
 
     See: jax.lax.cond; torch.cond.
     """
-    wants_function("cond", f)
-    wants_function("cond", g)
+    check_function("cond", f)
+    check_function("cond", g)
     return f(*args) if _truth("cond", pred) else g(*args)
 
 
@@ -193,9 +193,9 @@ def while_loop(cond: Callable[[Any], Any], f: Callable[[Any], Any], x: Any, max_
 
     See: jax.lax.while_loop, which cannot be differentiated in reverse.
     """
-    wants_function("while_loop", cond)
-    wants_function("while_loop", f)
-    wants_count("while_loop: max_iterations", max_iterations, 0)
+    check_function("while_loop", cond)
+    check_function("while_loop", f)
+    check_count("while_loop: max_iterations", max_iterations, 0)
     x = _tensors(x, "while_loop: x")
     for _ in range(max_iterations):
         if not _truth("while_loop", cond(x)):
@@ -212,12 +212,12 @@ def _truth(name: str, pred: Any) -> bool:
     """A condition as yes or no."""
     shape = getattr(pred, "shape", () if isinstance(pred, (bool, int, float)) else None)
     if shape is None:
-        raise TypeError(f"{name}: a condition is one yes or no, got {type(pred).__name__}")
+        raise TypeError(f"{name}: a condition must be a single boolean, got {type(pred).__name__}")
     if prod(shape) != 1:
-        raise ValueError(f"{name}: a condition is one yes or no, got shape {shape}; for each entry use mg.where")
+        raise ValueError(f"{name}: a condition must be a single boolean, got shape {shape}; for arrays use mg.where")
     return bool(pred)
 
 
 def _tensors(value: Any, name: str) -> Any:
     """The same structure, numbers and arrays in it as tensors; a tensor stays what it is."""
-    return mapped(value, lambda leaf: leaf if isinstance(leaf, Variable) else Tensor.constant(leaf, name))
+    return map_leaves(value, lambda leaf: leaf if isinstance(leaf, Variable) else Tensor.constant(leaf, name))

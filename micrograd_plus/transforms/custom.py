@@ -22,15 +22,15 @@ from types import FunctionType
 from typing import Any
 
 from ..backends import devices, tensors
-from ..core.arguments import wants_function
-from ..core.backward import walk_between
-from ..core.blocks import enable_grad, no_grad
-from ..core.modes import gradients_wanted
-from ..core.operation import Op
-from ..core.ownership import snapshot
-from ..core.recorders import muted, recorded_by
+from ..core.apply import Op
+from ..core.backward import walk_from
+from ..core.messages import check_function
+from ..core.modes import grad_enabled
+from ..core.operation import REQUIRED
 from ..core.rule import Rule
-from ..core.signature import REQUIRED
+from ..core.runtime.blocks import enable_grad, no_grad
+from ..core.runtime.ownership import snapshot
+from ..core.runtime.recorders import muted, record_to
 from ..core.variable import Leaf, Variable, clock
 from ..formulas import symbols
 from ..tensor import Tensor
@@ -66,7 +66,7 @@ def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
     """
     if f is None:
         return lambda f: custom_vjp(f, outputs=outputs)
-    wants_function("custom_vjp or custom_jvp", f)
+    check_function("custom_vjp or custom_jvp", f)
     return CustomFunction(f, outputs)
 
 
@@ -138,7 +138,7 @@ class CustomOp(Op):
     """The operation behind a function of tensors."""
 
     rule_type = CustomRule
-    may_be_repeated = False
+    is_deterministic = False
 
     def __init__(self, f: Callable[..., Any], outputs: tuple[str, ...]):
         self.name = getattr(f, "__name__", type(f).__name__).strip("<>_")
@@ -178,12 +178,12 @@ class CustomOp(Op):
     def compute(self, xp: Any, data: list[Any], params: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
         """The function's results as arrays; it runs on tensors that want no gradient."""
         outside = Captures(clock())
-        with no_grad(), muted(), recorded_by(outside):
+        with no_grad(), muted(), record_to(outside):
             results = self.forward(*[as_tensor(value) for value in data], **params)
         for found in outside.found.values():
             raise RuntimeError(
-                f"{self.name} reads a tensor of shape {found.shape} from outside that wants a gradient, and no rule of "
-                f"{self.name} can send it one: make it an argument"
+                f"{self.name} reads a tensor of shape {found.shape} from outside that requires a gradient, but no rule "
+                f"of {self.name} can send it one: make it an argument"
             )
         if not self.outputs:
             return as_array(results), ()
@@ -191,12 +191,12 @@ class CustomOp(Op):
             raise TypeError(f"{self.name} returns a tuple of {', '.join(self.outputs)}, as its `outputs` say")
         return tuple(as_array(each) for each in results), ()
 
-    def refuse_gradient(self, nodes: list[Any]) -> None:
+    def check_gradient(self, nodes: list[Any]) -> None:
         """An input that wants a gradient, and that no rule serves."""
         for name, node in zip(self.inputs, nodes, strict=True):
-            if node is not None and not self.differentiable(name) and gradients_wanted():
+            if node is not None and not self.has_rule_for(name) and grad_enabled():
                 raise RuntimeError(
-                    f"{self.name} has no rule for {name}, which wants a gradient: give one with "
+                    f"{self.name} has no rule for {name}, which requires a gradient: give one with "
                     f"@{self.name}.rule({name!r}), or pass mg.stop_gradient(...) of it"
                 )
 
@@ -260,7 +260,7 @@ class TransposedRule(Rule):
             upstreams = named["upstream"] if op.outputs else (named["upstream"],)
             starts = [(m.node, up) for m, up in zip(moved, upstreams, strict=True) if m.node is not None]
             starts = starts if differentiable else [(node, up._data) for node, up in starts]
-            received = walk_between(starts, xp, since=start)
+            received = walk_from(starts, xp, since=start)
         sent = [None if x is None else received.get(x.node, x if differentiable else x._data) for x in still]
         return tuple(sent) if len(sent) > 1 else sent[0]
 

@@ -13,17 +13,17 @@ from typing import Any
 
 from .. import ops
 from ..backends import devices, tensors
-from ..core.arguments import name_of, wants_function, wants_tuple
-from ..core.backward import NOTHING, walk_between
-from ..core.blocks import enable_grad
+from ..core.apply import Op
+from ..core.backward import NO_BLOCK, Part, contributions, walk_from
+from ..core.messages import check_function
 from ..core.modes import recording
-from ..core.operation import Op
-from ..core.ownership import snapshot
-from ..core.pytrees import leaves, leaves_beside, mapped
-from ..core.recorders import OnStep, Recorder, muted, pushed_for, recorded_by, walk_failed
-from ..core.values import is_complex, namespace_of
-from ..core.variable import Part, clock
+from ..core.runtime.blocks import enable_grad
+from ..core.runtime.ownership import snapshot
+from ..core.runtime.recorders import OnStep, Recorder, muted, observe_push, record_to, walk_failed
+from ..core.variable import clock, is_complex, namespace_of
+from ..pytrees import leaves, map_leaves, matching_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
+from .arguments import check_tuple, name_of
 from .forward_steps import Moved, node_of, report
 from .reverse import differentiating, grad, have_nodes, variables, zeros
 
@@ -50,9 +50,9 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
     See: jax.jvp; torch.func.jvp; Griewank and Walther, "Evaluating derivatives", 2008, chapter 3.
     """
-    wants_function("jvp", f)
-    wants_tuple("jvp: primals", primals)
-    wants_tuple("jvp: tangents", tangents)
+    check_function("jvp", f)
+    check_tuple("jvp: primals", primals)
+    check_tuple("jvp: tangents", tangents)
     if len(primals) != len(tangents):
         raise ValueError(f"jvp: {len(primals)} inputs and {len(tangents)} tangents; each input needs one of its shape")
     return _pushed("jvp", f, primals, tangents)
@@ -78,7 +78,7 @@ def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
 
     See: Pearlmutter, "Fast exact multiplication by the Hessian", 1994; torch.autograd.functional.hvp.
     """
-    wants_function("hvp", f)
+    check_function("hvp", f)
     if type(x) is tuple:
         raise TypeError(
             f"hvp takes the one argument of {name_of(f)} and a vector of its form, mg.hvp(f, x, v), not tuples as "
@@ -95,21 +95,21 @@ def _pushed(name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: 
         flat = [leaf for made in inputs for leaf in leaves(made)]
         block.by(flat)
         applied = Applications(start)
-        with recorded_by(applied):
+        with record_to(applied):
             out = f(*inputs)
         differentiable = block.nested or applied.captured or have_nodes((primals, tangents))
         moving: dict[Any, Any] = {}
-        for primal, tangent in zip(flat, leaves_beside(tangents, inputs, f"{name}: tangents"), strict=True):
+        for primal, tangent in zip(flat, matching_leaves(tangents, inputs, f"{name}: tangents"), strict=True):
             moved = _tangent(name, tangent, primal)
             moving[_value_of(primal.node)] = moved if differentiable else snapshot(moved)
         push = OnTensors(moving) if differentiable else OnArrays(moving)
         if recording.open:
             results = [value for value in leaves(out) if getattr(value, "node", None) is not None]
             push.result = results[-1] if results else None
-            push.on_step = pushed_for(push.result, moving)
+            push.on_step = observe_push(push.result, moving)
         push.all(applied.steps)
-        movement = mapped(out, lambda value: _movement(value, moving))
-        return (out if differentiable else mapped(out, _plain)), movement
+        movement = map_leaves(out, lambda value: _movement(value, moving))
+        return (out if differentiable else map_leaves(out, _plain)), movement
 
 
 def _tangent(name: str, given: Any, primal: Tensor) -> Tensor:
@@ -119,7 +119,7 @@ def _tangent(name: str, given: Any, primal: Tensor) -> Tensor:
         raise ValueError(f"{name}: a tangent of shape {tangent.shape} for an input of shape {primal.shape}")
     if is_complex(tangent) and not is_complex(primal):
         raise TypeError(f"{name}: a tangent of {tangent.dtype} for an input of {primal.dtype}; take its real part")
-    if isinstance(given, Tensor) or (tangent.dtype == primal.dtype and tangent.plain and primal.plain):
+    if isinstance(given, Tensor) or (tangent.dtype == primal.dtype and tangent.is_fast and primal.is_fast):
         return tangent
     return tangent.astype(primal.dtype).to(primal.device)
 
@@ -135,7 +135,7 @@ def as_it_is(value: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     same = object.__new__(Tensor)
-    same._data, same.node, same.plain = value._data, value.node, value.plain
+    same._data, same.node, same.is_fast = value._data, value.node, value.is_fast
     return same
 
 
@@ -160,7 +160,9 @@ class Applications(Recorder):
         self.steps: list[tuple[Op, Sequence[Any], list[Any], Sequence[Any], dict[str, Any], Any]] = []
         self.start, self.captured = start, False
 
-    def applied(self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+    def on_apply(
+        self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
+    ) -> None:
         """Note one application, if its result can move: a leaf that it may be made into later cannot. A tensor from
         outside is `captured`: whoever trains it wants to differentiate tangents by it."""
         if not (any(part.node is not None for part in result) if op.outputs else result.node is not None):
@@ -248,7 +250,7 @@ class OnTensors:
         if op.kind == "elementwise":
             return (_push_elementwise(xp, op, values, params, outcomes[0], arriving),)
         if op.kind == "linear" or (op.kind == "variadic" and op.inputs[0] not in op.rules[0].reads):
-            fixed = [i for i, name in enumerate(op.inputs) if op.kind == "linear" and not op.differentiable(name)]
+            fixed = [i for i, name in enumerate(op.inputs) if op.kind == "linear" and not op.has_rule_for(name)]
             moved = self.apply(xp, op, self.all_moving(values, arriving, fixed), params)
         else:
             each = [
@@ -300,7 +302,7 @@ class OnArrays(OnTensors):
     ) -> Sequence[Any]:
         """An operation whose rule says what upstream becomes: that is differentiated once, on tensors."""
         as_tensors = [None if tangent is None else Tensor.of(tangent) for tangent in arriving]
-        with muted() if recording.open else NOTHING:
+        with muted() if recording.open else NO_BLOCK:
             moved = super().general(op, inputs, params, results, as_tensors)
         return [None if tangent is None else getattr(tangent, "_data", tangent) for tangent in moved]
 
@@ -333,7 +335,7 @@ def _push_elementwise(
             continue
         local = rule(named)
         if is_complex(tangent) and not is_complex(out):
-            local = local if hasattr(local, "dtype") else xp.numbers_beside(tangent, local)
+            local = local if hasattr(local, "dtype") else xp.new_array(tangent, local)
             moved.append(xp.real(xp.conj(local) * tangent))
         else:
             moved.append(tangent * local)
@@ -354,7 +356,7 @@ def _push_by_transposing(op: Op, results: Sequence[Any], arriving: list[Any]) ->
         upstream: Any = unknown if op.outputs else unknown[0]
         paired = [
             _inner(contribution.value, arriving[contribution.index])
-            for contribution in op.contributions(tensors, node, upstream)
+            for contribution in contributions(tensors, upstream, node)
             if arriving[contribution.index] is not None
         ]
         total = _added_up(paired)
@@ -362,7 +364,7 @@ def _push_by_transposing(op: Op, results: Sequence[Any], arriving: list[Any]) ->
             return [None] * len(results)
         tracked = [part.node for part in unknown if part.node is not None]
         start = Tensor.of(upstream_of(total, None, True))
-        found = walk_between([(total.node, start)], tensors, ends=tracked)
+        found = walk_from([(total.node, start)], tensors, ends=tracked)
         return [
             None if part.node is None else in_dtype(found.get(part.node, zeros(part)), part.node) for part in unknown
         ]

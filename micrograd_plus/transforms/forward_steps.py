@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..core.operation import Op
-from ..core.recorders import ForwardRule, OnStep, Push
-from ..core.values import is_complex, namespace_of
+from ..core.apply import Op
+from ..core.runtime.recorders import ForwardRule, OnStep, Push
+from ..core.variable import is_complex, namespace_of
 from ..formulas import symbols
 
 
@@ -36,7 +36,8 @@ class Moved(NamedTuple):
     def named(self) -> dict[str, Any]:
         """What a rule may read."""
         results = [part._data for part in self.results]
-        return self.op.named(list(self.data), self.params, tuple(results) if self.op.outputs else results[0], ())
+        out = tuple(results) if self.op.outputs else results[0]
+        return self.op.values_by_name(list(self.data), self.params, out, ())
 
 
 def node_of(op: Op, results: Sequence[Any]) -> Any:
@@ -83,7 +84,7 @@ class PushRule(ForwardRule):
             return tuple(name for name in self.reads if name not in {"xp", "upstream", "inside", *tangents})
         if op.kind == "variadic":
             return (*(() if self._others_rest else op.inputs), *op.params)
-        others = [name for name in op.inputs if not (op.kind == "linear" and op.differentiable(name))]
+        others = [name for name in op.inputs if not (op.kind == "linear" and op.has_rule_for(name))]
         return (*(name for name in others if name != op.inputs[self.place]), *op.params)
 
     @property

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from .. import ops
-from ..core.arguments import name_of, wants_function, wants_tuple
-from ..core.blocks import no_grad
-from ..core.values import is_complex
+from ..core.messages import check_function
+from ..core.runtime.blocks import no_grad
+from ..core.variable import is_complex
 from ..tensor import Tensor, tensor
+from .arguments import check_tuple, name_of
 from .reverse import grad, refuse_other_than_tensor
 
 
@@ -47,10 +48,13 @@ def gradcheck(
 
     See: torch.autograd.gradcheck; CS231n notes, Gradient checks.
     """
-    wants_function("gradcheck", f)
-    wants_tuple("gradcheck: inputs", inputs)
+    check_function("gradcheck", f)
+    check_tuple("gradcheck: inputs", inputs)
     if not inputs or not step > 0:
-        raise ValueError(f"gradcheck: wants an input, and a step above 0; got {len(inputs)} inputs and step {step}")
+        raise ValueError(
+            f"gradcheck: there must be at least one input, and step must be positive; got {len(inputs)} inputs and "
+            f"step {step}"
+        )
     given = [x if isinstance(x, Tensor) else Tensor.constant(x, "gradcheck: an input") for x in inputs]
     points = [x.numpy().astype("complex128" if is_complex(x) else "float64") for x in given]
     number = _as_one_number(f, given)

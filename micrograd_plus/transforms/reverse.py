@@ -14,23 +14,16 @@ from typing import Any
 
 from .. import ops
 from ..backends import devices
-from ..core.arguments import (
-    argument_numbers,
-    name_of,
-    value_and_aux,
-    wants_arguments,
-    wants_function,
-)
-from ..core.backward import gradients, program
-from ..core.blocks import transforming
-from ..core.errors import suggests_keywords
-from ..core.modes import gradients_wanted
-from ..core.ownership import snapshot
-from ..core.pytrees import leaves, leaves_beside, mapped, mapped_by_name, rebuilt
-from ..core.recorders import walk_rejected
-from ..core.values import is_complex
-from ..core.variable import Leaf, Node
+from ..core.backward import add_gradient, gradients, topological_order
+from ..core.messages import check_function, suggests_keywords
+from ..core.modes import grad_enabled
+from ..core.runtime.blocks import transforming
+from ..core.runtime.ownership import snapshot
+from ..core.runtime.recorders import walk_rejected
+from ..core.variable import Leaf, Node, is_complex
+from ..pytrees import leaves, map_leaves, map_named_leaves, matching_leaves, replace_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
+from .arguments import as_argument_numbers, check_argument_numbers, name_of, split_aux
 
 
 @suggests_keywords
@@ -56,8 +49,9 @@ def grad(
         graph, unless somebody outside wants its gradient: inside another transform, or where `f` reads a tensor that
         wants one, as the weights of a model that is trained by its slopes.
     Raises: TypeError where `f` cannot be called or `argnums` are no different whole numbers, ValueError for another
-        `missing`. As it is called: TypeError for an argument that is not made of floats or is not there, ValueError
-        where `f` returns more than one number, RuntimeError for a missing gradient where that is an error.
+        `missing`. When called: TypeError for an argument that is not made of floats or is not there, and if `f`
+        returns no tensor, ValueError if `f` returns more than one number, RuntimeError for a missing gradient if
+        `missing` is "error".
     Example:
         >>> mg.grad(lambda x: x ** 3)(2.0).item()
         12.0
@@ -69,7 +63,7 @@ def grad(
 
     See: jax.grad; torch.func.grad.
     """
-    wants_function("grad", f)
+    check_function("grad", f)
     both = value_and_grad(f, argnums, has_aux=has_aux, missing=missing)
 
     @wraps(f)
@@ -109,14 +103,14 @@ def value_and_grad(
 
     See: jax.value_and_grad; torch.func.grad_and_value.
     """
-    wants_function("value_and_grad", f)
-    chosen = argument_numbers(argnums)
+    check_function("value_and_grad", f)
+    chosen = as_argument_numbers(argnums)
     if missing not in ("zeros", "error"):
-        raise ValueError(f"missing is 'zeros' or 'error', got {missing!r}")
+        raise ValueError(f"missing must be 'zeros' or 'error', got {missing!r}")
 
     @wraps(f)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        wants_arguments(f, chosen, args)
+        check_argument_numbers(f, chosen, args)
         with differentiating() as block:
             inputs = [variables(args[i], f"argument {i} of {name_of(f)}") for i in chosen]
             flat = [leaf for made in inputs for leaf in leaves(made)]
@@ -125,7 +119,7 @@ def value_and_grad(
             for i, made in zip(chosen, inputs, strict=True):
                 given[i] = made
             result = f(*given, **kwargs)
-            value, aux = value_and_aux(f, result) if has_aux else (result, None)
+            value, aux = split_aux(f, result) if has_aux else (result, None)
             try:
                 _one_number(f, value)
             except (TypeError, ValueError):
@@ -138,7 +132,7 @@ def value_and_grad(
             if missing == "error" and any(gradient is None for gradient in received):
                 raise _does_not_depend(f, chosen, inputs, received)
         found = iter(or_zeros(received, flat))
-        each = tuple(rebuilt(made, found) for made in inputs)
+        each = tuple(replace_leaves(made, found) for made in inputs)
         outcome = each[0] if isinstance(argnums, int) else each
         return ((value, aux) if has_aux else value), outcome
 
@@ -165,7 +159,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
     See: jax.vjp; torch.func.vjp; Baydin et al., "Automatic differentiation in machine learning: a survey", 2018.
     """
-    wants_function("vjp", f)
+    check_function("vjp", f)
     with differentiating() as block:
         inputs = [variables(value, f"argument {i} of {name_of(f)}") for i, value in enumerate(primals)]
         flat = [leaf for made in inputs for leaf in leaves(made)]
@@ -174,10 +168,10 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
     def vjp_function(upstream: Any) -> tuple[Any, ...]:
         differentiable = transforming() is not None or have_nodes((primals, upstream)) or (
-            gradients_wanted() and lead_elsewhere(out, flat)
+            grad_enabled() and lead_elsewhere(out, flat)
         )
         found = iter(or_zeros(received_by(out, upstream, flat, differentiable=differentiable), flat))
-        return tuple(rebuilt(made, found) for made in inputs)
+        return tuple(replace_leaves(made, found) for made in inputs)
 
     return (out if block.nested or have_nodes(primals) else without_graph(out, flat)), vjp_function
 
@@ -207,13 +201,13 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
     See: jax.jacrev; torch.func.jacrev.
     """
-    wants_function("jacobian", f)
+    check_function("jacobian", f)
     if not hasattr(argnums, "__index__"):
-        raise TypeError(f"jacobian: argnums is the number of one argument, got {argnums!r}")
+        raise TypeError(f"jacobian: argnums must be the number of one argument, got {argnums!r}")
 
     @wraps(f)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        wants_arguments(f, (argnums,), args)
+        check_argument_numbers(f, (argnums,), args)
         place = argnums % len(args)
         with differentiating() as block:
             made = variables(args[place], f"argument {argnums} of {name_of(f)}")
@@ -228,9 +222,9 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
                 raise TypeError(
                     f"jacobian: {name_of(f)} returns {part.dtype}; take out.real and out.imag apart, or mg.jvp"
                 )
-            return rebuilt(made, iter(_rows(part, flat, differentiable)))
+            return replace_leaves(made, iter(_rows(part, flat, differentiable)))
 
-        return mapped(out, by_each_input)
+        return map_leaves(out, by_each_input)
 
     return jacobian_of
 
@@ -268,7 +262,7 @@ def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
     See: jax.hessian; torch.func.hessian.
     """
-    wants_function("hessian", f)
+    check_function("hessian", f)
     return jacobian(grad(f, argnums), argnums)
 
 
@@ -285,9 +279,9 @@ class differentiating:  # noqa: N801 - it is used as a function is
         self.nested = transforming() is not None
         self._inputs: list[Node] = []
         self._opened = [transforming.begin(self._inputs)]
-        self.wanted = gradients_wanted()
+        self.wanted = grad_enabled()
         if not self.wanted:
-            self._opened.append(gradients_wanted.begin(True))
+            self._opened.append(grad_enabled.begin(True))
         return self
 
     def by(self, inputs: Iterable[Any]) -> None:
@@ -315,14 +309,14 @@ def variables(value: Any, name: str) -> Any:
         out.node = Leaf(out.shape, out.dtype)
         return out
 
-    return mapped_by_name(value, made, name)
+    return map_named_leaves(value, made, name)
 
 
 def received_by(out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool) -> list[Any]:
     """What each input receives; None where the result does not depend on it."""
     nodes = [x.node for x in inputs]
     total: list[Any] = [None] * len(inputs)
-    for each, arriving in zip(leaves(out), leaves_beside(upstream, out, "the upstream gradient"), strict=True):
+    for each, arriving in zip(leaves(out), matching_leaves(upstream, out, "the upstream gradient"), strict=True):
         if getattr(each, "node", None) is None:
             continue
         start = upstream_of(each, arriving, differentiable)
@@ -331,7 +325,7 @@ def received_by(out: Any, upstream: Any, inputs: list[Any], *, differentiable: b
             if node in found:
                 arrived = in_dtype(found[node], node)
                 received = arrived if isinstance(arrived, Tensor) else Tensor.of(arrived)
-                total[i] = received if total[i] is None else total[i] + received
+                total[i] = add_gradient(total[i], received)
     return total
 
 
@@ -340,7 +334,7 @@ def lead_elsewhere(values: Any, inputs: Sequence[Any]) -> bool:
     what is found here."""
     ends = {x.node for x in inputs}
     roots = [value.node for value in leaves(values) if getattr(value, "node", None) is not None]
-    reached = {parent for node in program(roots, ends) for parent in node.parents}
+    reached = {parent for node in topological_order(roots, ends) for parent in node.parents}
     return any(node is not None and node.vjp is None and node not in ends for node in reached.union(roots))
 
 
@@ -352,7 +346,7 @@ def without_graph(values: Any, inputs: Sequence[Any]) -> Any:
             return value
         return value if lead_elsewhere(value, inputs) else Tensor.of(value._data)
 
-    return mapped(values, plain)
+    return map_leaves(values, plain)
 
 
 def or_zeros(received: list[Any], inputs: list[Any]) -> list[Any]:
@@ -381,20 +375,21 @@ def zeros(x: Any) -> Any:
 
 
 def _one_number(f: Callable[..., Any], value: Any) -> None:
-    if not isinstance(value, Tensor) or value.size != 1:
-        got = f"shape {value.shape}" if isinstance(value, Tensor) else type(value).__name__
+    refuse_other_than_tensor("grad", f, value)
+    if value.size != 1:
         raise ValueError(
-            f"grad needs {name_of(f)} to return one number as a tensor, got {got}; reduce it with .sum() or .mean(), "
-            f"or take mg.jacobian or mg.vjp"
+            f"grad: {name_of(f)} must return one number, got shape {value.shape}; reduce it with .sum() or .mean(), "
+            f"or use mg.jacobian or mg.vjp"
         )
     if is_complex(value):
         raise TypeError(
-            f"grad needs {name_of(f)} to return a real number, got {value.dtype}: a complex one cannot become smaller; "
-            f"take out.real, out.imag or mg.abs(out), or mg.jvp, which tells how it moves"
+            f"grad: {name_of(f)} must return a real number, got {value.dtype}; use out.real, out.imag or mg.abs(out), "
+            f"or mg.jvp for the derivative of a complex result"
         )
 
 
 def refuse_other_than_tensor(transform: str, f: Callable[..., Any], value: Any) -> None:
     """Refuse a result that is not one tensor."""
     if not isinstance(value, Tensor):
-        raise TypeError(f"{transform} needs {name_of(f)} to return a tensor, got {type(value).__name__}")
+        got = f"None; does {name_of(f)} return its result?" if value is None else type(value).__name__
+        raise TypeError(f"{transform}: {name_of(f)} must return a tensor, got {got}")

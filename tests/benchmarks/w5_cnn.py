@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 
+from . import residual_network
 from .harness import Effort, race
 from .peers import ByHand, OnAutograd, OnOurs, OnTorch, recorded
 from .report import Outcome, Row
@@ -171,4 +172,5 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("W5", "times faster than torch", times.ratio(OnTorch.name, Ours.name), at_least=1.3),
         Row("W5", "recording, time over not recording", times.ratio(OursRecorded.name, Ours.name), at_most=1.5),
     ]
-    return [Outcome("W5 convolutional network, one step", "ms", rows, times.taken(1e3))]
+    own = Outcome("W5 convolutional network, one step", "ms", rows, times.taken(1e3))
+    return [own, *residual_network.run(effort, without)]

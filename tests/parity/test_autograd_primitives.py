@@ -19,7 +19,7 @@ INTERNAL = {
     "dot_adjoint_0": "a rule of its dot",
     "dot_adjoint_1": "a rule of its dot",
     "inner_prod": "a part of its spaces",
-    "make_diagonal": "mg.put_diagonal, or mg.diag of a row",
+    "make_diagonal": "mg.ops.put_diagonal, or mg.diag of a row",
     "make_sequence": "a part of its lists",
     "mut_add": "a part of its spaces",
     "scalar_mul": "a part of its spaces",
@@ -28,7 +28,7 @@ INTERNAL = {
     "sparse_add": "a part of its walk",
     "tensordot_adjoint_0": "a rule of its tensordot",
     "tensordot_adjoint_1": "a rule of its tensordot",
-    "truncate_pad": "mg.fft.cut_or_pad",
+    "truncate_pad": "mg.ops.cut_or_pad",
     "untake": "a rule of its indexing",
 }
 """What is no function for users, and what does its work here."""

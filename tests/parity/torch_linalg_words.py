@@ -84,7 +84,7 @@ def linear_algebra_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "cofactors": lambda a: linalg.det(a)[..., None, None] * linalg.inv(a).mT,
         "slogdet": lambda a: tuple(linalg.slogdet(a)),
         "eig": eig,
-        "independent": lambda x, **params: x,
+        "check_independent": lambda x, **params: x,
         "sqrtm": partial(sqrtm, torch),
         "solve_sylvester": partial(solve_sylvester, torch),
         "trace": lambda x, offset=0: torch.diagonal(x, offset, -2, -1).sum(-1),

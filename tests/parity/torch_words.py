@@ -22,15 +22,15 @@ NONE = {
     ),
     **dict.fromkeys(("j0", "j1", "y0", "y1"), "PyTorch has no gradient of them"),
     **dict.fromkeys(("iv", "ive", "jv", "yn"), "PyTorch has orders 0 and 1 alone; autograd's are compared with"),
-    "as_images": "a reshape inside conv2d, whose own samples compare it",
+    "ungroup_images": "a reshape inside conv2d, whose own samples compare it",
     "count_mirrored": "a part of the rule of irfft, whose own samples compare it",
     "axes_from_last": "the reverse of axes_to_last",
     "cbrt": "PyTorch has no cube root of negative numbers",
-    "channels": "a reshape inside conv2d, whose own samples compare it",
+    "as_channels": "a reshape inside conv2d, whose own samples compare it",
     "dropout": "PyTorch draws the mask inside; here it is an input",
     "expand_axes": "a reshape inside quantile, whose own samples compare it",
-    "grouped": "a reshape inside conv2d, whose own samples compare it",
-    "grouped_images": "a reshape inside conv2d, whose own samples compare it",
+    "group_columns": "a reshape inside conv2d, whose own samples compare it",
+    "group_images": "a reshape inside conv2d, whose own samples compare it",
     "kernel_rows": "a reshape inside conv2d, whose own samples compare it",
     "product_of_others": "the rule of prod, whose own samples compare it",
     "split_columns": "a reshape inside avg_pool2d, whose own samples compare it",
@@ -38,7 +38,7 @@ NONE = {
     "sum_repeats": "the rule of repeat, whose own samples compare it",
     "sum_tiles": "the rule of tile, whose own samples compare it",
     "undiag": "the rule of diag, whose own samples compare it",
-    "ungrouped": "a reshape inside conv2d, whose own samples compare it",
+    "ungroup_columns": "a reshape inside conv2d, whose own samples compare it",
     "unpad": "the rule of pad, whose own samples compare it",
     "window_columns": "the rule of window_sums, inside avg_pool2d, whose own samples compare it",
     "window_sums": "a part of avg_pool2d, whose own samples compare it",
@@ -141,7 +141,7 @@ def reduction_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
         return all_of_them
 
-    def spread(x: Any, shape: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    def unreduce(x: Any, shape: Any, axis: Any = None, keepdims: bool = False) -> Any:
         if not keepdims:
             for each in sorted(i % len(shape) for i in along(torch.empty(shape), axis)):
                 x = torch.unsqueeze(x, each)
@@ -163,8 +163,8 @@ def reduction_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "std": moment(torch.std),
         "norm": over(torch.linalg.vector_norm),
         "logsumexp": over(torch.logsumexp),
-        "spread": spread,
-        "unbroadcast": lambda x, shape: x.sum_to_size(shape),
+        "unreduce": unreduce,
+        "sum_to_shape": lambda x, shape: x.sum_to_size(shape),
     }
 
 
@@ -215,7 +215,7 @@ def scan_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "cummax_with_indices": lambda x, axis=-1: tuple(torch.cummax(x, axis)),
         "logcumsumexp": lambda x, axis=-1: torch.logcumsumexp(x, axis),
         "recurrence": recurrence,
-        "shift": shift,
+        "shift_by_one": shift,
         "sort": sort,
         "topk": lambda x, k, axis=-1: tuple(torch.topk(x, k, axis)),
         "quantile": quantile,
@@ -327,7 +327,7 @@ def indexing_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "take_along_axis": lambda x, indices, axis=-1: torch.take_along_dim(x, indices, axis),
         "put_along_axis_add": put_along_axis_add,
         "scatter": lambda x, index, src, axis: torch.scatter(x, axis, index, src),
-        "cleared": lambda x, index, axis: torch.scatter(x, axis, index, 0.0),
+        "zero_at": lambda x, index, axis: torch.scatter(x, axis, index, 0.0),
         "scatter_add": lambda x, index, src, axis: torch.scatter_add(x, axis, index, src.expand_as(index)),
         "embedding": lambda indices, weight, padding_idx=None: F.embedding(indices, weight, padding_idx),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from small_program import OPS, Program, value
 
-from micrograd_plus_viz.source import normal
+from micrograd_plus_viz.trace_input import normalize
 
 
 def diamond() -> dict:
@@ -255,7 +255,7 @@ def recorded() -> dict:
         largest, _ = mg.topk(mg.concatenate([weights, weights]), 2, -1)
         loss = -mg.log(largest).mean()
         loss.backward()
-    return normal(trace.to_dict())
+    return normalize(trace.to_dict())
 
 
 def several_outputs() -> dict:
@@ -271,7 +271,7 @@ def several_outputs() -> dict:
         hidden, kept = cell(x, (h, c))
         loss = (hidden * hidden).sum() + kept.sum()
         loss.backward()
-    return normal(trace.to_dict())
+    return normalize(trace.to_dict())
 
 
 EVERY = [

@@ -20,7 +20,7 @@ import sample_traces
 from PIL import Image
 
 import micrograd_plus_viz as viz
-from micrograd_plus_viz import notebook, page, payload, player, source
+from micrograd_plus_viz import notebook, page, payload, player, trace_input
 from micrograd_plus_viz.exports import film
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "player.md").read_text(encoding="utf-8")
@@ -65,7 +65,7 @@ def test_the_fallback_is_a_picture_when_small_and_text_when_large(applications, 
     if image:
         assert base64.b64decode(found[1]).decode().startswith("<svg")
     else:
-        assert "save the walk as a page of its own" in text
+        assert "save the walk as a page" in text
 
 
 def test_the_payload_holds_the_numbers_of_the_trace_and_the_walk_inside():
@@ -94,7 +94,7 @@ def check_values(data, trace):
 
 def test_packing_leaves_out_the_time_and_names_the_payload_by_its_hash():
     data = payload.payload(sample_traces.diamond())
-    packed, name = payload.packed(data)
+    packed, name = payload.compress(data)
     assert base64.b64decode(packed)[4:8] == bytes(4)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     assert name == "w" + hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -193,7 +193,7 @@ def test_an_unknown_suffix_is_refused_with_the_known_ones(tmp_path):
 
 def test_a_film_of_too_many_steps_is_refused_with_a_way_out(tmp_path):
     with pytest.raises(
-        ValueError, match=r"a film of 501 steps is too long \(at most 150\): .* or name steps="
+        ValueError, match=r"a film of 501 steps is too long \(at most 150\): .* or choose steps, for example steps="
     ):
         viz.save(sample_traces.chain(500), tmp_path / "walk.gif")
     assert viz.save(sample_traces.chain(500), tmp_path / "walk.gif", length=3).exists()
@@ -228,7 +228,7 @@ def test_a_film_shows_a_gradient_only_when_it_has_arrived():
 
 
 def test_a_film_plays_once_and_rests_where_less_motion_is_asked_for():
-    svg = film.animated(source.normal(sample_traces.diamond()))
+    svg = film.animate(trace_input.normalize(sample_traces.diamond()))
     assert "infinite" not in svg
     assert "@media (prefers-reduced-motion: reduce) { * { animation: none !important; } }" in svg
 
@@ -249,7 +249,7 @@ def test_a_figure_is_an_image_with_its_description_on_a_ground_of_its_own_and_is
 
     figure, place = plt.subplots(figsize=(3, 2), facecolor="black")
     place.plot([1, 2])
-    bundle = viz.described(figure, 'A line that "rises"\n<fast>')._repr_mimebundle_()
+    bundle = viz.describe(figure, 'A line that "rises"\n<fast>')._repr_mimebundle_()
     assert list(bundle) == ["text/plain", "text/html"]
     assert bundle["text/html"].startswith('<img alt="A line that &quot;rises&quot; &lt;fast&gt;" width="316" style="')
     assert "\n" not in bundle["text/html"]

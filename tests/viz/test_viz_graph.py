@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def drawn(trace):
     """The still picture, parsed."""
-    return ET.fromstring(picture.still(trace, layout.placed(trace)))  # noqa: S314 - our own picture
+    return ET.fromstring(picture.graph_svg(trace, layout.compute_placement(trace)))  # noqa: S314 - our own picture
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
@@ -33,7 +33,7 @@ def test_every_node_and_every_edge_is_drawn_once_under_its_id(make):
 
 @pytest.mark.parametrize("make", [*sample_traces.EVERY, lambda: sample_traces.random_graph(400)])
 def test_no_node_lies_over_another_and_all_lie_in_the_picture(make):
-    placing = layout.placed(make())
+    placing = layout.compute_placement(make())
     boxes = [
         (b.x - b.width / 2, b.y - b.height / 2, b.x + b.width / 2, b.y + b.height / 2) for b in placing.boxes
     ]
@@ -88,7 +88,8 @@ def test_a_node_keeps_an_empty_line_for_a_gradient_that_is_still_to_come():
 
 def test_the_same_trace_gives_the_same_picture():
     first, second = (
-        picture.still(t, layout.placed(t)) for t in (sample_traces.perceptron(), sample_traces.perceptron())
+        picture.graph_svg(t, layout.compute_placement(t))
+        for t in (sample_traces.perceptron(), sample_traces.perceptron())
     )
     assert first == second
 
@@ -126,7 +127,7 @@ def test_the_compiled_graphviz_is_kept_where_the_disk_allows_it_and_works_where_
             super().__setattr__(name, value)
 
     monkeypatch.setattr(wasmtime, "Config", Noting)
-    assert b"<svg" in graphviz_run.compiled().render("digraph { a -> b }", format="svg", engine="dot")
+    assert b"<svg" in graphviz_run.load_backend().render("digraph { a -> b }", format="svg", engine="dot")
     assert kept == [True]
 
 
@@ -146,7 +147,7 @@ def test_without_the_one_that_comes_along_the_systems_own_graphviz_draws(monkeyp
 
 def test_layers_run_from_inputs_to_results():
     trace = sample_traces.random_graph(500)
-    placing = layers.place(trace)
+    placing = layers.place_in_layers(trace)
     for node in trace["nodes"]:
         for e in node["inputs"]:
             assert placing.boxes[e["node"]].x < placing.boxes[node["id"]].x
@@ -158,19 +159,19 @@ def test_a_leaf_stands_right_before_what_reads_it():
     for _ in range(5):
         x = p.apply("tanh", x)
     trace = p.walk(p.apply("mul", x, late))
-    boxes = layers.place(trace).boxes
+    boxes = layers.place_in_layers(trace).boxes
     assert boxes[late].x == pytest.approx(boxes[x].x)
 
 
 def test_many_long_edges_are_left_to_our_own_layers(monkeypatch):
     monkeypatch.setattr(graphviz_run, "svg", lambda dot: pytest.fail("Graphviz would take seconds"))
-    assert len(layout.placed(sample_traces.chain(100)).boxes) == 102
+    assert len(layout.compute_placement(sample_traces.chain(100)).boxes) == 102
 
 
 def test_a_graph_without_edges_and_one_without_nodes_are_drawn():
     p = sample_traces.Program()
     alone = p.walk(p.leaf("x", 1.0))
-    assert len(layout.placed(alone).boxes) == len(layers.place(alone).boxes) == 1
+    assert len(layout.compute_placement(alone).boxes) == len(layers.place_in_layers(alone).boxes) == 1
 
 
 def test_a_walk_that_is_short_enough_is_shown_whole():
@@ -184,7 +185,7 @@ def test_a_window_keeps_the_numbers_of_its_steps_and_says_what_is_left_out():
     trace = sample_traces.chain(50)
     part, note = window(trace, 10, 5)
     assert note == (
-        "This page has steps 11 to 15 of 50, and the 7 nodes that they touch; "
+        "This page has steps 11 to 15 of 50, and the 7 nodes that they use; "
         "viz.show(trace, start=15) has the next ones."
     )
     assert [words.names(part)[step["node"]] for step in part["steps"]] == [
@@ -212,7 +213,7 @@ def test_every_window_of_every_trace_is_drawn_and_told(make):
     trace = make()
     for start in range(len(trace["steps"])):
         part, _ = window(trace, start, 2)
-        assert len(layout.placed(part).boxes) == len(part["nodes"]) == len(words.names(part))
+        assert len(layout.compute_placement(part).boxes) == len(part["nodes"]) == len(words.names(part))
         assert len(words.sentences(part)) == len(part["steps"])
         for kept, whole in zip(part["steps"], trace["steps"][start : start + 2], strict=True):
             for word in ("upstream", "contribution", "before", "after"):
@@ -229,4 +230,4 @@ def test_a_walk_of_sixty_five_thousand_steps_is_cut_to_what_a_page_can_hold():
     trace = sample_traces.chain(65_000)
     part, note = window(trace)
     assert note.startswith("This page has steps 1 to 1000 of 65000,")
-    assert len(layout.placed(part).boxes) == len(part["nodes"]) <= 6001
+    assert len(layout.compute_placement(part).boxes) == len(part["nodes"]) <= 6001

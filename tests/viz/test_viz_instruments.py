@@ -25,7 +25,7 @@ def test_a_walk_and_one_with_a_mistake_open_at_the_first_difference_and_move_tog
     right = square()
     both = viz.compare(right, mg.tracing.replay(right, "replace"))
     assert not both.same
-    assert "The first step is the same" in both.said
+    assert "The first step is the same" in both.summary
     page.goto(viz.save(both, tmp_path / "two.html").as_uri())
     counters = page.locator(".counter")
     expect(counters).to_have_text(["2 / 2", "2 / 2"])
@@ -45,7 +45,7 @@ def test_two_equal_walks_are_said_to_be_equal_and_show_themselves_in_one_line(tm
     bundle = both._repr_mimebundle_()
     assert bundle["text/plain"] == "Both walks are the same, step by step: 2."
     assert "\n" not in bundle["text/html"]
-    with pytest.raises(ValueError, match=r"two walks beside each other are saved as \.html"):
+    with pytest.raises(ValueError, match=r"a comparison of two walks can only be saved as \.html"):
         viz.save(both, tmp_path / "two.gif")
 
 

@@ -11,7 +11,7 @@ import sample_traces
 
 import micrograd_plus as mg
 from micrograd_plus_viz import digits, formula, static_files, walks, words
-from micrograd_plus_viz.source import normal, trace_data
+from micrograd_plus_viz.trace_input import normalize, trace_data
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_part_of_a_longer_expression_is_not_called_by_the_name_of_the_whole():
 
 def test_a_keyword_argument_is_not_taken_for_a_name():
     site = {"line": 1, "end_line": 1, "column": 15, "end_column": 20, "text": "loss = f(scale=a + b)"}
-    assert words.assigned(site) is None
+    assert words.assigned_name(site) is None
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_a_keyword_argument_is_not_taken_for_a_name():
 def test_a_name_is_what_the_line_gives_to_the_whole_expression(text, name):
     site = {"line": 1, "end_line": 1, "column": text.index("«"), "end_column": text.index("»") - 1}
     site["text"] = text.replace("«", "").replace("»", "")
-    assert words.assigned(site) == name
-    assert words.assigned({**site, "end_line": 2}) is None
-    assert words.assigned({**site, "column": None, "text": None}) is None
-    assert words.assigned(None) is None
+    assert words.assigned_name(site) == name
+    assert words.assigned_name({**site, "end_line": 2}) is None
+    assert words.assigned_name({**site, "column": None, "text": None}) is None
+    assert words.assigned_name(None) is None
 
 
 def test_names_that_come_again_are_numbered_constants_are_numbers_and_long_ones_are_cut():
@@ -98,7 +98,7 @@ def test_names_that_come_again_are_numbered_constants_are_numbers_and_long_ones_
     assert words.names(trace)[:4] == ["x #1", "2", "leaf", "x #2"]
     trace["nodes"][0]["label"], trace["nodes"][3]["label"] = "a\nb\x00c", "\x07"
     assert [words.names(trace)[i] for i in (0, 2, 3)] == ["a b c", "leaf #1", "leaf #2"]
-    assert [words.clipped("abcd", longest) for longest in (5, 4, 3)] == ["abcd", "abcd", "ab…"]
+    assert [words.truncate("abcd", longest) for longest in (5, 4, 3)] == ["abcd", "abcd", "ab…"]
 
 
 def test_every_step_is_told_in_a_sentence_with_the_numbers_of_the_trace():
@@ -119,7 +119,7 @@ def test_an_output_at_which_nothing_arrived_passes_nothing_on():
     trace = sample_traces.several_outputs()
     sum_of_kept = next(step for step in trace["steps"] if words.names(trace)[step["target"]] == "kept")
     trace["steps"].remove(sum_of_kept)
-    assert max(map(len, words.passages(trace))) == 1
+    assert max(map(len, words.output_links(trace))) == 1
 
 
 def test_forward_a_tangent_passes_on_to_the_output_that_it_is_for():
@@ -128,7 +128,7 @@ def test_forward_a_tangent_passes_on_to_the_output_that_it_is_for():
     trace["steps"].reverse()
     for step, target in zip(trace["steps"], (2, 3), strict=True):
         step["target"] = target
-    assert [[words.edges(trace)[j][:2] for j in passed] for passed in words.passages(trace)] == [[(1, 2)], []]
+    assert [[words.edges(trace)[j][:2] for j in passed] for passed in words.output_links(trace)] == [[(1, 2)], []]
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_a_norm_does_not_hide_what_is_not_finite(entries, norm):
 def test_the_summed_axes_are_told_with_both_shapes():
     trace = sample_traces.broadcast()
     step = next(s for s in trace["steps"] if s["summed_axes"] == [0])
-    assert words.summed(trace, step) == (
-        "Broadcasting had repeated the input along axis 0, so raw, of shape (2, 3), is summed there: "
+    assert words.summed_sentence(trace, step) == (
+        "Broadcasting repeated the input along axis 0, so raw, of shape (2, 3), is summed there: "
         "the contribution has shape (3,)."
     )
 
@@ -152,12 +152,12 @@ def test_the_summed_axes_are_told_with_both_shapes():
 def test_several_summed_axes_are_named_together():
     trace = sample_traces.broadcast()
     trace["steps"][-1]["summed_axes"] = [0, 1, 3]
-    assert "along axes 0, 1 and 3," in words.summed(trace, trace["steps"][-1])
+    assert "along axes 0, 1 and 3," in words.summed_sentence(trace, trace["steps"][-1])
 
 
 def test_a_forward_walk_speaks_of_tangents_and_follows_the_edges():
     trace = sample_traces.forward()
-    edge, start, end = words.ways(trace)[0]
+    edge, start, end = words.step_edges(trace)[0]
     assert (trace["nodes"][start]["label"], trace["nodes"][end]["op"], words.edges(trace)[edge]) == (
         "a",
         "add",
@@ -167,7 +167,7 @@ def test_a_forward_walk_speaks_of_tangents_and_follows_the_edges():
 
 
 def test_a_walk_knows_what_every_node_holds_before_its_first_step():
-    assert walks.starts(sample_traces.diamond())[0] == {
+    assert walks.values_at_start(sample_traces.diamond())[0] == {
         6: 7,
         4: None,
         5: None,
@@ -181,7 +181,7 @@ def test_a_walk_knows_what_every_node_holds_before_its_first_step():
 def test_an_application_with_several_outputs_holds_no_gradient_of_its_own():
     trace = sample_traces.one_of_several()
     assert trace["steps"][1]["node"] == 1, "its rule is applied, although no step reached it"
-    assert walks.starts(trace)[0][1] is None
+    assert walks.values_at_start(trace)[0][1] is None
     assert words.names(trace)[2] == "exp[0]"
 
 
@@ -195,7 +195,7 @@ def test_every_kind_of_trace_has_its_names_sentences_and_formulas(make):
             assert formula.with_numbers(trace, step) is None
         sent = step["contribution"]
         if sent is not None and trace["values"][sent]["data"]:
-            assert (formula.with_numbers(trace, step) is None) == (formula.of_step(trace, step) is None)
+            assert (formula.with_numbers(trace, step) is None) == (formula.step_with_symbols(trace, step) is None)
 
 
 def step_of(op: str, **shapes: object) -> tuple[dict, dict]:
@@ -427,7 +427,7 @@ def test_the_samples_are_traces_as_the_engine_reads_them(make):
 
 
 def test_what_is_no_trace_is_refused_with_a_sentence():
-    with pytest.raises(TypeError, match=r"a trace is wanted .* not int"):
+    with pytest.raises(TypeError, match=r"a trace must be .* not int"):
         trace_data(3)
     with pytest.raises(ValueError, match="its format is None"):
         trace_data({})
@@ -456,8 +456,10 @@ def test_a_gradient_that_a_hook_has_changed_is_said_to_be():
         y = x * x
         y.register_hook(lambda gradient: gradient * 10)
         (y * 3).backward()
-    told = words.sentences(normal(trace.to_dict()))
-    assert told[1].startswith("Step 2 of 3. multiply (y), whose gradient a hook has made 30, sends 60 to x, the first ")
+    told = words.sentences(normalize(trace.to_dict()))
+    assert told[1].startswith(
+        "Step 2 of 3. multiply (y), whose gradient a hook changed to 30, sends 60 to x, the first "
+    )
     assert not any("hook" in sentence for sentence in (told[0], told[2]))
 
 
@@ -477,12 +479,12 @@ def test_an_operation_without_a_rule_says_that_the_walk_inside_it_sends_what_is_
     with mg.record() as trace:
         y = mg.conv1d(x, np.ones((1, 2, 2)))
         y.sum().backward()
-    data = normal(trace.to_dict())
+    data = normalize(trace.to_dict())
     assert words.sentences(data)[-1].startswith("Step 2 of 2. conv1d (y), by the walk inside it, sends a (1, 2, 3) ")
     assert words.is_walk(data["rules"]["conv1d.x"])
     assert not words.is_walk(data["rules"]["sum.x"])
     assert data["rules"]["conv1d.x"]["text"] == "contribution = Σ[entries of conv1d](upstream · ∂conv1d/∂x)"
-    assert "<mo>∑</mo>" in formula.of_step(data, data["steps"][-1])
+    assert "<mo>∑</mo>" in formula.step_with_symbols(data, data["steps"][-1])
 
 
 def test_an_array_that_the_record_has_to_five_digits_is_about_equal_in_an_equation():
@@ -492,7 +494,7 @@ def test_an_array_that_the_record_has_to_five_digits_is_about_equal_in_an_equati
         a, b = mg.tensor(numbers, requires_grad=True), mg.tensor(numbers.T, requires_grad=True)
         with mg.record() as trace:
             ((a @ b) * numbers).sum().backward()
-        data = normal(trace.to_dict())
+        data = normalize(trace.to_dict())
         step = next(step for step in data["steps"] if step["rule"] == "matmul.a")
         signs[name] = re.findall("[=≈]", re.sub("<[^>]*>", "", formula.with_numbers(data, step)))
     assert set(signs["drawn"]) == {"≈"}

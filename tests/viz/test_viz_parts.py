@@ -31,17 +31,17 @@ def test_a_page_holds_its_parts_as_data_and_says_how_many_there_are(tmp_path, lo
     assert len(long_walk["steps"]) == STEPS
     text = viz.save(long_walk, tmp_path / "walk.html").read_text(encoding="utf-8")
     assert re.findall(r'class="data" data-first="(\d+)" data-stop="(\d+)"', text) == [("0", "1000"), ("1000", "1130")]
-    (first, note), (second, _) = window.parts(long_walk)
-    assert note == f"This page has steps 1 to {STEPS} of {STEPS} in 2 parts, one after the other."
+    (first, note), (second, _) = window.load_parts(long_walk)
+    assert note == f"This page has steps 1 to {STEPS} of {STEPS} in 2 consecutive parts."
     assert (first["first"], second["first"], second["total"]) == (0, 1000, STEPS)
 
 
 def test_a_page_that_does_not_hold_all_says_what_has_the_next_steps(long_walk):
-    parts = window.parts(long_walk, start=10, length=1100)
+    parts = window.load_parts(long_walk, start=10, length=1100)
     assert [len(part["steps"]) for part, _ in parts] == [1000, 100]
-    assert parts[1][1] == ("This page has steps 11 to 1110 of 1130 in 2 parts, one after the other; "
+    assert parts[1][1] == ("This page has steps 11 to 1110 of 1130 in 2 consecutive parts; "
                            "viz.save(trace, path, start=1110) has the next ones.")  # fmt: skip
-    ((alone, note),) = window.parts(long_walk, start=100, length=50)
+    ((alone, note),) = window.load_parts(long_walk, start=100, length=50)
     assert (alone["first"], len(alone["steps"])) == (100, 50)
     assert "viz.show(trace, start=150)" in note
 

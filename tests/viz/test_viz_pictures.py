@@ -12,8 +12,8 @@ from PIL import Image, ImageFont
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from micrograd_plus_viz import colours, formula, letters, source, window
-from micrograd_plus_viz.exports import film, typeset
+from micrograd_plus_viz import colours, formula, letters, trace_input, window
+from micrograd_plus_viz.exports import film, formula_svg
 from micrograd_plus_viz.static_files import FONTS, SIGNS
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -41,9 +41,9 @@ def test_the_picture_of_a_step_is_the_one_the_player_opens_at():
 def test_pictures_have_the_players_colours_by_day_and_by_night():
     day, night = (viz.draw(sample_traces.diamond(), index=3, dark=dark).svg for dark in (False, True))
     for name in ("active-fill", "receives-fill", "ink", "ground"):
-        assert colours.named(False)[name] in day
-        assert colours.named(True)[name] in night
-    assert colours.named(False)["active-fill"] not in night
+        assert colours.palette(False)[name] in day
+        assert colours.palette(True)[name] in night
+    assert colours.palette(False)["active-fill"] not in night
     assert "var(" not in day + night
     assert "light-dark" not in day + night
 
@@ -87,16 +87,16 @@ def test_of_a_large_graph_the_part_round_the_step_is_drawn_under_the_names_of_th
 
 
 def test_of_a_graph_that_is_too_large_to_be_read_the_groups_are_drawn(tmp_path):
-    from micrograd_plus_viz.exports import outline
+    from micrograd_plus_viz.exports import group_picture
 
     with mg.record() as trace:
         h = mg.tensor(0.3, requires_grad=True)
         for _ in range(200):
             h = h * 0.9 + 0.1
         h.backward()
-    svg, width, _ = outline.drawn(source.normal(trace.to_dict()))
+    svg, width, _ = group_picture.render(trace_input.normalize(trace.to_dict()))
     texts = said(svg)
-    assert any(f"The {len(trace.nodes)} nodes stand here in " in text for text in texts)
+    assert any(f"The {len(trace.nodes)} nodes are drawn in " in text for text in texts)
     counted = [int(text.split(": ")[1].split()[0]) for text in texts if re.search(r": \d+ nodes$", text)]
     single = len(re.findall(r'<g id="n', svg)) - len(counted)
     assert sum(counted) + single == len(trace.nodes)
@@ -107,7 +107,7 @@ def test_of_a_graph_that_is_too_large_to_be_read_the_groups_are_drawn(tmp_path):
 
 
 def test_the_parts_of_a_long_film_have_every_step_once_and_one_size(tmp_path):
-    trace = source.normal(sample_traces.random_graph(60))
+    trace = trace_input.normalize(sample_traces.random_graph(60))
     parts = window.stretches(trace)
     assert [a for a, _ in parts][1:] == [b for _, b in parts][:-1]
     assert (parts[0][0], parts[-1][1]) == (0, len(trace["steps"]))
@@ -130,7 +130,7 @@ def test_a_film_plays_once_unless_it_is_told_to_go_on(tmp_path):
 
 def test_a_moving_svg_lights_a_step_and_says_it_at_its_time():
     trace = sample_traces.diamond()
-    moving = film.animated(source.normal(trace), steps=[2, 3], pace=2.0)
+    moving = film.animate(trace_input.normalize(trace), steps=[2, 3], pace=2.0)
     assert len(re.findall(r'class="bead"', moving)) == 2
     assert "Step 1 of 10" not in moving
     assert re.search(r'animation-duration:2\.00s;animation-delay:0\.00s"><g[^>]*>.*?Step 2 of 10', moving)
@@ -161,7 +161,7 @@ def test_widths_of_letters_are_those_of_the_fonts():
 
 
 def test_lines_of_text_are_no_wider_than_their_room():
-    lines = letters.wrapped("a sentence of some words and " + "oneverylongword" * 9, 12, 150)
+    lines = letters.wrap("a sentence of some words and " + "oneverylongword" * 9, 12, 150)
     assert all(letters.width(line, 12) <= 150 for line in lines)
     assert "".join(lines).replace(" ", "") == ("asentenceofsomewordsand" + "oneverylongword" * 9)
 
@@ -174,8 +174,8 @@ def test_lines_of_text_are_no_wider_than_their_room():
 ])  # fmt: skip
 def test_every_form_of_a_formula_is_set_with_all_its_letters(mathml):
     markup = formula.with_symbols(f"<math>{mathml}</math>")
-    box = typeset.paragraphs(markup, 16, 300, {})
-    drawn = box.drawn(0, box.up)
+    box = formula_svg.paragraphs(markup, 16, 300, {})
+    drawn = box.to_svg(0, box.up)
     wanted = "".join(ET.fromstring(f"<p>{mathml}</p>").itertext()).replace("{", "")  # noqa: S314 - ours
     shown = "".join(re.findall(r"<text[^>]*>([^<]*)", drawn))
     assert sorted(shown.replace(" ", "")) == sorted(wanted.replace(" ", ""))

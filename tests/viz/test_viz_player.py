@@ -430,7 +430,7 @@ def test_an_application_is_stepped_into_and_left_again(opened):
     inside = trace["nodes"][12]["inside"]
     page.keyboard.press("End")
     expect(inner.locator(".said")).to_have_text(words.sentences(inside)[-1])
-    expect(inner.locator(".quoted .title").first).to_contain_text("The operation’s own line")
+    expect(inner.locator(".quoted .title").first).to_contain_text("The line of this operation")
     page.keyboard.press("Escape")
     expect(inner).to_have_count(0)
     expect(page.locator(".said").first).to_contain_text("Step 1 of 20.")
@@ -465,7 +465,7 @@ def test_summed_axes_are_told_in_the_panel(opened):
         expect(page.locator(".counter")).to_have_text(f"{i + 1} / {len(trace['steps'])}")
         told = page.locator("p.summed")
         if step["summed_axes"]:
-            expect(told).to_have_text(words.summed(trace, step))
+            expect(told).to_have_text(words.summed_sentence(trace, step))
         else:
             expect(told).to_have_count(0)
 

@@ -13,17 +13,17 @@ import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus import exercises
 from micrograd_plus.checks import museum
-from micrograd_plus_viz.quizzes import parts, seals
-from micrograd_plus_viz.quizzes.choosing import MIX, Chooser
+from micrograd_plus_viz.quizzes import payload_parts, sealed_answers
 from micrograd_plus_viz.quizzes.questions import KINDS
-from micrograd_plus_viz.window import shown
+from micrograd_plus_viz.quizzes.step_choice import MIX, Chooser
+from micrograd_plus_viz.window import load_window
 
 KINDS_OF_CHOICE = ("sign", "adds", "formula", "picture")
 
 
 def question(trace, step, kind, **options):
     """The question with its answers, as it is before they are hashed."""
-    normal, _ = shown(trace)
+    normal, _ = load_window(trace)
     return Chooser(normal, options.get("tolerance", 0.02), options.get("candidates", ()), 0).question(step - 1, kind)
 
 
@@ -35,7 +35,7 @@ def says(asked, answer):
 
 
 def number(asked, x):
-    return seals.bin_of(x, math.expm1(asked.width * seals.BINS_EACH_SIDE))
+    return sealed_answers.bin_of(x, math.expm1(asked.width * sealed_answers.BINS_EACH_SIDE))
 
 
 # Nothing tells the answer ----
@@ -83,8 +83,8 @@ def entries(*values):
 
 def test_a_payload_that_goes_one_step_too_far_is_seen_to_leak(monkeypatch):
     trace = curve()
-    right = parts._part
-    monkeypatch.setattr(parts, "_part", lambda whole, values, known, start, stop: right(
+    right = payload_parts._part
+    monkeypatch.setattr(payload_parts, "_part", lambda whole, values, known, start, stop: right(
         whole, values, known, start, stop + 1))  # fmt: skip
     assert holds(readable(viz.quiz(trace, 5, "gradient")), trace.steps[4].contribution)
 
@@ -92,10 +92,10 @@ def test_a_payload_that_goes_one_step_too_far_is_seen_to_leak(monkeypatch):
 @pytest.mark.parametrize("word", ["gradients", "labels"])
 def test_what_the_walk_ends_with_would_be_seen_to_leak(monkeypatch, word):
     trace = curve()
-    static = parts._static
+    static = payload_parts._static
     final = str(trace.steps[-1].after)
     lie = {"gradients": [{"node": 0, "value": final}], "labels": [["a", "1", f"grad {final}", 9]]}[word]
-    monkeypatch.setattr(parts, "_static", lambda whole, values: static(whole, values) | {word: lie})
+    monkeypatch.setattr(payload_parts, "_static", lambda whole, values: static(whole, values) | {word: lie})
     assert holds(readable(viz.quiz(trace, 5, "gradient")), trace.steps[-1].after)
 
 
@@ -119,17 +119,17 @@ def test_a_walk_inside_comes_with_the_last_step_of_its_node():
     with mg.record() as trace:
         y = (mg.softmax(x) * mg.tensor([1.0, 5.0, -2.0])).sum()
         y.backward()
-    whole, _ = shown(trace)
+    whole, _ = load_window(trace)
     at = next(i for i, step in enumerate(whole["steps"]) if step["rule"].startswith("softmax"))
-    made = parts.parts_of(whole, None, [at])
+    made = payload_parts.split_payload(whole, None, [at])
     assert made[0]["insides"] == {}
     assert list(made[1]["insides"]) == [whole["steps"][at]["node"]]
 
 
 def test_parts_put_together_are_the_whole():
-    whole, _ = shown(layer())
-    split = parts.parts_of(whole, None, [1, 3])
-    straight = parts.untold(whole, None)
+    whole, _ = load_window(layer())
+    split = payload_parts.split_payload(whole, None, [1, 3])
+    straight = payload_parts.empty_payload(whole, None)
     values = [value for part in split for value in part["values"]]
     steps = [step for part in split for step in part["steps"]]
     assert len(steps) == len(straight["steps"])
@@ -146,7 +146,7 @@ def test_parts_put_together_are_the_whole():
 def test_equal_quizzes_are_equal_bytes_and_another_seed_asks_otherwise():
     trace = layer()
     assert viz.quiz(trace).document() == viz.quiz(trace).document()
-    asked = {viz.quiz(trace, 5, "gradient", seed=seed).said for seed in range(6)}
+    asked = {viz.quiz(trace, 5, "gradient", seed=seed).summary for seed in range(6)}
     assert len(asked) > 1
 
 
@@ -156,19 +156,19 @@ def test_equal_quizzes_are_equal_bytes_and_another_seed_asks_otherwise():
 @pytest.mark.parametrize("x", [1.0, -0.3333333, 4e-28, 7.02e11, -9.999])
 def test_a_number_within_the_tolerance_counts_and_one_beyond_five_quarters_of_it_does_not(x):
     for tolerance in (0.001, 0.02, 0.3):
-        right = seals.accepted(x, tolerance)
+        right = sealed_answers.accepted_bins(x, tolerance)
         for share in (-1, -0.7, 0, 0.5, 1):
-            assert seals.bin_of(x * (1 + tolerance) ** (0.999 * share), tolerance) in right
+            assert sealed_answers.bin_of(x * (1 + tolerance) ** (0.999 * share), tolerance) in right
         for share in (-1.26, 1.26, -5, 5):
-            assert seals.bin_of(x * (1 + tolerance) ** share, tolerance) not in right
-        assert seals.bin_of(-x, tolerance) not in right
+            assert sealed_answers.bin_of(x * (1 + tolerance) ** share, tolerance) not in right
+        assert sealed_answers.bin_of(-x, tolerance) not in right
         assert "0" not in right
 
 
 def test_nothing_but_themselves_counts_for_zero_nan_and_the_infinities():
-    assert seals.accepted(0.0, 0.02) == ["0"]
-    assert seals.accepted(math.nan, 0.02) == ["nan"]
-    assert [seals.accepted(x, 0.02) for x in (math.inf, -math.inf)] == [["inf"], ["-inf"]]
+    assert sealed_answers.accepted_bins(0.0, 0.02) == ["0"]
+    assert sealed_answers.accepted_bins(math.nan, 0.02) == ["nan"]
+    assert [sealed_answers.accepted_bins(x, 0.02) for x in (math.inf, -math.inf)] == [["inf"], ["-inf"]]
 
 
 def test_rounding_that_leaves_next_to_nothing_counts_as_zero():
@@ -272,7 +272,7 @@ def test_pictures_differ_and_hold_shades_alone():
 
 
 def test_a_handful_is_of_several_kinds_in_the_order_of_the_walk():
-    normal, _ = shown(layer())
+    normal, _ = load_window(layer())
     made = Chooser(normal, 0.02, (), 0).handful(5, MIX)
     assert [asked.at for asked in made] == sorted({asked.at for asked in made})
     assert len({asked.kind for asked in made}) >= 4
@@ -294,25 +294,25 @@ def test_a_step_of_a_long_walk_keeps_its_number():
             y = y * 1.001
         y.backward()
     quiz = viz.quiz(trace, 1100, "gradient")
-    assert "Step 1100 of 1200." in quiz.said.replace(":", ".")
+    assert "Step 1100 of 1200." in quiz.summary.replace(":", ".")
     assert quiz.data["first"] == 1099
-    with pytest.raises(ValueError, match=r"there is no step 1300 to ask for: the steps are 1300 to|start is 1299"):
+    with pytest.raises(ValueError, match=r"there is no step 1300 to ask about: the steps are 1300 to|start is 1299"):
         viz.quiz(trace, 1300)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"step": 99}, "there is no step 99 to ask for: the steps are 1 to 9"),
-        ({"kind": "colour"}, "what can be asked of a step is gradient, shape, sign, order, adds, formula, picture"),
-        ({"find": "treasure"}, "what can be found is 'wrong rule', not 'treasure'"),
-        ({"find": "wrong rule", "step": 3}, "with find='wrong rule' the whole walk is shown: neither step nor kind"),
-        ({"rule": "replace"}, "a rule is planted with find='wrong rule'"),
-        ({"questions": 0}, "questions is 0, but a quiz has at least one"),
-        ({"tolerance": 2}, "tolerance is 2, but has to be a part of a number's size"),
-        ({"candidates": [{"answer": 3.0}]}, "a candidate is a dictionary with an answer and a hint"),
-        ({"step": 4, "kind": "picture"}, "step 4 cannot be asked for 'picture': it is no array of 6 to 1,024 cells"),
-        ({"kind": "picture"}, "there is nothing to ask: no step of this walk can be asked for 'picture'"),
+        ({"step": 99}, "there is no step 99 to ask about: the steps are 1 to 9"),
+        ({"kind": "colour"}, "kind must be one of gradient, shape, sign, order, adds, formula, picture"),
+        ({"find": "treasure"}, "find must be 'wrong rule', got 'treasure'"),
+        ({"find": "wrong rule", "step": 3}, "with find='wrong rule' the whole walk is shown, so step and kind"),
+        ({"rule": "replace"}, "rule needs find='wrong rule'"),
+        ({"questions": 0}, "questions must be at least 1, got 0"),
+        ({"tolerance": 2}, "tolerance must be a relative error between 0 and 1, got 2"),
+        ({"candidates": [{"answer": 3.0}]}, "a candidate must be a dictionary with an answer, a hint"),
+        ({"step": 4, "kind": "picture"}, "step 4 does not support kind 'picture': it is not an array of 6 to 1,024"),
+        ({"kind": "picture"}, "no question is possible: no step of this walk supports kind 'picture'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_with_the_reason(options, message):
@@ -323,23 +323,23 @@ def test_what_cannot_be_asked_is_refused_with_the_reason(options, message):
 def test_a_walk_without_steps_is_nothing_to_ask_about():
     with mg.record() as trace:
         leaf(2.0) * 3
-    with pytest.raises(ValueError, match="there is nothing to ask: no step of this walk was recorded"):
+    with pytest.raises(ValueError, match="no question is possible: no step of this walk was recorded"):
         viz.quiz(trace)
 
 
 def test_a_quiz_is_saved_as_a_page_alone(tmp_path):
     path = viz.save(viz.quiz(curve()), tmp_path / "quiz.html", title="Five questions")
     assert "<h1>Five questions</h1>" in path.read_text(encoding="utf-8")
-    with pytest.raises(ValueError, match=r"a quiz is saved as \.html, not as 'quiz\.gif'"):
+    with pytest.raises(ValueError, match=r"a quiz can only be saved as \.html, not as 'quiz\.gif'"):
         viz.save(viz.quiz(curve()), tmp_path / "quiz.gif")
 
 
 def test_a_file_is_asked_about_as_its_trace_is(tmp_path):
     trace = curve()
     (tmp_path / "walk.json").write_text(trace.to_json(), encoding="utf-8")
-    assert viz.quiz(tmp_path / "walk.json", 5, "gradient").said == viz.quiz(trace, 5, "gradient").said
+    assert viz.quiz(tmp_path / "walk.json", 5, "gradient").summary == viz.quiz(trace, 5, "gradient").summary
     found = viz.quiz(str(tmp_path / "walk.json"), find="wrong rule", rule="tanh: rule on the input")
-    assert "Mark the first wrong step" in found.said
+    assert "Mark the first wrong step" in found.summary
 
 
 def test_the_bundle_is_one_line_with_a_picture_of_the_walk_so_far():
@@ -397,10 +397,10 @@ def test_a_planted_rule_leaves_neither_its_name_nor_its_source_nor_its_formula()
 
 
 def test_a_rule_left_in_the_payload_would_be_seen(monkeypatch):
-    from micrograd_plus_viz.quizzes import asking
+    from micrograd_plus_viz.quizzes import quiz_page
 
-    right = asking._hints
-    monkeypatch.setattr(asking, "_hints", lambda *given: right(*given) | {"note": "tanh: rule on the input"})
+    right = quiz_page._hints
+    monkeypatch.setattr(quiz_page, "_hints", lambda *given: right(*given) | {"note": "tanh: rule on the input"})
     assert "rule on the input" in readable(viz.quiz(curve(), find="wrong rule", rule="tanh: rule on the input"))
 
 
@@ -408,8 +408,8 @@ def test_the_step_to_be_marked_is_the_first_that_differs_in_anything():
     trace = curve()
     quiz = viz.quiz(trace, find="wrong rule", rule="tanh: rule on the input").data["quiz"]["question"]
     salt = quiz["salt"]
-    assert list(quiz["right"]) == [seals.name_of(salt, "5")]
-    later = [step for step in range(1, 10) if seals.name_of(salt, str(step)) in quiz["hints"]]
+    assert list(quiz["right"]) == [sealed_answers.name_of(salt, "5")]
+    later = [step for step in range(1, 10) if sealed_answers.name_of(salt, str(step)) in quiz["hints"]]
     assert later == [6, 7, 8, 9]
 
 
@@ -426,5 +426,5 @@ def test_a_rule_of_ones_own_and_a_mistake_of_the_engine_can_be_planted():
     assert viz.quiz(twice(), find="wrong rule", rule="replace").count == 1
     with pytest.raises(ValueError, match="with that rule the walk has the same numbers"):
         viz.quiz(curve(), find="wrong rule", rule={"tanh.x": lambda out: 1 - out * out})
-    with pytest.raises(ValueError, match="no wrong rule of the museum fits this walk, whose rules are multiply"):
+    with pytest.raises(ValueError, match="no wrong rule of the museum applies to this walk, whose rules are multiply"):
         viz.quiz(twice(), find="wrong rule")

@@ -12,9 +12,9 @@ from quizzed import curve, layer, twice
 import micrograd_plus_viz as viz
 from micrograd_plus_viz.page import document
 from micrograd_plus_viz.player import player_source
-from micrograd_plus_viz.quizzes import seals
-from micrograd_plus_viz.quizzes.choosing import MIX, Chooser
-from micrograd_plus_viz.window import shown
+from micrograd_plus_viz.quizzes import sealed_answers
+from micrograd_plus_viz.quizzes.step_choice import MIX, Chooser
+from micrograd_plus_viz.window import load_window
 
 pytestmark = pytest.mark.browser
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
@@ -34,7 +34,7 @@ def asked(page, tmp_path):
 
 def choosable(trace, kind):
     """The last step that is asked of a kind as one of several, and which is right."""
-    chooser = Chooser(shown(trace)[0], 0.02, (), 0)
+    chooser = Chooser(load_window(trace)[0], 0.02, (), 0)
     for at in reversed(range(len(trace.steps))):
         made = chooser.question(at, kind)
         if made and made.form == "choice":
@@ -161,7 +161,7 @@ def test_show_me_shows_it_and_is_not_there_where_it_is_not_wanted(asked, page):
 @pytest.mark.parametrize("program", [layer, twice])
 def test_who_answers_all_has_seen_the_whole_walk(asked, page, tmp_path, program):
     trace = program()
-    made = Chooser(shown(trace)[0], 0.02, (), 0).handful(5, MIX)
+    made = Chooser(load_window(trace)[0], 0.02, (), 0).handful(5, MIX)
     asked(viz.quiz(trace))
     for k, each in enumerate(made):
         expect(page.locator(".quiz-at")).to_have_text(f"Question {k + 1} of {len(made)}")
@@ -177,7 +177,7 @@ def test_who_answers_all_has_seen_the_whole_walk(asked, page, tmp_path, program)
     expect(page.locator(".quiz-score")).to_have_text(f"{len(made)} right at once, of {len(made)}")
     page.keyboard.press("End")
     seen = read(page)
-    (tmp_path / "walk.html").write_text(document(shown(trace)[0]), encoding="utf-8")
+    (tmp_path / "walk.html").write_text(document(load_window(trace)[0]), encoding="utf-8")
     page.goto((tmp_path / "walk.html").as_uri())
     expect(page.locator(".player")).to_be_focused()
     page.keyboard.press("End")
@@ -292,12 +292,12 @@ def test_the_page_hashes_bins_and_reads_as_python_does(page):
     page.set_content("<p>")
     texts = ["", "abc", "ü−∑", *("x" * n for n in (54, 55, 56, 63, 64, 65, 119, 120, 500))]
     numbers = [1.0, -0.37, 4e-28, 7.02e11, 0.0, 2.5e-310]
-    width = seals.width(0.02)
+    width = sealed_answers.width(0.02)
     found = page.evaluate(f"""([texts, numbers, width, typed, shapes]) => {{ {code}
         return [texts.map((text) => hex(hashed(text))), numbers.map((x) => binOf(x, width)), typed.map(readNumber),
             shapes.map(readShape)]; }}""", [texts, numbers, width, TYPED, SHAPES])  # fmt: skip
     assert found[0] == [hashlib.sha256(text.encode()).hexdigest() for text in texts]
-    assert found[1] == [seals.bin_of(x, 0.02) for x in numbers]
+    assert found[1] == [sealed_answers.bin_of(x, 0.02) for x in numbers]
     assert found[2] == [0.5, -0.001, 1 / 3, 0.5, -2, 0.5, None, None, None, None, None]
     assert found[3] == ["3,4", "3,4", "5", "", "3,4", None, None, "0,3"]
 

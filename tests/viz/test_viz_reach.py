@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 import micrograd_plus_viz as viz
 from browser import watched
 from micrograd_plus_viz import formula
-from micrograd_plus_viz.source import normal
+from micrograd_plus_viz.trace_input import normalize
 
 pytestmark = pytest.mark.browser
 
@@ -139,9 +139,12 @@ def formulas_of_every_sample():
         leaves = [mg.tensor(sample.inputs[i], requires_grad=True) for i in moving(sample)]
         with mg.record() as trace:
             scalar(sample, given(sample, moving(sample), leaves)).backward()
-        data = normal(trace.to_dict())
+        data = normalize(trace.to_dict())
         for step in data["steps"]:
-            shown |= {formula.of_step(data, step): repr(sample), formula.with_numbers(data, step): repr(sample)}
+            shown |= {
+                formula.step_with_symbols(data, step): repr(sample),
+                formula.with_numbers(data, step): repr(sample),
+            }
     return {written: sample for written, sample in shown.items() if written}
 
 
@@ -219,7 +222,7 @@ def test_a_large_graph_steps_and_follows_the_walk(opened):
 def test_a_part_of_a_long_walk_says_that_it_is_one(opened):
     page = opened(sample_traces.chain(300), start=100, length=50)
     expect(page.locator(".note")).to_have_text(
-        "This page has steps 101 to 150 of 300, and the 52 nodes that they touch; "
+        "This page has steps 101 to 150 of 300, and the 52 nodes that they use; "
         "viz.show(trace, start=150) has the next ones."
     )
     page.keyboard.press("ArrowRight")
@@ -329,4 +332,4 @@ def test_a_host_that_runs_no_scripts_keeps_the_still_picture_and_a_sentence(chro
         page.wait_for_function("document.querySelector('img').naturalWidth > 300")
         assert page.locator(".player").count() == 0
         assert page.locator("img").get_attribute("alt").startswith("Graph of a program")
-        assert "A still picture, since no script runs here." in page.locator("small").inner_text()
+        assert "A still picture, because scripts are disabled here." in page.locator("small").inner_text()

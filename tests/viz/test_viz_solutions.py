@@ -9,10 +9,10 @@ import sample_traces
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from micrograd_plus_viz.exports import latex
+from micrograd_plus_viz.exports import formula_latex
 
 KNOWN = re.compile(r"\\(?:[A-Za-z]+|.)")
-COMMANDS = set(latex.SIGNS.values()) | {rf"\{name}" for name in latex.GREEK.values()} | {
+COMMANDS = set(formula_latex.SIGNS.values()) | {rf"\{name}" for name in formula_latex.GREEK.values()} | {
     r"\begin", r"\end", r"\frac", r"\sqrt", r"\overline", r"\text", r"\mathrm", r"\left", r"\right", r"\underset",
     r"\overset", r"\quad", r"\textbackslash", r"\textasciitilde", r"\textasciicircum", r"\mathbin", r"\hat", r"\bar",
     "\\\\", r"\{", r"\}", r"\&", r"\%", r"\_", r"\#", r"\$", r"\|",
@@ -34,7 +34,7 @@ def test_a_solution_has_the_values_every_step_and_what_adds_up(tmp_path):
     assert text.startswith("# The diamond\n\nBackward walk: 7 nodes, 10 steps, add (y) = 41.")
     assert "| add (c) | add of a and b | $5$ |" in text
     assert re.findall(r"### Step (\d+) of 10", text) == [str(k) for k in range(1, 11)]
-    assert "What mul (d) had, and what arrives:\n\n$$\n" in text
+    assert "What mul (d) had, plus what arrives:\n\n$$\n" in text
     assert text.rstrip().endswith("| a | $25$ |\n| b | $19$ |")
 
 
@@ -100,7 +100,7 @@ def test_a_long_walk_is_worked_out_in_part_and_says_so(tmp_path):
     first = worked(trace, tmp_path)
     count = len(trace["steps"])
     assert len(re.findall(r"^### Step", first, re.MULTILINE)) == 100
-    assert f"Of {count} steps, 100 are worked out here; steps=range(101, 201) has the next ones." in first
+    assert f"100 of {count} steps are worked out here; steps=range(101, 201) has the next ones." in first
     some = worked(trace, tmp_path, steps=range(3, 6))
     assert re.findall(r"^### Step (\d+)", some, re.MULTILINE) == ["3", "4", "5"]
     with pytest.raises(ValueError, match=f"there is no step 999: steps are numbered 1 to {count}"):

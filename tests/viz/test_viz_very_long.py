@@ -20,7 +20,7 @@ def chain():
 def test_a_still_picture_has_the_first_steps_and_says_so(chain):
     drawing = viz.draw(chain)
     assert drawing.svg.count('class="node') == 4001
-    assert drawing.alt.endswith("and 4000 edges: steps 1 to 4000 of 6000, and the nodes that they touch")
+    assert drawing.alt.endswith("and 4000 edges: steps 1 to 4000 of 6000, and the nodes that they use")
     assert drawing.alt in drawing._repr_mimebundle_()["text/html"]
 
 
@@ -32,7 +32,7 @@ def test_a_file_has_the_first_part(chain, tmp_path, suffix, most):
 
 @pytest.mark.parametrize("suffix", [".svg", ".gif", ".webp"])
 def test_a_film_says_what_to_narrow(chain, tmp_path, suffix):
-    with pytest.raises(ValueError, match=r"steps is too long \(at most 150\).*name steps="):
+    with pytest.raises(ValueError, match=r"steps is too long \(at most 150\).*choose steps, for example steps="):
         viz.save(chain, tmp_path / f"walk{suffix}")
 
 

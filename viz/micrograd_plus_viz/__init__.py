@@ -1,4 +1,4 @@
-"""Recorded walks as pictures, players and files.
+"""Players, pictures and files made from recorded walks.
 
     import micrograd_plus_viz as viz
 
@@ -6,8 +6,8 @@
     viz.draw(trace)                 # a still picture of the graph
     viz.save(trace, "walk.html")    # the player on one page, which needs no network
 
-A trace is one that was just recorded, its data (docs/trace.md), or the path of its JSON file: whoever only shows
-walks need not have micrograd_plus installed.
+A trace is a recording, its data as a dictionary (docs/trace.md), or the path of its JSON file. Showing saved walks does
+not need micrograd_plus.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import dot, live, notebook, page, picture, window
-from .comparison import Beside
-from .exploring import explore as _explore
-from .exports import film, solution
+from . import dot, live_widgets, notebook, page, picture, window
+from .comparison import WalkComparison
+from .exports import film, worked_solution
 from .figure import Figure
-from .layout import placed
+from .layout import compute_placement
 from .quizzes import TOLERANCE, Quiz, quiz as _quiz
-from .source import Trace, trace_data, with_insides
+from .sliders import explore as _explore
+from .trace_input import Trace, trace_data, with_insides
 from .window import MOST_ON_A_PAGE, MOST_STEPS
 
 __all__ = [
-    "Beside", "Drawing", "Figure", "Quiz", "Shown", "compare", "described", "draw", "explore", "quiz", "save", "show",
-    "widget",
+    "Drawing", "Figure", "Quiz", "WalkComparison", "WalkPlayer", "compare", "describe", "draw", "explore", "quiz",
+    "save", "show", "widget",
 ]  # fmt: skip
 SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".json", ".dot")
 
 
-class Shown:
-    """A walk that a notebook shows as a player."""
+class WalkPlayer:
+    """Notebook output that shows a walk as a player."""
 
     def __init__(self, trace: Any, start: int = 0, index: int = 0) -> None:
-        (self.trace, self.note), self.index = window.shown(trace, start), index
+        (self.trace, self.note), self.index = window.load_window(trace, start), index
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return notebook.mimebundle(self.trace, self.note, self.index)
@@ -49,59 +49,62 @@ class Shown:
         return notebook.marimo(self.trace, self.note, self.index)
 
     def __repr__(self) -> str:
-        return notebook.plain(self.trace)
+        return notebook.plain_text(self.trace)
 
 
 class Drawing:
-    """A still picture: the graph with every value and what each node received, or one step with its numbers."""
+    """Still picture of the whole graph with its values and gradients, or of one step with its numbers."""
 
     def __init__(self, trace: Any, index: int | None = None, dark: bool = False) -> None:
         if index is None:
-            trace, rest = window.shown(trace, 0, window.MOST_PICTURED)
-            self.svg = picture.still(trace, placed(trace), dark)
+            trace, rest = window.load_window(trace, 0, window.MOST_PICTURED)
+            self.svg = picture.graph_svg(trace, compute_placement(trace), dark)
             self.alt = picture.alt(trace)
             if rest:
-                self.alt += f": steps 1 to {len(trace['steps'])} of {trace['total']}, and the nodes that they touch"
+                self.alt += f": steps 1 to {len(trace['steps'])} of {trace['total']}, and the nodes that they use"
         else:
-            trace, _ = window.holding(trace, [index])
-            self.svg, self.alt, _ = film.still(trace, index, dark=dark)
+            trace, _ = window.load_steps(trace, [index])
+            self.svg, self.alt, _ = film.step_svg(trace, index, dark=dark)
         self.dot = dot.source(trace)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": self.alt, "text/html": notebook.image(self.svg, self.alt)}
 
 
-def show(trace: Any, start: int = 0, index: int = 0) -> Shown:
-    """The player for a notebook, after `index` steps. A walk of more than 1000 steps is shown from step `start` on."""
-    return Shown(trace, start, index)
+def show(trace: Any, start: int = 0, index: int = 0) -> WalkPlayer:
+    """Return the player for a notebook, opened after `index` steps.
+
+    If the walk has more than 1000 steps, the player starts at step `start`.
+    """
+    return WalkPlayer(trace, start, index)
 
 
 def draw(trace: Any, index: int | None = None, dark: bool = False) -> Drawing:
-    """The graph as a still picture, the answer to micrograd's `draw_dot`; with `index` the picture of that step.
+    """Return a still picture of the graph, like micrograd's `draw_dot`.
 
-    Of a walk of more than 4000 steps it is the graph of the first ones; the alternative text says so.
-    A step's picture has its sentence, formula and numbers, as the player that `show(trace, index=index)` opens.
+    With `index`, return a picture of that step with its sentence, formula and numbers, as in the player that
+    `show(trace, index=index)` opens. If the walk has more than 4000 steps, the picture shows the graph of the first
+    4000, and the alternative text says so.
     """
     return Drawing(trace, index, dark)
 
 
-def described(figure: Any, description: str) -> Figure:
-    """A figure of matplotlib's with alternative text, as the last line of a cell or handed to `display`."""
+def describe(figure: Any, description: str) -> Figure:
+    """Return a matplotlib figure with alternative text, to be the last line of a cell or an argument of `display`."""
     return Figure(figure, description)
 
 
 def widget(trace: Any, index: int = 0, synced: bool = False) -> Any:
-    """A live widget: setting its `index` moves the walk, and with `synced` the walk sets `index`."""
-    return live.widget(trace, index, synced)
+    """Return a live widget. Setting its `index` moves the walk; with `synced`, moving the walk sets `index`."""
+    return live_widgets.widget(trace, index, synced)
 
 
-def compare(one: Any, other: Any) -> Beside:
-    """Two walks beside each other, stepped together; they open at the first step in which they differ.
+def compare(one: Any, other: Any) -> WalkComparison:
+    """Return two walks side by side that are stepped together. They open at the first step that differs.
 
-    `viz.save(viz.compare(one, other), "walks.html")` is a page of the two. The engine compares them, so it has to be
-    there.
+    `viz.save(viz.compare(one, other), "walks.html")` writes both to one page. The comparison needs micrograd_plus.
     """
-    return Beside(one, other)
+    return WalkComparison(one, other)
 
 
 def quiz(
@@ -118,20 +121,22 @@ def quiz(
     seed: int = 0,
     start: int = 0,
 ) -> Quiz:
-    """A walk that asks: a step is hidden until its question is answered. `viz.save(quiz, "quiz.html")` is a page of it.
+    """Return a quiz about a walk. Each step stays hidden until the student answers its question.
 
-    `step` is the number of a step as it is printed, or several; without any, at most `questions` that say most are
-    chosen. `kind` is what is asked, or several of which the best for a step is taken: "gradient" (what the receiver
-    holds then: a number, or one entry of an array), "shape", "sign", "order" (whose rule is next), "adds" (to what is
-    there, or the first), "formula" and "picture" (one of four). Numbers within `tolerance` of their size are right.
-    `candidates` are wrong answers with what is said to them: `{"answer": 3.0, "hint": "What was there before?"}`, for
-    one of several steps with its "step" as well; the quiz has plain hints of its own. Without `show_me` only the right
-    answer leads on.
+    `viz.save(quiz, "quiz.html")` writes it as a page.
 
-    With `find="wrong rule"` the walk is made again with a wrong rule, and its first wrong step is to be marked: `rule`
-    is an exhibit of the museum or its name, a dictionary as `{"tanh.x": lambda out: 1 - out}`, or a mistake that
-    `tracing.replay` knows; without it, an exhibit that fits is chosen by `seed`. The engine has to be there for that.
-    ValueError where there is nothing to ask.
+    `step` is the number of a step as printed, or several numbers. Without it, the quiz chooses up to `questions`
+    instructive steps. `kind` is the kind of question, or several kinds to choose from: "gradient" (the receiver's
+    gradient after the step, or one entry of it), "shape", "sign", "order" (which rule is applied next), "adds" (is the
+    value added to an earlier one), "formula", and "picture" (one of four). A number is right if its relative error is
+    at most `tolerance`. `candidates` are wrong answers with hints: `{"answer": 3.0, "hint": "What was there before?"}`.
+    If there are several steps, each candidate also needs its "step". The quiz has hints for common mistakes. Without
+    `show_me`, students must find the answer themselves.
+
+    With `find="wrong rule"`, the walk is replayed with a wrong rule, and students mark the first wrong step. `rule` is
+    an exhibit of the museum or its name, a dictionary such as `{"tanh.x": lambda out: 1 - out}`, or the name of a
+    mistake in `tracing.replay`. Without it, `seed` selects an exhibit that applies to the walk. This needs
+    micrograd_plus. Raises ValueError if no question is possible.
     """
     return _quiz(
         trace, step, kind, find=find, rule=rule, candidates=candidates, questions=questions, tolerance=tolerance,
@@ -140,10 +145,11 @@ def quiz(
 
 
 def explore(program: Callable[..., Any], **inputs: Any) -> Any:
-    """Sliders for a program's inputs, as in `explore(lambda a, b: a * b + a, a=(-2.0, 2.0), b=3.0)`.
+    """Return a player with sliders for a program's inputs.
 
-    A pair is a slider between two ends, a number a box to type in. Whenever one moves the program is recorded anew with
-    the walk back from what it returns, and the player stays at its step. It needs a kernel and ipywidgets.
+    For example `explore(lambda a, b: a * b + a, a=(-2.0, 2.0), b=3.0)`. A pair makes a slider between two ends; a
+    number makes a text box. When an input changes, the program and its backward walk are recorded again, and the player
+    stays at its step. Needs a kernel and ipywidgets.
     """
     return _explore(program, **inputs)
 
@@ -163,55 +169,55 @@ def save(
     loop: bool = False,
     motion: bool = False,
 ) -> Path:
-    """Write the walk to a file, by its suffix, and return the path.
+    """Write the walk to a file in the format of its suffix, and return the path.
 
-    `.html` is the player on one page that needs nothing else; `.svg` a film that plays by itself; `.gif` and
-    `.webp` the same as images; `.png` the graph with what every node received; `.md` and `.tex` the walk worked out
-    on paper; `.dot` the graph for Graphviz; `.json` the trace itself. With `index` an `.svg` or `.png` is the picture
-    of that step, and a page opens there. Of a walk longer than `length` steps the part from step `start` on is written,
-    but `.json` always holds all of it; a page goes on from one thousand steps to the next.
+    `.html` is a self-contained page with the player; `.svg` an animation; `.gif` and `.webp` the same as images; `.png`
+    the graph with every node's gradient; `.md` and `.tex` a worked solution; `.dot` the graph for Graphviz; `.json` the
+    trace itself. With `index`, `.svg` and `.png` show that step, and a page opens there. If the walk has more than
+    `length` steps, the file holds `length` steps from `start` on; `.json` always holds all. A page loads long walks in
+    parts of one thousand steps.
 
-    Pictures are `width` pixels wide, and `dark` ones are for dark pages. Films have a frame for each of `steps`, `pace`
-    seconds long; those in pixels play for ever with `loop`, and with `motion` a bead rolls along each edge. ValueError
-    for any other suffix, and for a film or a picture that would be too large.
+    `width` is in pixels; `dark` chooses colours for dark pages. Animations have one frame for each of `steps`, each
+    `pace` seconds long. In `.gif` and `.webp`, `loop` repeats the animation, and `motion` moves a marker along each
+    edge. Raises ValueError for any other suffix, and if an animation or picture would be too large.
     """
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(
-            f"cannot save a walk as {path.name!r}: the suffix says what is written, one of " + ", ".join(SUFFIXES)
+            f"cannot save a walk as {path.name!r}: the suffix must be one of " + ", ".join(SUFFIXES)
         )
     if isinstance(trace, Quiz):
         return trace.save(path, title)
-    if isinstance(trace, Beside):
+    if isinstance(trace, WalkComparison):
         if suffix != ".html":
-            raise ValueError(f"two walks beside each other are saved as .html, not as {path.name!r}")
-        return _written(path, trace.document(title))
+            raise ValueError(f"a comparison of two walks can only be saved as .html, not as {path.name!r}")
+        return _write(path, trace.document(title))
     if suffix == ".json":
-        return _written(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
+        return _write(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
     if suffix == ".html":
-        (shown, note), *more = window.parts(trace, start, length)
-        return _written(path, page.document(shown, title, note, index or 0, more))
+        (shown, note), *more = window.load_parts(trace, start, length)
+        return _write(path, page.document(shown, title, note, index or 0, more))
     looks = {"width": width, "dark": dark}
     if suffix in (".svg", ".png") and index is not None:
-        return _written(path, film.step(window.holding(trace, [index])[0], index, suffix, **looks))
+        return _write(path, film.step_picture(window.load_steps(trace, [index])[0], index, suffix, **looks))
     wanted = [index] if steps is None and index is not None else None if steps is None else list(steps)
     if suffix in (".md", ".tex"):
-        shown, _ = window.holding(trace, wanted or [], start, min(length, solution.MOST_STEPS))
-        return _written(path, solution.written(shown, suffix, title, wanted))
-    shown, _ = window.holding(trace, wanted or [], start, min(length, MOST_STEPS))
+        shown, _ = window.load_steps(trace, wanted or [], start, min(length, worked_solution.MOST_STEPS))
+        return _write(path, worked_solution.write_solution(shown, suffix, title, wanted))
+    shown, _ = window.load_steps(trace, wanted or [], start, min(length, MOST_STEPS))
     film_of = {"steps": wanted, "pace": pace, "loop": loop, "motion": motion} | looks
-    return _written(path, _drawn(shown, suffix, film_of, looks))
+    return _write(path, _render(shown, suffix, film_of, looks))
 
 
-def _drawn(shown: Trace, suffix: str, film_of: dict[str, Any], looks: dict[str, Any]) -> str | bytes:
-    """A whole walk as a picture, or as a film."""
+def _render(shown: Trace, suffix: str, film_of: dict[str, Any], looks: dict[str, Any]) -> str | bytes:
+    """Return the graph of a walk as a picture, or the walk as an animation."""
     if suffix == ".dot":
         return dot.source(shown)
     if suffix == ".png":
-        return film.graph(shown, **looks)
+        return film.graph_png(shown, **looks)
     if suffix == ".svg":
-        return film.animated(shown, steps=film_of["steps"], pace=film_of["pace"], **looks)
+        return film.animate(shown, steps=film_of["steps"], pace=film_of["pace"], **looks)
     return film.frames(shown, suffix[1:].upper(), **film_of)
 
 
@@ -219,13 +225,13 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def _written(path: Path, content: str | bytes) -> Path:
+def _write(path: Path, content: str | bytes) -> Path:
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
     return path
 
 
 def _register() -> None:
-    """Tell the engine how its traces are shown, where the engine is installed."""
+    """Register the player with the engine, if the engine is installed."""
     if importlib.util.find_spec("micrograd_plus") is None:
         return
     from micrograd_plus.tracing import Trace

@@ -1,7 +1,7 @@
-"""Values as a page holds them: every entry up to a limit, beyond it the entry of largest size in each block.
+"""Downsampled values for the page: all entries up to a limit, and above it the largest entry of each block.
 
-A cell never stands for an average, in which signs would cancel. What is short is kept to the last digit, since it is
-written out; what is drawn as a picture to four.
+A cell is never an average, because positive and negative entries would cancel. Short values keep all digits, since the
+page prints them; values drawn as pictures keep four.
 """
 
 from __future__ import annotations
@@ -10,64 +10,64 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from .source import Trace
+from .trace_input import Trace
 
 WRITTEN = 16
-"""Arrays of at most so many entries are tables of numbers, and keep every digit."""
+"""Arrays with at most this many entries are printed as tables of numbers and keep all digits."""
 DIGITS, DIGITS_OF_MANY = 4, 3
 MANY = 256
 CELLS = 1024
 BUDGET = 60_000
-"""How many cells a page may hold in all before its blocks grow larger."""
+"""Maximum number of cells on a page. Above it, each cell covers a larger block."""
 COARSER = (400, 256, 144, 100, 64)
 
 
-def packed(values: list[Trace], budget: int = BUDGET) -> tuple[list[Trace], list[int]]:
-    """The values that differ, as a page holds them, and for every old place its new one."""
-    most = _most([len(cells["data"]) for value in values if value["data"] is None and (cells := _cells(value))],
-                 sum(len(value["data"]) for value in values if value["data"]), budget)  # fmt: skip
-    kept: list[Trace] = []
+def deduplicate(values: list[Trace], budget: int = BUDGET) -> tuple[list[Trace], list[int]]:
+    """Return the distinct values in the form the page uses, and the new index of each old value."""
+    cell_counts = [len(cells["data"]) for value in values if value["data"] is None and (cells := _cells(value))]
+    most = _cells_per_value(cell_counts, sum(len(value["data"]) for value in values if value["data"]), budget)
+    distinct: list[Trace] = []
     places: dict[str, int] = {}
     new = []
     for value in values:
-        shown = one(value, most)
+        shown = page_value(value, most)
         text = repr(shown)
         if text not in places:
-            places[text] = len(kept)
-            kept.append(shown)
+            places[text] = len(distinct)
+            distinct.append(shown)
         new.append(places[text])
-    return kept, new
+    return distinct, new
 
 
-def one(value: Trace, most: int = CELLS) -> Trace:
-    """One value: its shape, its entries or its cells, and how large a block each cell stands for."""
+def page_value(value: Trace, most: int = CELLS) -> Trace:
+    """Return a value as the page holds it: its shape, and its entries or the largest entry of each block."""
     data, corner = value["data"], value.get("corner")
     shown: Trace = {"shape": value["shape"], "dtype": value["dtype"], "data": None}
     if data is not None:
-        shown["data"] = data if len(data) <= WRITTEN else rounded(data)
+        shown["data"] = data if len(data) <= WRITTEN else round_entries(data)
         if len(data) == 1:
             return shown
     elif cells := _cells(value):
-        shown["cells"] = coarser(cells, most)
-        shown["corner"] = corner and corner | {"data": rounded(corner["data"])}
+        shown["cells"] = coarsen(cells, most)
+        shown["corner"] = corner and corner | {"data": round_entries(corner["data"])}
     if statistics := value.get("statistics"):
-        shown["statistics"] = {name: _rounded(x, 6) for name, x in statistics.items()}
-    shown["odd"] = odd(value)
+        shown["statistics"] = {name: _round_to(x, 6) for name, x in statistics.items()}
+    shown["odd"] = count_not_finite(value)
     return {name: part for name, part in shown.items() if part is not None or name == "data"}
 
 
-def odd(value: Trace) -> Trace | None:
-    """How many entries are nan and how many infinite, where there are any."""
+def count_not_finite(value: Trace) -> Trace | None:
+    """Return the numbers of nan and infinite entries, or None if all are finite."""
     if counted := value.get("odd"):
         return counted
-    kept = value["data"] or (_cells(value) or {"data": []})["data"]
-    entries = [part for entry in kept for part in (entry if isinstance(entry, list) else [entry])]
+    data = value["data"] or (_cells(value) or {"data": []})["data"]
+    entries = [part for entry in data for part in (entry if isinstance(entry, list) else [entry])]
     nans, infinities = entries.count("nan"), sum(x in ("inf", "-inf") for x in entries if isinstance(x, str))
     return {"nan": nans, "inf": infinities} if nans or infinities else None
 
 
-def coarser(cells: Trace, most: int) -> Trace:
-    """Fewer cells, each with the entry of largest size among those that it takes in."""
+def coarsen(cells: Trace, most: int) -> Trace:
+    """Return fewer cells, each with the largest entry of the cells it replaces."""
     rows, columns = cells["shape"]
     data = cells["data"]
     shown = {k: v for k, v in cells.items() if k != "corner"}
@@ -81,11 +81,11 @@ def coarser(cells: Trace, most: int) -> Trace:
             for j in range(wide)
         ]
         shown["shape"] = [high, wide]
-    return shown | {"data": rounded(data)}
+    return shown | {"data": round_entries(data)}
 
 
 def size(entry: Any) -> float:
-    """How large an entry is; what is not finite is larger than any number, nan largest."""
+    """Return the absolute value of an entry; infinity for nan and infinite entries."""
     if isinstance(entry, str):
         return math.inf
     if isinstance(entry, list):
@@ -93,21 +93,21 @@ def size(entry: Any) -> float:
     return abs(entry)
 
 
-def rounded(data: Iterable[Any]) -> list[Any]:
-    """Entries to the digits that a picture tells."""
+def round_entries(data: Iterable[Any]) -> list[Any]:
+    """Round entries to the digits that a picture needs."""
     entries = list(data)
     digits = DIGITS if len(entries) <= MANY else DIGITS_OF_MANY
-    return [_rounded(x, digits) for x in entries]
+    return [_round_to(x, digits) for x in entries]
 
 
 def _cells(value: Trace) -> Trace | None:
-    """What the record keeps of a large array: since version 3 the largest in each block, before it means."""
+    """Return the thumbnail of a large array; before version 3 of the format its cells are averages."""
     thumbnail = value.get("thumbnail")
     return thumbnail and {"keeps": "mean"} | thumbnail
 
 
-def _most(sizes: list[int], spelled: int, budget: int) -> int:
-    """How many cells a value may have so that the page keeps within its budget."""
+def _cells_per_value(sizes: list[int], spelled: int, budget: int) -> int:
+    """Return how many cells a value may have, so that the page stays within its budget."""
     for most in (CELLS, *COARSER):
         if spelled + sum(min(cells, most) for cells in sizes) <= budget:
             return most
@@ -118,9 +118,9 @@ def _part(i: int, parts: int, length: int) -> range:
     return range(i * length // parts, (i + 1) * length // parts)
 
 
-def _rounded(x: Any, digits: int) -> Any:
+def _round_to(x: Any, digits: int) -> Any:
     if isinstance(x, list):
-        return [_rounded(part, digits) for part in x]
+        return [_round_to(part, digits) for part in x]
     if isinstance(x, (bool, str, int)) or x is None:
         return x
     near = float(f"{x:.{digits}g}")

@@ -1,7 +1,7 @@
-"""The player's own colours, for pictures that no style sheet of a page reaches.
+"""The player's colours, for pictures outside a page.
 
-They are read from `static/player.css`, so that a picture and the player never differ. A picture has plain colours:
-what opens files outside a browser knows neither variables nor `light-dark()`.
+They are read from `static/player.css`, so pictures and player always agree. A picture has plain colour values, because
+image viewers support neither CSS variables nor `light-dark()`.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ _LEVEL = re.compile(r"^\.([hnp]\d) \{ background: light-dark\((#\w+), (#\w+)\)",
 
 
 @cache
-def named(dark: bool = False) -> dict[str, str]:
-    """Every colour of the player by its name."""
+def palette(dark: bool = False) -> dict[str, str]:
+    """Return the player's colours by name."""
     return {name: night if dark else day for name, day, night in _NAMED.findall(text("player.css"))}
 
 
 @cache
 def levels(dark: bool = False) -> dict[str, str]:
-    """The colours of cells: blank, four of positive numbers and four of negative ones."""
+    """Return the colours of cells: blank, four for positive and four for negative numbers."""
     return {name: night if dark else day for name, day, night in _LEVEL.findall(text("player.css"))}
 
 
 @cache
-def looks(*sheets: str, dark: bool = False) -> str:
-    """Style sheets of `static/` in one line, with plain colours in the places of the player's names for them."""
-    named_here = named(dark)
+def resolve_styles(*sheets: str, dark: bool = False) -> str:
+    """Return style sheets of `static/` in one line, with colour values instead of CSS variables."""
+    named_here = palette(dark)
     sheet = " ".join(map(style, sheets))
     sheet = re.sub(r"light-dark\((#\w+), (#\w+)\)", r"\2" if dark else r"\1", sheet)
     cells = "".join(f".{name}{{fill:{colour}}}" for name, colour in levels(dark).items())

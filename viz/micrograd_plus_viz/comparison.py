@@ -1,42 +1,42 @@
-"""Two walks beside each other, stepped together from the first step in which they differ."""
+"""Two walks side by side, stepped together from the first step that differs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from . import notebook, page
-from .window import shown
+from .window import load_window
 
 
-def _first(steps: int) -> str:
-    """So many steps from the start, as the subject of a sentence."""
+def _first_steps(steps: int) -> str:
+    """Return the subject of a sentence about the first steps."""
     return "The first step is" if steps == 1 else f"The first {steps} steps are"
 
 
-class Beside:
-    """Two walks as a notebook shows them. `said` tells where they part, `index` is the step at which they open."""
+class WalkComparison:
+    """Notebook output with two walks. `summary` describes the first difference; `index` is the step where they open."""
 
     def __init__(self, one: Any, other: Any) -> None:
         from micrograd_plus.tracing import compare
 
-        found = compare(one, other)
-        self.walks = [shown(each) for each in (one, other)]
-        self.index = 0 if found.difference is None else found.steps + 1
-        self.same = found.same
-        self.said = (
-            f"Both walks are the same, step by step: {found.steps}." if found.same
-            else f"{_first(found.steps)} the same; then: {found.difference}"
+        result = compare(one, other)
+        self.walks = [load_window(each) for each in (one, other)]
+        self.index = 0 if result.difference is None else result.steps + 1
+        self.same = result.same
+        self.summary = (
+            f"Both walks are the same, step by step: {result.steps}." if result.same
+            else f"{_first_steps(result.steps)} the same; then: {result.difference}"
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        return self.said
+        return self.summary
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": self.said, "text/html": notebook.pair(self.walks, self.said, self.index)}
+        return {"text/plain": self.summary, "text/html": notebook.pair_html(self.walks, self.summary, self.index)}
 
     def _mime_(self) -> tuple[str, str]:
-        return "text/html", notebook.in_frame(self.document(), self.said)
+        return "text/html", notebook.in_frame(self.document(), self.summary)
 
     def document(self, title: str | None = None) -> str:
-        """The two on one page of their own."""
-        return page.pair(self.walks, title or self.said, self.index)
+        """Return a page with both walks."""
+        return page.pair_page(self.walks, title or self.summary, self.index)

@@ -1,7 +1,7 @@
-"""Numbers as a reader wants them: every digit where there are at most six, else four, and a true minus sign.
+"""Number formatting: all digits if there are at most six, otherwise four, with a true minus sign.
 
-`static/show.js` follows the same rules: a number reads the same in a sentence, in a formula and in the panel. Where
-digits were left out, an equation that the number stands in is written with ≈.
+`static/show.js` follows the same rules, so a number reads the same in a sentence, a formula and the panel. An equation
+uses ≈ if one of its numbers was rounded.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import Any
 MINUS = "−"
 _WORDS = {"nan": "nan", "inf": "inf", "-inf": MINUS + "inf"}
 _SAME = 1e-12
-"""Numbers this close, relative to their size, differ by what floating point does and not by what was left out."""
+"""Relative difference that is due to floating-point error, not to rounding for display."""
 
 
 def scientific(x: Any) -> tuple[str, int] | None:
-    """Mantissa and power of ten of a number too large or too small to be spelled out, else None."""
+    """Return mantissa and power of ten of a very large or small number, otherwise None."""
     if not isinstance(x, (int, float)) or isinstance(x, bool) or x == 0 or not math.isfinite(x):
         return None
     if 1e-4 <= abs(x) < 1e5 or (x == int(x) and abs(x) < 1e6):
         return None
-    rounded = _rounded(x)
+    rounded = _round(x)
     return f"{rounded.scaleb(-rounded.adjusted()):f}".replace("-", MINUS), rounded.adjusted()
 
 
 def number(x: Any) -> str:
-    """One entry of a trace's value (a number, a word for what is not finite, or a complex pair) as text."""
+    """Return one entry of a value as text. An entry is a number, a word such as "nan", or a complex pair."""
     if isinstance(x, bool):
         return str(x)
     if isinstance(x, str):
@@ -46,22 +46,24 @@ def _number(x: float) -> str:
         return f"{parts[0]}e{str(parts[1]).replace('-', MINUS)}"
     if x == int(x) and abs(x) < 1e6:
         return str(int(x)).replace("-", MINUS)
-    return f"{_rounded(x):f}".replace("-", MINUS)
+    return f"{_round(x):f}".replace("-", MINUS)
 
 
-def is_whole(x: Any) -> bool:
-    """Whether a number as written is the number itself: no digit was left out."""
+def has_all_digits(x: Any) -> bool:
+    """Return whether the printed number is exact."""
     if isinstance(x, (list, tuple)):
-        return all(map(is_whole, x))
+        return all(map(has_all_digits, x))
     if isinstance(x, (bool, str)) or not math.isfinite(x) or (x == int(x) and abs(x) < 1e6):
         return True
     return _is_same(f"{x:.6g}", x)
 
 
 def is_exact(value: dict[str, Any]) -> bool:
-    """Whether every entry of a value, as written, is the entry itself; of one that the record has to five digits, those
-    with fewer are."""
-    return all(is_whole(x) and not (value.get("shortened") and _has_five(x)) for x in value["data"] or [])
+    """Return whether every printed entry of a value is exact.
+
+    A value that the trace rounded to five digits counts as exact only if its entries have fewer.
+    """
+    return all(has_all_digits(x) and not (value.get("shortened") and _has_five(x)) for x in value["data"] or [])
 
 
 def _has_five(x: Any) -> bool:
@@ -71,13 +73,13 @@ def _has_five(x: Any) -> bool:
 
 
 def complex_number(real: str, imaginary: str) -> str:
-    """A complex number from the texts of its two parts."""
+    """Return the text of a complex number, given the texts of its parts."""
     sign, size = ("−", imaginary[1:]) if imaginary.startswith(MINUS) else ("+", imaginary)
     return f"{real} {sign} {size}i"
 
 
-def _rounded(x: float) -> Decimal:
-    """A number to six digits where these are all it has, else to four."""
+def _round(x: float) -> Decimal:
+    """Round a number to six digits if that is exact, otherwise to four."""
     six = f"{x:.6g}"
     return Decimal(six if _is_same(six, x) else f"{x:.4g}").normalize()
 

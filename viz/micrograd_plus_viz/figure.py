@@ -1,7 +1,7 @@
-"""A figure of matplotlib's as an image that has words for who cannot see it.
+"""matplotlib figures as images with alternative text.
 
-A notebook's own way of showing a figure leaves no place for alternative text. Here it is an `<img>`, which an
-untrusted notebook shows too, on a white ground of its own, so that it reads the same in a dark theme.
+Notebooks offer no alternative text for their own figures. Here the figure is an `<img>`, which untrusted notebooks also
+show, on a white background, so that it is readable in dark themes.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from html import escape
 from typing import Any
 
 SHARPNESS = 2
-"""Dots of the image for each pixel of the page."""
+"""Image pixels for each pixel of the page."""
 MARGIN = 8
 GROUND = f"background:#fff;border-radius:6px;padding:{MARGIN}px;box-sizing:border-box;max-width:100%"
 
 
 class Figure:
-    """A figure with a description, ready to be shown; `figure` is closed, so that it is not shown a second time."""
+    """Figure with a description. `figure` is closed, so that the notebook does not show it a second time."""
 
     def __init__(self, figure: Any, description: str) -> None:
         from matplotlib import pyplot as plt

@@ -1,8 +1,7 @@
-"""A rule's formula as MathML: with its symbols, and with numbers in the symbols' places.
+"""Formulas of rules as MathML, with symbols or with numbers.
 
-MathML that comes with a trace is rebuilt from a list of known elements, so nothing else in it ever reaches a
-page. Matrix brackets and the lines over conjugates are not characters but borders, drawn by the style sheet:
-without a font made for mathematics a browser does not stretch a character.
+MathML from a trace is rebuilt from an allow-list of elements, so nothing else reaches a page. Matrix brackets and
+conjugate bars are CSS borders: browsers stretch characters only with a mathematical font.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from functools import lru_cache
 
 from .digits import MINUS, is_exact, number, scientific
 from .formula_lines import NARROW, lines
-from .source import Trace
-from .words import clipped, shape, spaced
+from .trace_input import Trace
+from .words import shape, single_line, truncate
 
 TOKENS = {"mi", "mo", "mn", "mtext", "mspace"}
 HALVES = {"mfrac", "mroot", "msup", "msub", "mover", "munder"}
@@ -24,23 +23,25 @@ ELEMENTS = {"math", "mrow", "msqrt", "mtable", "mtr", "mtd"} | TOKENS | HALVES |
 ATTRIBUTES = {"data-name", "mathvariant", "form", "accent", "display", "displaystyle", "lspace", "rspace"}
 CLASSES = {"tall", "cases", "formula", "overlined"}
 ALONE = {"mfrac", "msqrt", "mtd"}
-"""Parents whose parts need no parentheses."""
+"""Elements whose children need no parentheses."""
 
 
 @lru_cache(maxsize=500)
 def with_symbols(mathml: str | None) -> str | None:
-    """A rule's MathML, rebuilt from known elements; None where there is none or it is not well-formed."""
-    tree = rebuilt(mathml)
+    """Return a rule's sanitized MathML, or None if there is none or it is not well-formed."""
+    tree = sanitize(mathml)
     return None if tree is None else lines(tree)
 
 
-def of_step(trace: Trace, step: Trace) -> str | None:
-    """What a step sends, with its symbols: the formula of the step itself, or else the rule's; where axes are summed
-    the sum stands in it. None where the rule has no formula."""
-    mathml = _of(trace, step)
+def step_with_symbols(trace: Trace, step: Trace) -> str | None:
+    """Return the formula of a step with symbols, or None if its rule has none.
+
+    It is the step's own formula if there is one, otherwise the rule's. If axes are summed, the sum is added.
+    """
+    mathml = _mathml_of(trace, step)
     if step.get("formula") is not None or not step["summed_axes"]:
         return with_symbols(mathml)
-    tree = rebuilt(mathml)
+    tree = sanitize(mathml)
     if tree is None:
         return None
     _call_result(tree, "raw")
@@ -48,65 +49,64 @@ def of_step(trace: Trace, step: Trace) -> str | None:
 
 
 def with_numbers(trace: Trace, step: Trace) -> str | None:
-    """The formula of a step with what the rule read in the symbols' places, then what came out of it.
+    """Return the formula of a step with numbers instead of symbols, and its result.
 
-    Matrices show at most 3 x 3 entries, 2 x 2 where the formula has several; those the trace keeps only in
-    part, and arrays of more axes, stand by name with their shape below it. Of several upstreams one that never
-    arrived is 0. An equation whose numbers are not written to the last digit has the sign ≈. None where the rule has
-    no formula, or where it would say no more with numbers than without.
+    A matrix shows at most 3 x 3 entries, or 2 x 2 if the formula has several. Larger arrays appear as their name with
+    the shape below. An upstream that never arrived is 0. An equation with rounded numbers uses ≈. Returns None if the
+    rule has no formula, or if numbers would add nothing.
     """
-    tree = rebuilt(_of(trace, step))
+    tree = sanitize(_mathml_of(trace, step))
     if tree is None:
         return None
     sums = bool(step["summed_axes"]) and step.get("formula") is None
-    sent = step["raw"] if sums and step["raw"] is not None else step["contribution"]
+    place = step["raw"] if sums and step["raw"] is not None else step["contribution"]
     places = step["reads"] | {name: step[name] for name in ("upstream", "local", "raw")}
     values = {name: trace["values"][place] for name, place in places.items() if place is not None}
     named = {element.get("data-name", "") for element in tree.iter()}
     most = 2 if sum(_is_matrix(value) for name, value in values.items() if name in named) > 1 else 3
     missing = {name: "0" for name in named if name.startswith("upstream[")}
-    before = _said(tree)
+    before = _plain_text(tree)
     _fill(tree, missing | values | trace["nodes"][step["node"]]["params"], most)
     if any(_is_rounded(values[name]) for name in named if name in values):
         _equals_about(tree)
     if sums:
         _call_result(tree, "raw")
-    if sent is None:
-        return lines(tree) if _said(tree) != before else None
-    result = trace["values"][sent]
-    shown = symbol(result, "raw" if sums else "contribution", most)
-    filled = _said(tree)
+    if place is None:
+        return lines(tree) if _plain_text(tree) != before else None
+    result = trace["values"][place]
+    shown = value_element(result, "raw" if sums else "contribution", most)
+    filled = _plain_text(tree)
     if shown.get("class") == "by-name":
         return lines(tree) if any(e.get("data-name") and e.tag in ("mn", "mrow") for e in tree.iter()) else None
     read = [result] + [values[name] for name in named if name in values]
     exact = result["data"] == values.get("upstream", {}).get("data") or not any(result["data"] or [1])
     exact = exact or all(map(is_exact, read))
-    if re.split("[=≈]", filled, maxsplit=1)[-1] == _said(shown):
+    if re.split("[=≈]", filled, maxsplit=1)[-1] == _plain_text(shown):
         return lines(tree) + (_sum(step) if sums else "")
     return lines(tree) + _result(shown, exact) + (_sum(step) if sums else "")
 
 
 def _is_rounded(value: Trace) -> bool:
-    """Whether a value is written in a formula, and some number of it not to its last digit."""
+    """Return whether the formula prints a value with fewer digits than it has."""
     written = (value["data"] and len(value["data"]) == 1) or _is_matrix(value)
     return bool(written) and not is_exact(value)
 
 
 def _equals_about(tree: ET.Element) -> None:
-    """Have the left side of a formula about equal to what it is."""
+    """Change the first equality sign of a formula to ≈."""
     equal = next((sign for sign in tree.iter("mo") if sign.text == "="), None)
     if equal is not None:
         equal.text = "≈"
 
 
-def _of(trace: Trace, step: Trace) -> str | None:
-    """The MathML of a step's own formula, or else of its rule's."""
+def _mathml_of(trace: Trace, step: Trace) -> str | None:
+    """Return the MathML of the step's own formula, or of its rule."""
     own = step.get("formula")
     return trace["rules"][step["rule"]]["mathml"] if own is None else trace["formulas"][own]["mathml"]
 
 
 def _call_result(tree: ET.Element, name: str) -> None:
-    """Give the left side of a formula its name."""
+    """Name the left side of a formula."""
     for symbol in tree.iter():
         if symbol.get("data-name") == "contribution":
             symbol.text = name
@@ -114,7 +114,7 @@ def _call_result(tree: ET.Element, name: str) -> None:
 
 
 def _sum(step: Trace) -> str:
-    """The line that sums what broadcasting had repeated: contribution = Σ raw, the axes below the sign."""
+    """Return the equation contribution = Σ raw, with the axes below the sign."""
     axes = ", ".join(map(str, step["summed_axes"]))
     word = "axis" if len(step["summed_axes"]) == 1 else "axes"
     total = ET.Element("munder")
@@ -125,46 +125,47 @@ def _sum(step: Trace) -> str:
     return lines(equation)
 
 
-def _said(tree: ET.Element) -> str:
-    """All text of a formula, without spaces."""
+def _plain_text(tree: ET.Element) -> str:
+    """Return all text of a formula without spaces."""
     return "".join("".join(tree.itertext()).split())
 
 
-def rebuilt(mathml: str | None) -> ET.Element | None:
-    """The tree of a formula with known elements and attributes alone, without namespaces."""
-    return deepcopy(_read(mathml))
+def sanitize(mathml: str | None) -> ET.Element | None:
+    """Return the tree of a formula with allowed elements and attributes only, without namespaces."""
+    return deepcopy(_parse(mathml))
 
 
 @lru_cache(maxsize=500)
-def _read(mathml: str | None) -> ET.Element | None:
-    """The same, once for every formula: a copy takes a tenth of the time."""
+def _parse(mathml: str | None) -> ET.Element | None:
+    """Parse and sanitize a formula once; copying the result takes a tenth of the time."""
     if not mathml or "<!" in mathml:
         return None
     try:
-        tree = _known(ET.fromstring(mathml))  # noqa: S314 - without declarations nothing can expand
+        tree = _sanitize_element(ET.fromstring(mathml))  # noqa: S314 - without declarations nothing can expand
     except (ET.ParseError, RecursionError):
         return None
     return tree if tree is not None and tree.tag == "math" else None
 
 
-def _known(element: ET.Element) -> ET.Element | None:
+def _sanitize_element(element: ET.Element) -> ET.Element | None:
+    """Return an allowed element with its allowed children, or None."""
     tag = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else None
     if tag not in ELEMENTS:
         return None
-    kept = ET.Element(tag, {k: v for k, v in element.attrib.items() if k in ATTRIBUTES})
+    clean = ET.Element(tag, {k: v for k, v in element.attrib.items() if k in ATTRIBUTES})
     if element.get("class") in CLASSES:
-        kept.set("class", element.get("class", ""))
-    kept.text = clipped(element.text or "", NARROW)
-    kept.extend([child for child in map(_known, element) if child is not None])
-    if (tag in HALVES and len(kept) != 2) or (tag in THIRDS and len(kept) != 3):
+        clean.set("class", element.get("class", ""))
+    clean.text = truncate(element.text or "", NARROW)
+    clean.extend([child for child in map(_sanitize_element, element) if child is not None])
+    if (tag in HALVES and len(clean) != 2) or (tag in THIRDS and len(clean) != 3):
         return None
-    if tag == "mover" and kept.get("class") == "overlined":
-        kept.tag, kept[1:] = "mrow", []
-    return kept
+    if tag == "mover" and clean.get("class") == "overlined":
+        clean.tag, clean[1:] = "mrow", []
+    return clean
 
 
 def _fill(element: ET.Element, values: dict[str, Trace | str], most: int) -> None:
-    """Put numbers in the places of the symbols below an element; a parameter stands as Python prints it."""
+    """Replace symbols below an element with numbers; parameters print as in Python."""
     for i, child in enumerate(list(element)):
         name = child.get("data-name", "")
         value = values.get(name)
@@ -172,13 +173,15 @@ def _fill(element: ET.Element, values: dict[str, Trace | str], most: int) -> Non
             _fill(child, values, most)
         else:
             written = isinstance(value, str)
-            shown = _leaf("mn", value.replace("-", MINUS)) if written else symbol(value, child.text or name, most)
+            shown = (
+                _leaf("mn", value.replace("-", MINUS)) if written else value_element(value, child.text or name, most)
+            )
             shown.set("data-name", name)
             element[i] = _row(_leaf("mo", "("), shown, _leaf("mo", ")")) if _misleads(shown, element, i) else shown
 
 
 def _misleads(shown: ET.Element, parent: ET.Element, position: int) -> bool:
-    """Whether a number in that place would be misread without parentheses round it."""
+    """Return whether a number there needs parentheses."""
     if shown.get("class") or parent.tag in ALONE:
         return False
     written = "".join(shown.itertext())
@@ -188,25 +191,25 @@ def _misleads(shown: ET.Element, parent: ET.Element, position: int) -> bool:
     return (written.startswith(MINUS) and (base or not free)) or (several and (base or " " in written))
 
 
-def symbol(value: Trace, name: str, most: int) -> ET.Element:
-    """A value as an element: a number, a matrix in brackets of so many rows, or its name with its shape below."""
+def value_element(value: Trace, name: str, most: int) -> ET.Element:
+    """Return a value as an element: a number, a matrix of at most `most` rows, or its name and shape."""
     data = value["data"]
     if data is not None and len(data) == 1:
         return _number(data[0])
     if _is_matrix(value):
         return _matrix(value, most)
     named = ET.Element("msub", {"class": "by-name"})
-    named.extend([_leaf("mtext", clipped(spaced(name), 24)), _leaf("mtext", shape(value))])
+    named.extend([_leaf("mtext", truncate(single_line(name), 24)), _leaf("mtext", shape(value))])
     return named
 
 
 def _is_matrix(value: Trace) -> bool:
-    """Whether a value can be written out: it is kept whole, has entries, and at most two axes."""
+    """Return whether a value can be printed as a matrix: all entries known, at most two axes."""
     return bool(value["data"]) and len(value["data"]) > 1 and 1 <= len(value["shape"]) <= 2
 
 
 def _matrix(value: Trace, most: int) -> ET.Element:
-    """Rows of numbers with dots for what is left out, no wider than a line; the class draws the brackets."""
+    """Return a table with dots for omitted rows and columns, at most one line wide."""
     rows, columns = value["shape"] if len(value["shape"]) == 2 else (1, value["shape"][0])
     corner = [x for r in range(min(rows, most)) for x in value["data"][r * columns : r * columns + min(columns, most)]]
     across = min(most, NARROW // (2 + max(len(number(x)) for x in corner)))
@@ -226,7 +229,7 @@ def _matrix(value: Trace, most: int) -> ET.Element:
 
 
 def _number(x: object) -> ET.Element:
-    """A number; a power of ten is set as one."""
+    """Return a number as an element, with a power of ten if it has one."""
     if isinstance(x, list | tuple) and any(map(scientific, x)):
         return _complex(*x)
     parts = scientific(x)
@@ -238,14 +241,14 @@ def _number(x: object) -> ET.Element:
 
 
 def _complex(real: float | str, imaginary: float | str) -> ET.Element:
-    """A complex number one of whose parts has a power of ten; a part that is not finite is a word."""
+    """Return a complex number with a power of ten; infinite and nan parts are words."""
     negative = number(imaginary).startswith(MINUS)
     size = _number(imaginary.lstrip("-") if isinstance(imaginary, str) else abs(imaginary))
     return _row(_number(real), _leaf("mo", MINUS if negative else "+"), size, _leaf("mi", "i"))
 
 
 def _result(shown: ET.Element, exact: bool) -> str:
-    """The line `= result` below a formula."""
+    """Return the line `= result` below a formula."""
     result = ET.Element("math")
     result.extend([_leaf("mo", "=" if exact else "≈", {"form": "infix"}), shown])
     return lines(result).replace("<p>", '<p class="result">')

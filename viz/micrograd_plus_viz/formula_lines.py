@@ -1,9 +1,9 @@
-"""A formula in pieces between which a line may end.
+"""Line breaking for formulas.
 
-Most browsers do not break lines inside `<math>` (Firefox does, behind operators; the style sheet forbids it). So a
-formula becomes a paragraph of several `<math>` elements, which are broken like words: before an operator, at a space,
-after a comma or an opening bracket, but never within a short group. What is built up (a fraction, a root, a list of
-cases) is written in a line where there is no room for it.
+Most browsers do not break lines inside `<math>` (Firefox does after operators, but the style sheet forbids it). A
+formula is therefore a paragraph of several `<math>` elements that wrap like words: before an operator, at a space,
+after a comma or opening bracket, but not within a short group. If there is too little room, fractions, roots and lists
+of cases are written on one line.
 """
 
 from __future__ import annotations
@@ -16,16 +16,19 @@ from html import escape
 OPERATORS = set("=≈≠<>≤≥+−·×@/∧∨")
 OPENING, SEPARATORS = set("([{"), set(",;")
 SHORT = 18
-"""A row of at most so many letters stays together."""
+"""A row with at most this many letters is never broken."""
 NARROW, BROAD = 32, 84
-"""How many letters of something built up fit beside each other on a telephone, and on a page of 780 pixels."""
+"""Letters that fit side by side on a phone, and on a page 780 pixels wide."""
 ROWS = {"mrow", "mtd"}
 SCRIPTS = {"msup", "msub", "msubsup"}
 SCRIPT_SIZE = 0.7
 
 
 def lines(tree: ET.Element) -> str:
-    """The paragraphs of a `<math>` element; where a narrow page needs others, both: the style sheet shows one."""
+    """Return the paragraphs of a `<math>` element.
+
+    If narrow pages need other breaks, return both versions; the style sheet shows one.
+    """
     if _width(tree) <= NARROW:
         return _paragraphs(tree, NARROW)
     narrow, broad = _paragraphs(deepcopy(tree), NARROW), _paragraphs(tree, BROAD)
@@ -33,16 +36,16 @@ def lines(tree: ET.Element) -> str:
 
 
 def _paragraphs(tree: ET.Element, room: int) -> str:
-    """One paragraph, or one for each row of a table of class `formula`."""
+    """Return one paragraph, or one for each row of a table with class `formula`."""
     table = tree.find("mtable[@class='formula']")
     rows = [tree] if table is None else table.findall("mtr/mtd")
-    return "".join(f"<p>{_broken(row, room)}</p>" for row in rows)
+    return "".join(f"<p>{_break_row(row, room)}</p>" for row in rows)
 
 
-def _broken(row: ET.Element, room: int) -> str:
-    """A row as `<math>` elements, each of which stays together, with a place between them where the line may end."""
+def _break_row(row: ET.Element, room: int) -> str:
+    """Return a row as unbreakable `<math>` elements with possible line breaks between them."""
     written: list[ET.Element | str] = [piece := _piece()]
-    for part in _opened(row, room):
+    for part in _flatten(row, room):
         if _breaks_before(part) and len(piece):
             part.set("lspace", "0")
             written += [" ", piece := _piece()]
@@ -67,21 +70,21 @@ def _opens(part: ET.Element) -> bool:
     return part.get("form") == "prefix" and part.text in OPENING
 
 
-def _opened(row: Iterable[ET.Element], room: int) -> Iterator[ET.Element]:
-    """What stands side by side in a row, what is too wide to stay together opened as well.
+def _flatten(row: Iterable[ET.Element], room: int) -> Iterator[ET.Element]:
+    """Return the children of a row, with wide ones expanded.
 
-    An operator's place in its row says whether it stands between two sides; out of the row it has to say so itself.
-    A script goes to what is last in its base, the closing bracket.
+    An operator's position decides whether it is infix; outside the row, it needs a `form` attribute. A script attaches
+    to the last element of its base, the closing bracket.
     """
     free = float(room)
     for i, part in enumerate(row):
         width = _width(part)
         is_wide = _is_wide(part, width, room, free)
         if is_wide and part.tag in SCRIPTS and _width(part[1]) <= SHORT:
-            *base, part[0] = _opened([part[0]], room)
+            *base, part[0] = _flatten([part[0]], room)
             yield from [*base, part]
         elif is_wide and (in_line := _in_line(part)):
-            yield from _opened(in_line, room)
+            yield from _flatten(in_line, room)
         else:
             if part.tag == "mo" and not part.get("form"):
                 part.set("form", "infix" if i else "prefix")
@@ -91,47 +94,49 @@ def _opened(row: Iterable[ET.Element], room: int) -> Iterator[ET.Element]:
 
 
 def _is_wide(part: ET.Element, width: float, room: int, free: float) -> bool:
-    """Whether a part need not stay together: a row that is not short, and what is built up if there is no room; of the
-    room so much is free behind what it cannot be parted from."""
+    """Return whether a part may be broken: a long row, or a built-up element that does not fit.
+
+    `free` is the room that remains after the part that precedes it.
+    """
     opened = part[0] if part.tag in SCRIPTS else part
     return width > min(free, SHORT if opened.tag in ROWS and not opened.get("class") else room)
 
 
 def _in_line(part: ET.Element) -> list[ET.Element]:
-    """The same side by side; nothing where that cannot be."""
+    """Return a built-up element as a row, or an empty list if that is impossible."""
     if part.get("class") == "overlined":
-        return [_named("conj"), *_bracketed(part)]
+        return [_identifier("conj"), *_bracket(part)]
     if part.tag in ROWS:
         return [each for child in part for each in (_cases(child) if child.get("class") == "cases" else [child])]
     if part.tag == "mfrac":
-        return [*_grouped(part[0]), _sign("/", "infix"), *_grouped(part[1])]
+        return [*_parenthesize(part[0]), _sign("/", "infix"), *_parenthesize(part[1])]
     if part.tag == "msqrt":
-        return [_sign("√", "prefix"), *_bracketed(part)]
+        return [_sign("√", "prefix"), *_bracket(part)]
     if part.tag == "msup":
-        return [part[0], _sign("^", "infix"), *_bracketed(part[1:])]
+        return [part[0], _sign("^", "infix"), *_bracket(part[1:])]
     if part.tag == "msub" and not part.get("class"):
-        return [part[0], *_bracketed(part[1:], "[]")]
+        return [part[0], *_bracket(part[1:], "[]")]
     return []
 
 
 def _cases(table: ET.Element) -> list[ET.Element]:
-    """The rows of a list of cases one after another; the brace before them stands there already."""
-    told: list[ET.Element] = []
+    """Return the rows of a list of cases one after another, without the opening brace."""
+    items: list[ET.Element] = []
     for row in table:
         for i, cell in enumerate(row):
             cell.tag = "mrow"
-            told += [ET.Element("mspace"), cell] if i else [cell]
-        told.append(_sign(";", "postfix"))
-    return [*told[:-1], _sign("}", "postfix")]
+            items += [ET.Element("mspace"), cell] if i else [cell]
+        items.append(_sign(";", "postfix"))
+    return [*items[:-1], _sign("}", "postfix")]
 
 
-def _grouped(half: ET.Element) -> list[ET.Element]:
-    """Half of a fraction, in brackets where it would otherwise be taken apart."""
+def _parenthesize(half: ET.Element) -> list[ET.Element]:
+    """Return half of a fraction, in parentheses if it needs them."""
     apart = half.tag == "mfrac" or (half.tag == "mrow" and any(sign.text in OPERATORS for sign in half.findall("mo")))
-    return _bracketed([half]) if apart else [half]
+    return _bracket([half]) if apart else [half]
 
 
-def _bracketed(parts: Iterable[ET.Element], brackets: str = "()") -> list[ET.Element]:
+def _bracket(parts: Iterable[ET.Element], brackets: str = "()") -> list[ET.Element]:
     return [_sign(brackets[0], "prefix"), *parts, _sign(brackets[1], "postfix")]
 
 
@@ -141,14 +146,14 @@ def _sign(text: str, form: str) -> ET.Element:
     return sign
 
 
-def _named(text: str) -> ET.Element:
+def _identifier(text: str) -> ET.Element:
     name = ET.Element("mtext")
     name.text = text
     return name
 
 
 def _width(part: ET.Element) -> float:
-    """About how many letters wide a part is."""
+    """Return the approximate width of a part in letters."""
     text = part.text or ""
     own = len(text) - text.count("\u2061") + (text in OPERATORS)
     if not len(part):
@@ -164,11 +169,11 @@ def _width(part: ET.Element) -> float:
 
 
 def _text(tree: ET.Element) -> str:
-    """An element as text, as `ET.tostring` has it, in a fourth of its time: formulas have no namespaces."""
-    attributes = "".join([f' {name}="{_escaped(value)}"' for name, value in tree.attrib.items()])
+    """Return an element as text, like `ET.tostring` but four times as fast, without namespaces."""
+    attributes = "".join([f' {name}="{_escape(value)}"' for name, value in tree.attrib.items()])
     inner = "".join([_text(child) for child in tree])
-    return f"<{tree.tag}{attributes}>{_escaped(tree.text or '')}{inner}</{tree.tag}>"
+    return f"<{tree.tag}{attributes}>{_escape(tree.text or '')}{inner}</{tree.tag}>"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text if text.isalnum() else escape(text)

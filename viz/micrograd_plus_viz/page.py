@@ -1,4 +1,4 @@
-"""The walk as one file that opens anywhere, alone: no request, and a policy that forbids any."""
+"""A walk as one self-contained HTML file that makes no network requests, enforced by its security policy."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from html import escape
 
 from . import words
-from .payload import packed, payload
+from .payload import compress, payload
 from .player import in_script, one_line, player_source
-from .source import Trace, normal
 from .static_files import text
+from .trace_input import Trace, normalize
 
 STYLE = (
     "html{color-scheme:light dark}body{margin:0 auto;max-width:1400px;padding:6px 16px;"
@@ -25,13 +25,13 @@ FITS_ITS_FRAME = (
     "const fit = () => { frame.style.height = `${Math.ceil(document.body.offsetHeight)}px`; };"
     "if (frame) new ResizeObserver(fit).observe(document.body);"
 )
-"""A frame on a page of the same origin, as marimo's, becomes as tall as the walk in it needs at each step."""
+"""Script that fits the height of a same-origin iframe, such as marimo's, to the walk."""
 BOOT = (
     'const player = await mountParts(document.getElementById("walk"), [...document.querySelectorAll(".data")]);'
     f"{FITS_ITS_FRAME}"
     "if (window === top) { address(player); player.focus(); }"
 )
-"""On a page of its own the walk has the keys at once."""
+"""A page in its own window gets the keyboard focus."""
 
 BOOT_PAIR = (
     'const data = await Promise.all([...document.querySelectorAll(".data")].map((each) => unpack(each.textContent)));'
@@ -43,33 +43,33 @@ def document(
     trace: Trace, title: str | None = None, note: str | None = None, index: int = 0,
     more: Sequence[tuple[Trace, str | None]] = (),
 ) -> str:  # fmt: skip
-    """A whole HTML page with the player, its code and its data; `more` are the parts of a long walk that follow."""
+    """Return an HTML page with the player, its code and its data; `more` are further parts of a long walk."""
     parts = [(trace, note), *more]
     code = in_script(one_line("\n".join([player_source(), text("parts.js"), BOOT])))
-    kept = "".join(_part(*part) for part in parts)
+    data_elements = "".join(_part(*part) for part in parts)
     place = f'<div id="walk" data-index="{index}"></div>'
-    return around(title or words.summary(trace), code, kept, place)
+    return wrap_page(title or words.summary(trace), code, data_elements, place)
 
 
 def _part(trace: Trace, note: str | None) -> str:
-    """The data of a part, with the steps that it begins and ends with."""
-    trace = normal(trace)
+    """Return the data of one part, with its first and last step."""
+    trace = normalize(trace)
     first = trace["first"]
-    stop = first + len(trace["steps"]) + (words.broke_off(trace) is not None)
-    data, _ = packed(payload(trace, note))
+    stop = first + len(trace["steps"]) + (words.walk_error(trace) is not None)
+    data, _ = compress(payload(trace, note))
     return (
         f'<script type="application/octet-stream" class="data" data-first="{first}" data-stop="{stop}">'
         f"{data}</script>\n"
     )
 
 
-def around(title: str, code: str, kept: str, place: str) -> str:
-    """The page round a place for players, their code and what they are handed."""
+def wrap_page(title: str, code: str, data_elements: str, place: str) -> str:
+    """Return the page around a container, with its code and its data elements."""
     policy = (
         f"default-src 'none'; script-src '{_hash(code)}'; style-src '{_hash(STYLE)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    heading = escape(words.spaced(title))
+    heading = escape(words.single_line(title))
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -78,19 +78,19 @@ def around(title: str, code: str, kept: str, place: str) -> str:
         f"{place}\n"
         f"<noscript><p>This page steps through a recorded walk and needs JavaScript.</p>"
         f"</noscript>\n</main>\n"
-        f"{kept}"
+        f"{data_elements}"
         f'<script type="module">{code}</script>\n</body>\n</html>\n'
     )
 
 
-def pair(walks: list[tuple[Trace, str | None]], title: str, index: int) -> str:
-    """A page with two walks, stepped together."""
-    kept = "".join(
-        f'<script type="application/octet-stream" class="data">{packed(payload(trace, note))[0]}</script>\n'
+def pair_page(walks: list[tuple[Trace, str | None]], title: str, index: int) -> str:
+    """Return a page with two walks that are stepped together."""
+    data_elements = "".join(
+        f'<script type="application/octet-stream" class="data">{compress(payload(trace, note))[0]}</script>\n'
         for trace, note in walks
     )
     code = in_script(one_line(player_source() + BOOT_PAIR.replace("INDEX", str(index))))
-    return around(title, code, kept, '<div id="walks"></div>')
+    return wrap_page(title, code, data_elements, '<div id="walks"></div>')
 
 
 def _hash(text: str) -> str:

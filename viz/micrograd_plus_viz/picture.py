@@ -1,4 +1,4 @@
-"""A laid-out graph as SVG, written by us whoever laid it out, and styled by classes alone."""
+"""SVG of a placed graph, styled by classes only."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from html import escape
 from typing import NamedTuple
 
 from . import letters
-from .colours import looks
+from .colours import resolve_styles
 from .dot import Label, labels
-from .source import Trace
-from .walks import rings
+from .trace_input import Trace
+from .walks import start_nodes
 from .words import edges
 
 FONT = "Arial, 'Liberation Sans', Arimo, Helvetica, sans-serif"
 LINE = 14.5
 _PAIR = re.compile(r"(-?[\d.]+)[ ,](-?[\d.]+)")
 SLANT = 0.25
-"""How much of a hexagon's width each of its slanted ends takes: as Graphviz has it, which leads edges up to them."""
+"""Width of a hexagon's slanted end, relative to its width, as in Graphviz, whose edges end there."""
 
 
 class Box(NamedTuple):
-    """A node's place: its centre, its width and its height."""
+    """Position of a node: centre, width and height."""
 
     x: float
     y: float
@@ -32,25 +32,25 @@ class Box(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Placing:
-    """Where everything lies, in pixels from the upper left corner."""
+class Placement:
+    """Positions of all nodes and edges, in pixels from the upper left corner."""
 
     width: float
     height: float
     boxes: list[Box]
     curves: list[str]
     heads: list[tuple[float, float, float, float]]
-    """For every edge the tip of its arrow and the point where the curve ends before it."""
+    """For every edge, the tip of its arrow and the end of its curve."""
 
 
-def near(x: float) -> str:
-    """A coordinate to a tenth of a pixel."""
+def coord(x: float) -> str:
+    """Round a coordinate to a tenth of a pixel."""
     return f"{x:.1f}".removesuffix(".0")
 
 
 @dataclass(frozen=True)
 class Look:
-    """What a step has made of a graph: the state of nodes, and of edges with how thick they are."""
+    """State of a graph after some steps: the state of each node, and the state and width of each edge."""
 
     nodes: dict[int, str]
     edges: dict[int, tuple[str, float]]
@@ -60,32 +60,42 @@ PLAIN = Look({}, {})
 
 
 def body(
-    trace: Trace, placing: Placing, steps: int | None = None, look: Look = PLAIN, prefix: str = "", begun: bool = False
+    trace: Trace,
+    placement: Placement,
+    steps: int | None = None,
+    look: Look = PLAIN,
+    prefix: str = "",
+    next_started: bool = False,
 ) -> str:
-    """The picture's elements after a number of steps, edges below nodes, without the `<svg>` around them.
+    """Return the elements of a picture after `steps` steps, edges below nodes, without the `<svg>` tag.
 
-    `prefix` begins their ids, where one document holds several pictures; with `begun` the step that follows has begun.
+    `prefix` starts their ids, for documents with several pictures. With `next_started`, the following step has begun.
     """
     drawn = []
     for j, (start, _, _) in enumerate(edges(trace)):
         carries = trace["nodes"][start]["requires_grad"]
-        drawn.append(_edge(f"{prefix}e{j}", carries, placing.curves[j], placing.heads[j], look.edges.get(j)))
-    ringed = rings(trace)
-    for told, box, label in zip(trace["nodes"], placing.boxes, labels(trace, steps, begun), strict=True):
-        drawn.append(node(told, box, label, told["id"] in ringed, look.nodes.get(told["id"], ""), prefix))
+        drawn.append(_edge(f"{prefix}e{j}", carries, placement.curves[j], placement.heads[j], look.edges.get(j)))
+    starts = start_nodes(trace)
+    for data, box, label in zip(trace["nodes"], placement.boxes, labels(trace, steps, next_started), strict=True):
+        drawn.append(node(data, box, label, data["id"] in starts, look.nodes.get(data["id"], ""), prefix))
     return "".join(drawn)
 
 
-def still(trace: Trace, placing: Placing, dark: bool = False) -> str:
-    """The whole picture, on its own ground, as a file or an image."""
-    drawn = f'<g class="graph">{body(trace, placing)}</g>'
-    return framed(placing.width, placing.height, f"<style>{looks('picture.css', dark=dark)}</style>{drawn}", alt(trace))
+def graph_svg(trace: Trace, placement: Placement, dark: bool = False) -> str:
+    """Return the whole picture with its background, as a file or image."""
+    drawn = f'<g class="graph">{body(trace, placement)}</g>'
+    return svg_document(
+        placement.width,
+        placement.height,
+        f"<style>{resolve_styles('picture.css', dark=dark)}</style>{drawn}",
+        alt(trace),
+    )
 
 
-def framed(width: float, height: float, inner: str, title: str, told: str = "") -> str:
-    """An SVG document on a ground of its own, with words for who cannot see it."""
-    w, h = near(width), near(height)
-    about = f"<desc>{escape(told)}</desc>" if told else ""
+def svg_document(width: float, height: float, inner: str, title: str, description: str = "") -> str:
+    """Return an SVG document with a background, a title and a description."""
+    w, h = coord(width), coord(height)
+    about = f"<desc>{escape(description)}</desc>" if description else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img" '
         f'class="walk"><title>{escape(title)}</title>{about}'
@@ -94,7 +104,7 @@ def framed(width: float, height: float, inner: str, title: str, told: str = "") 
 
 
 def alt(trace: Trace) -> str:
-    """What the picture shows, for who cannot see it."""
+    """Return alternative text for the picture."""
     leaves = sum(n["kind"] == "leaf" for n in trace["nodes"])
     results = len(trace["nodes"]) - leaves
     return f"Graph of a program with {leaves} leaves, {results} results and {len(edges(trace))} edges"
@@ -103,7 +113,7 @@ def alt(trace: Trace) -> str:
 def _edge(
     name: str, carries: bool, curve: str, head: tuple[float, float, float, float], state: tuple[str, float] | None
 ) -> str:
-    """An edge, drawn faintly where no gradient can ever travel it, and thick where a large one has."""
+    """Return an edge: faint if no gradient can pass, thicker for larger gradients."""
     kind = "edge" if carries else "edge faint"
     done, thick = state or ("", 0.0)
     style = f' style="stroke-width:{thick:.1f}"' if thick else ""
@@ -111,25 +121,25 @@ def _edge(
 
 
 def _arrow(head: tuple[float, float, float, float]) -> str:
-    """A small triangle from where the curve ends to its tip."""
+    """Return a small triangle from the end of the curve to its tip."""
     return arrow("head", head, 0.38)
 
 
 def arrow(name: str, head: tuple[float, float, float, float], slimness: float) -> str:
-    """A triangle with its tip and the middle of its foot at given places."""
+    """Return a triangle, given its tip and the middle of its base."""
     x, y, from_x, from_y = head
     across_x, across_y = (from_y - y) * slimness, (x - from_x) * slimness
     corners = ((x, y), (from_x + across_x, from_y + across_y), (from_x - across_x, from_y - across_y))
-    return _closed(name, corners)
+    return _polygon(name, corners)
 
 
 def points_of(curve: str) -> list[tuple[float, float]]:
-    """The points of a curve: its start, then three for each piece."""
+    """Return the points of a curve: its start, then three for each segment."""
     return [(float(x), float(y)) for x, y in _PAIR.findall(curve)]
 
 
-def along(curve: str, part: float) -> tuple[float, float]:
-    """The point where so much of a curve lies behind; its pieces count alike."""
+def point_along(curve: str, part: float) -> tuple[float, float]:
+    """Return the point at a fraction of a curve; all segments count equally."""
     points = points_of(curve)
     pieces = (len(points) - 1) // 3
     at = min(int(part * pieces), pieces - 1)
@@ -140,43 +150,44 @@ def along(curve: str, part: float) -> tuple[float, float]:
     return x, y
 
 
-def _closed(name: str, corners: Iterable[tuple[float, float]]) -> str:
-    """A shape with straight sides."""
-    return f'<path class="{name}" d="M' + "L".join(f"{near(a)},{near(b)}" for a, b in corners) + 'Z"/>'
+def _polygon(name: str, corners: Iterable[tuple[float, float]]) -> str:
+    """Return a closed shape with straight sides."""
+    return f'<path class="{name}" d="M' + "L".join(f"{coord(a)},{coord(b)}" for a, b in corners) + 'Z"/>'
 
 
-def node(told: Trace, box: Box, label: Label, root: bool = False, state: str = "", prefix: str = "") -> str:
-    """A node with its lines, in a state that a step has brought it into."""
-    shown = outline(told["kind"], box, "body")
+def node(data: Trace, box: Box, label: Label, root: bool = False, state: str = "", prefix: str = "") -> str:
+    """Return a node with its text, in the state after a step."""
+    shown = outline(data["kind"], box, "body")
     if root:
-        shown += outline(told["kind"], Box(box.x, box.y, box.width + 6, box.height + 6), "ring")
+        shown += outline(data["kind"], Box(box.x, box.y, box.width + 6, box.height + 6), "ring")
     y = first_line(box, len(label.lines()))
     for kind, text in label._asdict().items():
         if text:
             shown += line(kind, text, box.x, y)
             y += LINE
-    kinds = [told["kind"], *(["constant"] * (not told["requires_grad"])), *([state] if state else [])]
-    return f'<g id="{prefix}n{told["id"]}" class="node {" ".join(kinds)}">{shown}</g>'
+    kinds = [data["kind"], *(["constant"] * (not data["requires_grad"])), *([state] if state else [])]
+    return f'<g id="{prefix}n{data["id"]}" class="node {" ".join(kinds)}">{shown}</g>'
 
 
 def line(kind: str, text: str, x: float, y: float) -> str:
-    """One line of a node. A nan stands out, and so does an infinite gradient; a mask may well hold infinite values."""
+    """Return one line of a node. nan is highlighted, and so are infinite gradients; values such as masks may be
+    infinite."""
     odd = text.endswith(("nan", "inf") if kind == "gradient" else "nan") and kind != "name"
-    long = letters.held(text, 12, bold=True) if kind == "name" else ""
-    return f'<text class="{kind}{" odd" * odd}" x="{near(x)}" y="{near(y)}"{long}>{escape(text)}</text>'
+    long = letters.fixed_width(text, 12, bold=True) if kind == "name" else ""
+    return f'<text class="{kind}{" odd" * odd}" x="{coord(x)}" y="{coord(y)}"{long}>{escape(text)}</text>'
 
 
 def first_line(box: Box, lines: int) -> float:
-    """The base line of the first of a node's lines."""
+    """Return the baseline of a node's first line."""
     return box.y - LINE * (lines - 1) / 2 + 4
 
 
 def outline(kind: str, box: Box, name: str) -> str:
-    """The shape that tells a node's kind: a box, a rounded box, or a hexagon."""
+    """Return the shape of a node: box, rounded box or hexagon."""
     x, y, w, h = box.x - box.width / 2, box.y - box.height / 2, box.width, box.height
     if kind == "output":
         slant = w * SLANT
         left, right, middle, bottom = x + slant, x + w - slant, y + h / 2, y + h
-        return _closed(name, ((x, middle), (left, y), (right, y), (x + w, middle), (right, bottom), (left, bottom)))
-    radius = near(min(16.0, h / 2)) if kind == "application" else "1.5"
-    return f'<rect class="{name}" x="{near(x)}" y="{near(y)}" width="{near(w)}" height="{near(h)}" rx="{radius}"/>'
+        return _polygon(name, ((x, middle), (left, y), (right, y), (x + w, middle), (right, bottom), (left, bottom)))
+    radius = coord(min(16.0, h / 2)) if kind == "application" else "1.5"
+    return f'<rect class="{name}" x="{coord(x)}" y="{coord(y)}" width="{coord(w)}" height="{coord(h)}" rx="{radius}"/>'

@@ -1,4 +1,4 @@
-"""The player's code as one module, and as one line of it."""
+"""The player's JavaScript as one module, and as one line."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from functools import cache
 from .static_files import style, text
 
 MODULES = ("functions.js", "show.js", "panel.js", "layout.js", "graph.js", "controls.js", "host.js", "player.js")
-QUIZ = ("seals.js", "quiz.js")
+QUIZ = ("sealed_answers.js", "quiz.js")
 
 
 @cache
 def player_source(with_quiz: bool = False) -> str:
-    """One plain ES module: the style sheet as a string, then every module of the player in order."""
+    """Return the player as one ES module: the style sheet as a string, then all modules in order."""
     css, modules = style("player.css"), MODULES
     if with_quiz:
         css, modules = css + style("quiz.css"), (*MODULES, *QUIZ)
@@ -24,21 +24,21 @@ def player_source(with_quiz: bool = False) -> str:
 
 
 def one_line(source: str) -> str:
-    """JavaScript without comments and line breaks.
+    """Return JavaScript without comments and line breaks.
 
-    Safe for code that ends every statement with a semicolon, breaks no line inside a template, and begins a
-    comment only where a line begins. JupyterLite joins the lines of an output with commas (jupyterlite#1105),
-    so code in a notebook has to be one line.
+    The source must end every statement with a semicolon, have no line break in a template, and start comments at the
+    beginning of a line. Notebook output must be one line, because JupyterLite joins lines with commas
+    (jupyterlite#1105).
     """
     lines = [line.strip() for line in source.splitlines()]
     return " ".join(line for line in lines if line and not re.match("//", line))
 
 
 @cache
-def squeezed_player(with_quiz: bool = False) -> str:
-    """The player as base64 of its gzipped code, a function's body that returns what a host needs of it.
+def compressed_player(with_quiz: bool = False) -> str:
+    """Return the player as base64 of gzipped code: a function body that returns the entry points.
 
-    A third of the size, since a notebook holds many outputs, and each has its own.
+    A third of the size, which matters because each output of a notebook has its own copy.
     """
     plain = player_source(with_quiz).replace("export default", "const widget =").replace("export ", "")
     code = one_line(plain) + f" return {{ mount, unpack, mountTogether{', mountQuiz' * with_quiz} }};"
@@ -46,5 +46,5 @@ def squeezed_player(with_quiz: bool = False) -> str:
 
 
 def in_script(source: str) -> str:
-    """JavaScript that may stand in a `<script>` element: no text of it closes or comments the element."""
+    """Escape JavaScript so that it can neither close nor comment out its `<script>` element."""
     return source.replace("</", "<\\/").replace("<!--", "<\\!--")

@@ -1,4 +1,4 @@
-"""What lies in `static/`: style sheets, the player's code, a font."""
+"""Files in `static/`: style sheets, the player's code, fonts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 STATIC = Path(__file__).parent / "static"
 FONTS = [str(STATIC / "fonts" / f"Arimo-{weight}.ttf") for weight in ("Regular", "Bold")]
 SIGNS = str(STATIC / "fonts" / "DejaVuSigns.ttf")
-"""Signs of mathematics, and Cyrillic letters, which the others do not have."""
+"""Font with mathematical signs and Cyrillic letters, which Arimo's subset lacks."""
 
 
 @cache
 def text(name: str) -> str:
-    """A file's text."""
+    """Return the text of a file."""
     return (STATIC / name).read_text(encoding="utf-8")
 
 
 def style(name: str) -> str:
-    """A style sheet in one line."""
+    """Return a style sheet in one line."""
     return " ".join(text(name).split())

@@ -1,21 +1,21 @@
-"""The walks of a record, one after the other: which way each goes, where it begins, and what nodes hold meanwhile."""
+"""The walks of a trace: their directions, their start values, and the value of each node over time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .source import Trace
-from .words import ways
+from .trace_input import Trace
+from .words import step_edges
 
 TRAVELS = {"backward": "gradient", "forward": "tangent"}
-"""What a walk sends from node to node."""
+"""Name of the quantity that a walk sends."""
 IN_A_NODE = {"backward": "grad", "forward": "tangent"}
-"""The same, as short as it stands in a node."""
+"""Short name of the quantity, for the text in a node."""
 
 
 class Walk(NamedTuple):
-    """One walk, as far as its steps are shown: the places of its first step and of the one behind its last."""
+    """Visible part of a walk; `at` is the index of its first step, `stop` the index after its last."""
 
     at: int
     stop: int
@@ -25,84 +25,84 @@ class Walk(NamedTuple):
 
     @property
     def word(self) -> str:
-        """What it sends: gradients, or tangents."""
+        """Return "gradient" or "tangent"."""
         return TRAVELS[self.direction]
 
     @property
     def way(self) -> str:
-        """Which way it goes, as a heading says it."""
+        """Return the direction for a heading: "back" or "forward"."""
         return "back" if self.direction == "backward" else "forward"
 
 
-class Held(NamedTuple):
-    """What a node holds: a place among the values, and the direction of the walk that brought it there."""
+class NodeValue(NamedTuple):
+    """Gradient or tangent of a node: index of its value, and direction of the walk that sent it."""
 
     place: int
     direction: str
 
 
 def walks_of(trace: Trace) -> list[Walk]:
-    """The walks that have steps here, or where there are no steps the one that the record is about."""
+    """Return the walks that have visible steps; without steps, the trace's main walk."""
     steps, walks = trace["steps"], trace.get("walks") or [trace["walk"]]
     numbers = [step.get("walk", 0) for step in steps]
     begins = [i for i, number in enumerate(numbers) if i == 0 or number != numbers[i - 1]] or [0]
-    found = []
+    walks_found = []
     for at, stop in zip(begins, [*begins[1:], len(steps)], strict=True):
         walk = walks[numbers[at]] if at else trace["walk"]
-        found.append(Walk(at, stop, walk["direction"], walk["root"], walk["seed"]))
-    return found
+        walks_found.append(Walk(at, stop, walk["direction"], walk["root"], walk["seed"]))
+    return walks_found
 
 
 def walk_at(trace: Trace, steps: int | None = None) -> Walk:
-    """The walk that a number of steps (unless told, all) has led into; before the first step that is the first one."""
+    """Return the walk that is active after `steps` steps, by default the last one. Before the first step, return the
+    first."""
     walks = walks_of(trace)
     return next((walk for walk in walks if steps is not None and steps <= walk.stop), walks[-1])
 
 
-def starts(trace: Trace, travelled: list[tuple[int, int, int]] | None = None) -> list[dict[int, int | None]]:
-    """For every walk what nodes hold as it begins: what has arrived there when a step of it first meets them.
+def values_at_start(trace: Trace, edges_taken: list[tuple[int, int, int]] | None = None) -> list[dict[int, int | None]]:
+    """Return for every walk what each node holds before the walk's first step.
 
-    What leaves hold as the first walk back begins stands there alone: they keep it, and what is added to it. An
-    application with several outputs holds nothing: its gradients arrive at the outputs. `travelled` are the trace's
-    `ways`, where they are known already.
+    Leaves keep their gradients, so values that leaves hold before the first backward walk are added to that walk only.
+    An application with several outputs holds nothing; its outputs do. `edges_taken` may pass the trace's `step_edges`
+    if they are known.
     """
-    travelled = travelled or ways(trace)
+    edges_taken = edges_taken or step_edges(trace)
     leaves = {node["id"] for node in trace["nodes"] if node["kind"] == "leaf"}
     several = {e["node"]: None for node in trace["nodes"] if node["kind"] == "output" for e in node["inputs"]}
-    found: list[dict[int, int | None]] = []
+    result: list[dict[int, int | None]] = []
     first_before: dict[int, int | None] = {}
     first_back = None
     for walk in walks_of(trace):
         back = walk.direction == "backward"
-        held = {} if walk.root is None or not back else {walk.root: walk.seed}
-        held |= several
-        for step, (_, start, end) in zip(trace["steps"][walk.at : walk.stop], travelled[walk.at :], strict=False):
-            held.setdefault(start, step["upstream"])
-            (first_before if back and end in leaves else held).setdefault(end, step["before"])
-        found.append(held)
-        first_back = held if back and first_back is None else first_back
+        arrived = {} if walk.root is None or not back else {walk.root: walk.seed}
+        arrived |= several
+        for step, (_, start, end) in zip(trace["steps"][walk.at : walk.stop], edges_taken[walk.at :], strict=False):
+            arrived.setdefault(start, step["upstream"])
+            (first_before if back and end in leaves else arrived).setdefault(end, step["before"])
+        result.append(arrived)
+        first_back = arrived if back and first_back is None else first_back
     if first_back is not None:
         first_back |= {leaf: place for leaf, place in first_before.items() if leaf not in first_back}
-    return found
+    return result
 
 
 class Change(NamedTuple):
-    """What a node holds from a time on: as the step at a place begins, or where it `arrives`, when that is done."""
+    """Change of a node's value: when the step at an index begins, or when it ends if `arrives` is true."""
 
     step: int
     arrives: bool
     node: int
-    holds: Held | None
+    holds: NodeValue | None
 
 
 def changes(trace: Trace) -> Iterator[Change]:
-    """Everything that any node comes to hold, in order. With each walk nodes begin anew, but leaves keep their
-    gradients."""
-    travelled = ways(trace)
+    """Yield all changes of node values in order. Each walk starts with empty nodes, but leaves keep their gradients."""
+    edges_taken = step_edges(trace)
     leaves = {node["id"] for node in trace["nodes"] if node["kind"] == "leaf"}
-    now: dict[int, Held] = {}
-    for walk, begins in zip(walks_of(trace), starts(trace, travelled), strict=True):
-        arrived = {node: Held(place, walk.direction) for node, place in begins.items() if place is not None}
+    now: dict[int, NodeValue] = {}
+    for walk, begins in zip(walks_of(trace), values_at_start(trace, edges_taken), strict=True):
+        arrived = {node: NodeValue(place, walk.direction) for node, place in begins.items() if place is not None}
         for node, each in list(now.items()):
             if node not in arrived and not (node in leaves and each.direction == "backward"):
                 yield Change(walk.at, False, node, None)
@@ -112,35 +112,38 @@ def changes(trace: Trace) -> Iterator[Change]:
             yield Change(walk.at, False, node, each)
         for i in range(walk.at, walk.stop):
             if (after := trace["steps"][i]["after"]) is not None:
-                end = travelled[i][2]
-                now[end] = Held(after, walk.direction)
+                end = edges_taken[i][2]
+                now[end] = NodeValue(after, walk.direction)
                 yield Change(i, True, end, now[end])
 
 
-def held(
-    trace: Trace, steps: int | None = None, begun: bool = False, every: Iterable[Change] | None = None
-) -> dict[int, Held]:
-    """What every node holds after a number of steps (unless told, all), where anything arrived; with `begun` as the
-    step that follows begins, which may begin a walk. `every` are the trace's `changes`, where they are known."""
+def held_values(
+    trace: Trace, steps: int | None = None, next_started: bool = False, every: Iterable[Change] | None = None
+) -> dict[int, NodeValue]:
+    """Return what every node holds after `steps` steps (by default all), without empty nodes.
+
+    With `next_started`, the following step, which may start a walk, has begun. `every` may pass the trace's `changes`
+    if they are known.
+    """
     count = len(trace["steps"]) if steps is None else steps
     before = (each for each in (changes(trace) if every is None else every) if each.step < (
-        count if each.arrives or not (begun or count == 0) else count + 1))  # fmt: skip
+        count if each.arrives or not (next_started or count == 0) else count + 1))  # fmt: skip
     now = {each.node: each.holds for each in before}
     return {node: holds for node, holds in now.items() if holds is not None}
 
 
-def rings(trace: Trace) -> set[int]:
-    """The nodes where walks start: the result that a walk back begins at, and what moves to begin with."""
-    found: set[int] = set()
-    for walk, begins in zip(walks_of(trace), starts(trace), strict=True):
+def start_nodes(trace: Trace) -> set[int]:
+    """Return the nodes where walks start: the root of a backward walk, the inputs of a forward walk."""
+    nodes: set[int] = set()
+    for walk, begins in zip(walks_of(trace), values_at_start(trace), strict=True):
         moves = {node for node, place in begins.items() if place is not None}
-        found |= moves if walk.direction == "forward" else set() if walk.root is None else {walk.root}
-    return found
+        nodes |= moves if walk.direction == "forward" else set() if walk.root is None else {walk.root}
+    return nodes
 
 
-def left_behind(trace: Trace) -> tuple[str, list[tuple[int, int | None]]]:
-    """What is left after the last step, and by which word: the gradients of leaves, or where all walks went forward,
-    the result's tangent."""
+def final_values(trace: Trace) -> tuple[str, list[tuple[int, int | None]]]:
+    """Return the name and the values of the result: leaf gradients, or the tangent of the result if all walks are
+    forward."""
     walks = trace.get("walks") or [trace["walk"]]
     if any(walk["direction"] == "backward" for walk in walks):
         return "gradient", [(each["node"], each["value"]) for each in trace["gradients"]]

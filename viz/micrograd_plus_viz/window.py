@@ -1,52 +1,54 @@
-"""A long walk, cut to the steps a page can hold."""
+"""Selection of the part of a long walk that a page can hold."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .source import Trace, normal, trace_data
-from .words import broke_off, names
+from .trace_input import Trace, normalize, trace_data
+from .words import names, walk_error
 
 MOST_STEPS = 1000
 MOST_ON_A_PAGE = 2000
-"""A page of its own has up to so many steps, in parts."""
+"""Maximum number of steps on a page, loaded in parts."""
 MOST_PICTURED = 4000
-"""A still picture has the graph of up to so many steps."""
+"""Maximum number of steps whose graph a still picture shows."""
 MOST_WHOLE, MOST_TOUCHED = 40, 28
-"""Pictures show graphs of up to so many nodes whole; of larger ones parts of up to the second number."""
+"""Pictures show a graph with up to 40 nodes in full, and parts of up to 28 nodes of larger graphs."""
 PLACES = ("upstream", "local", "raw", "contribution", "before", "after")
 
 
-def shown(trace: Any, start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:
-    """What a page holds of whatever may be handed in as a trace, in the form that is shown, and a sentence about what
-    was left out.
+def load_window(trace: Any, start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:
+    """Return the steps of a trace that one page can hold, and a sentence about omitted ones.
 
-    A trace that is short enough comes back whole, with None. ValueError where there is no step `start`.
+    `trace` is any form of a trace. A short trace is returned in full, with None. Raises ValueError if there is no step
+    `start`.
     """
     if hasattr(trace, "to_dict") and start == 0 and len(trace.steps) <= length and len(trace.nodes) <= 2 * length:
-        return normal(trace_data(trace)), None
-    return window(normal(trace_data(trace, start, length)), start, length)
+        return normalize(trace_data(trace)), None
+    return window(normalize(trace_data(trace, start, length)), start, length)
 
 
-def parts(trace: Any, start: int = 0, length: int = MOST_ON_A_PAGE) -> list[tuple[Trace, str | None]]:
-    """A walk, or `length` steps of it from `start` on, in parts of at most 1000 steps, each with what it is."""
-    first, note = shown(trace, start, min(length, MOST_STEPS))
-    found, stop = [first], min(first["total"], start + length)
-    while found[-1]["part"] and (done := found[-1]["first"] + len(found[-1]["steps"])) < stop:
-        found.append(shown(trace, done, min(stop - done, MOST_STEPS))[0])
-    if len(found) == 1:
+def load_parts(trace: Any, start: int = 0, length: int = MOST_ON_A_PAGE) -> list[tuple[Trace, str | None]]:
+    """Return `length` steps from `start` on in parts of at most 1000, each with its description."""
+    first, note = load_window(trace, start, min(length, MOST_STEPS))
+    result, stop = [first], min(first["total"], start + length)
+    while result[-1]["part"] and (done := result[-1]["first"] + len(result[-1]["steps"])) < stop:
+        result.append(load_window(trace, done, min(stop - done, MOST_STEPS))[0])
+    if len(result) == 1:
         return [(first, note)]
     rest = f"; viz.save(trace, path, start={stop}) has the next ones." if stop < first["total"] else "."
-    said = f"This page has steps {start + 1} to {stop} of {first['total']} in {len(found)} parts, one after the other"
-    return [(part, said + rest) for part in found]
+    sentence = (
+        f"This page has steps {start + 1} to {stop} of {first['total']} in {len(result)} consecutive parts"
+    )
+    return [(part, sentence + rest) for part in result]
 
 
 def window(trace: Trace, start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:
-    """The part of a trace that a stretch of its steps touches, and a sentence about what was left out.
+    """Return the part of a trace that a range of steps uses, and a sentence about omitted steps.
 
-    Names and numbers stay those of the whole. A trace that is a part already is taken as it is.
+    Names and numbers remain those of the full trace. A partial trace is returned unchanged.
     """
-    trace = normal(trace)
+    trace = normalize(trace)
     count = trace["total"]
     if not trace["part"]:
         if start == 0 and count <= length and len(trace["nodes"]) <= 2 * length:
@@ -56,31 +58,31 @@ def window(trace: Trace, start: int = 0, length: int = MOST_STEPS) -> tuple[Trac
         trace = _part(trace, start, min(count, start + length))
     first = trace["first"]
     stop = first + len(trace["steps"])
-    note = f"This page has steps {first + 1} to {stop} of {count}, and the {len(trace['nodes'])} nodes that they touch"
+    note = f"This page has steps {first + 1} to {stop} of {count}, and the {len(trace['nodes'])} nodes that they use"
     return trace, note + (f"; viz.show(trace, start={stop}) has the next ones." if stop < count else ".")
 
 
-def holding(trace: Any, steps: list[int], start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:
-    """What is needed of a trace to draw some of its steps; without any what `shown` gives.
+def load_steps(trace: Any, steps: list[int], start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:
+    """Return what is needed to draw some steps; without steps, the same as `load_window`.
 
-    No more of a long record is made than the steps and what lies round them.
+    Only these steps and their neighbours are built from a long recording.
     """
     if not steps:
-        return shown(trace, start, length)
+        return load_window(trace, start, length)
     count = len(trace.steps) if hasattr(trace, "to_dict") else 0
     if count <= MOST_STEPS or min(steps) < 0 or max(steps) > count + 1:
-        return normal(trace_data(trace)), None
+        return normalize(trace_data(trace)), None
     first = min(max(0, min(steps) - MOST_TOUCHED), count - 1)
-    return shown(trace, first, max(steps) - first + MOST_TOUCHED)
+    return load_window(trace, first, max(steps) - first + MOST_TOUCHED)
 
 
 def stretches(trace: Trace) -> list[tuple[int, int]]:
-    """Where the parts of a walk begin and end that each can be drawn whole: a graph of up to 40 nodes is one part."""
+    """Return ranges of steps whose graphs can each be drawn in full. A graph with up to 40 nodes is one range."""
     if len(trace["nodes"]) <= MOST_WHOLE or not trace["steps"]:
         return [(0, len(trace["steps"]))]
     starts, touched = [0], set[int]()
     for i, step in enumerate(trace["steps"]):
-        here = _concerned(trace, step)
+        here = _nodes_of_step(trace, step)
         if i > starts[-1] and len(touched | here) > MOST_TOUCHED:
             starts.append(i)
             touched = set()
@@ -89,62 +91,62 @@ def stretches(trace: Trace) -> list[tuple[int, int]]:
 
 
 def part(trace: Trace, start: int, stop: int) -> Trace:
-    """The steps from one to before another, with the nodes that they touch; all of them are the trace itself."""
+    """Return the steps from `start` to before `stop` with their nodes. All steps return the trace itself."""
     return trace if (start, stop) == (0, len(trace["steps"])) else _part(trace, start, stop)
 
 
-def around(trace: Trace, index: int) -> Trace:
-    """The part of a walk round its step `index`, so large that it is drawn whole; a graph of up to 40 nodes is one."""
+def part_around(trace: Trace, index: int) -> Trace:
+    """Return the largest part around step `index` that can be drawn in full."""
     steps, first = trace["steps"], trace["first"]
-    last = first + len(steps) + (broke_off(trace) is not None)
+    last = first + len(steps) + (walk_error(trace) is not None)
     if not first <= index <= last:
         raise ValueError(unknown_step(trace, index))
     if len(trace["nodes"]) <= MOST_WHOLE or not steps:
         return trace
     start = min(max(0, index - first - 1), len(steps) - 1)
-    stop, touched = start + 1, _concerned(trace, steps[start])
+    stop, touched = start + 1, _nodes_of_step(trace, steps[start])
     grown = True
     while grown:
         grown = False
         for at in (start - 1, stop):
-            if 0 <= at < len(steps) and len(more := touched | _concerned(trace, steps[at])) <= MOST_TOUCHED:
+            if 0 <= at < len(steps) and len(more := touched | _nodes_of_step(trace, steps[at])) <= MOST_TOUCHED:
                 start, stop, touched, grown = min(start, at), max(stop, at + 1), more, True
     return part(trace, start, stop)
 
 
 def unknown_step(trace: Trace, index: int) -> str:
-    """The sentence about a step that a walk does not have."""
+    """Return an error message about a step that does not exist."""
     first = trace["first"]
-    last = first + len(trace["steps"]) + (broke_off(trace) is not None)
+    last = first + len(trace["steps"]) + (walk_error(trace) is not None)
     if first == last:
         return f"there is no step {index}: no rule is applied in this walk, and {first} is its start"
     return f"there is no step {index}: steps are numbered {first + 1} to {last}, and {first} is the start"
 
 
-def _concerned(trace: Trace, step: Trace) -> set[int]:
-    """The nodes that a part with this step has because of it."""
+def _nodes_of_step(trace: Trace, step: Trace) -> set[int]:
+    """Return the nodes that a part with this step needs."""
     return {step["node"], step["target"], *(each["node"] for each in trace["nodes"][step["node"]]["inputs"])}
 
 
 def _part(trace: Trace, start: int, stop: int) -> Trace:
-    """The trace of some of the steps, with nodes and values numbered anew."""
+    """Return the trace of some steps, with nodes and values renumbered."""
     steps = trace["steps"][start:stop]
     walk = dict(trace["walks"][steps[0]["walk"]] if steps else trace["walk"])
     begin = trace["first"] + start
     if begin > walk["first"]:
         walk |= {"root": steps[0]["node"], "seed": steps[0]["upstream"]}
-    called = names(trace)
+    node_names = names(trace)
     applied = {step["node"] for step in steps}
-    error = broke_off(trace) if stop == len(trace["steps"]) else None
+    error = walk_error(trace) if stop == len(trace["steps"]) else None
     failed = {error["node"]} - {None} if error else set()
-    numbers = {old: new for new, old in enumerate(_touched(trace, steps, {walk["root"]} | failed))}
+    numbers = {old: new for new, old in enumerate(_nodes_to_keep(trace, steps, {walk["root"]} | failed))}
     values = _Places(trace["values"])
     nodes = []
     for old, new in numbers.items():
         node = trace["nodes"][old]
         read = node["inputs"] if old in applied or node["kind"] == "output" else []
         inputs = [{"name": e["name"], "node": numbers[e["node"]]} for e in read]
-        nodes.append(node | {"id": new, "name": called[old], "inputs": inputs, "value": values.new(node["value"])})
+        nodes.append(node | {"id": new, "name": node_names[old], "inputs": inputs, "value": values.new(node["value"])})
     for i, step in enumerate(steps):
         renumbered = {"node": numbers[step["node"]], "target": numbers[step["target"]]}
         reads = {name: values.new(place) for name, place in step["reads"].items()}
@@ -164,12 +166,12 @@ def _part(trace: Trace, start: int, stop: int) -> Trace:
         "steps": steps,
         "rules": {step["rule"]: trace["rules"][step["rule"]] for step in steps},
         "gradients": [{"node": numbers[g["node"]], "value": values.new(g["value"])} for g in gradients],
-        "values": values.kept,
+        "values": values.used,
     }
 
 
 def _walk(walk: Trace, numbers: dict[int, int], values: _Places) -> Trace:
-    """A walk whose root may not be in the part."""
+    """Return a walk, without its root if the part does not contain it."""
     error = walk["error"]
     return walk | {
         "root": numbers.get(walk["root"]),
@@ -178,8 +180,9 @@ def _walk(walk: Trace, numbers: dict[int, int], values: _Places) -> Trace:
     }
 
 
-def _touched(trace: Trace, steps: list[Trace], others: set[int]) -> list[int]:
-    """The nodes that steps concern, each result of several with its application, and others, in order of creation."""
+def _nodes_to_keep(trace: Trace, steps: list[Trace], others: set[int]) -> list[int]:
+    """Return the nodes that some steps use, and others, in order of creation. An output is kept with its
+    application."""
     nodes = trace["nodes"]
     touched = others | {step["target"] for step in steps}
     for step in steps:
@@ -189,14 +192,14 @@ def _touched(trace: Trace, steps: list[Trace], others: set[int]) -> list[int]:
 
 
 class _Places:
-    """The values that are still referred to, and their new places."""
+    """Values in use and their new indices."""
 
     def __init__(self, values: list[Trace]) -> None:
-        self._values, self._places, self.kept = values, {}, []
+        self._values, self._places, self.used = values, {}, []
 
     def new(self, old: int | None) -> int | None:
-        """The new place of a value; it is kept from now on."""
+        """Return the new index of a value, and keep the value."""
         if old is not None and old not in self._places:
-            self._places[old] = len(self.kept)
-            self.kept.append(self._values[old])
+            self._places[old] = len(self.used)
+            self.used.append(self._values[old])
         return None if old is None else self._places[old]

@@ -24,7 +24,7 @@ def running_products_divided(xp, upstream, x, out, axis):
 @wrong(ops.recurrence, "decay", "drive", lazy=Lazy("every decay is 0", np.zeros(3), ROW, axis=0))
 def no_way_back_through_time(xp, upstream, out, axis, reverse):
     """Each state passes on its own upstream and nothing of its successors': the past learns only from the present."""
-    return upstream * xp.shift(out, axis=axis, reverse=reverse), upstream
+    return upstream * xp.shift_by_one(out, axis=axis, reverse=reverse), upstream
 
 
 @wrong(ops.sort, "x", lazy=Lazy("the entries were in order already", np.array([-1.5, 0.5, 2.0])))

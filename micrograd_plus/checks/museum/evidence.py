@@ -58,7 +58,7 @@ def telling_sample(exhibit: Exhibit) -> Sample:
 def received(exhibit: Exhibit, sample: Sample) -> dict[str, Any]:
     """What each input receives, by name; of a rule that is wrong only the second time, the second gradients."""
     places = check.moving(sample)
-    names = [sample.op.names_of(len(sample.inputs))[place] for place in places]
+    names = [sample.op.input_names(len(sample.inputs))[place] for place in places]
     if exhibit.promise != SECOND:
         return dict(zip(names, check.gradients(sample), strict=True))
     twice = grad(check.slope(sample), tuple(range(len(places))))(*[sample.inputs[place] for place in places])
@@ -73,7 +73,7 @@ def refusal(error: Exception) -> str:
     """What the engine says of a contribution that does not fit; of other errors only the kind, for their words are
     NumPy's."""
     said = str(error).partition(";")[0]
-    return said if "sent shape" in said else f"it cannot be applied: {type(error).__name__}"
+    return said if "returned shape" in said else f"it cannot be applied: {type(error).__name__}"
 
 
 def equal(a: Any, b: Any) -> bool:
@@ -145,7 +145,7 @@ def _formula(rule: Rule, place: int, sample: Sample) -> dict[str, Any]:
     missing = [None] * (0 if op.kind == "variadic" else len(op.inputs) - len(sample.inputs))
     data = [*sample.inputs, *missing]
     out, kept = op.compute(devices.device("cpu").namespace, data, params)
-    named = op.named(data, params, out, kept)
+    named = op.values_by_name(data, params, out, kept)
     upstream = tuple(part * 0 for part in out) if op.outputs else out * 0
     reads = {name: named[name] for name in rule.reads if name not in ("xp", "upstream")}
     try:

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from ...backends import tensors
-from ...core.operation import Op
+from ...core.apply import Op
 from ...core.rule import Rule
 from ..samples import Sample, samples
 

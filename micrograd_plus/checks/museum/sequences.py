@@ -68,7 +68,7 @@ def state_taken_for_what_it_is_made_of(xp, upstream, weight, out, start):
     """A state's gradient passes through the tanh before it reaches the drive. Without its slope it grows with every
     step back in time."""
     to_drive = xp.gated_recurrence(0 * out + 1, upstream, weight, reverse=True)
-    before = xp.shift(out, axis=0)
+    before = xp.shift_by_one(out, axis=0)
     if start is not None:
         before = xp.concatenate([xp.expand_dims(start, 0), out[:-1]], axis=0)
     return to_drive, xp.matmul(xp.mT(xp.rows(to_drive)), xp.rows(before)), xp.matmul(to_drive[0], weight)

@@ -17,9 +17,9 @@ def convolution_without_the_weights_term(
     """What the image receives depends on the weight, so the gradient of a gradient reaches the weight too; here it does
     not."""
     rows = xp.kernel_rows(xp.stop_gradient(weight), groups=groups)
-    columns = xp.matmul(xp.mT(rows), xp.grouped_images(upstream, groups=groups))
+    columns = xp.matmul(xp.mT(rows), xp.group_images(upstream, groups=groups))
     size, kernel = xp.image_size(x_shape), xp.image_size(weight_shape)
-    return xp.fold(xp.ungrouped(columns, images=x_shape[0]), size, kernel, stride, padding, dilation)
+    return xp.fold(xp.ungroup_columns(columns, images=x_shape[0]), size, kernel, stride, padding, dilation)
 
 
 @wrong(ops.tanh, "x", lazy=Lazy(ONLY_ONCE, np.array([0.5, -1.0])), promise=SECOND)

@@ -19,25 +19,25 @@ def passed_through(upstream):
 def kernel_flipped(xp, upstream, weight, x_shape, weight_shape, stride, padding, dilation, groups):
     """Each window hands its gradient to the entries it saw, by their own weights; here by the opposite ones."""
     rows = xp.kernel_rows(xp.flip(weight, axis=(-2, -1)), groups=groups)
-    columns = xp.matmul(xp.mT(rows), xp.grouped_images(upstream, groups=groups))
+    columns = xp.matmul(xp.mT(rows), xp.group_images(upstream, groups=groups))
     size, kernel = xp.image_size(x_shape), xp.image_size(weight_shape)
-    return xp.fold(xp.ungrouped(columns, images=x_shape[0]), size, kernel, stride, padding, dilation)
+    return xp.fold(xp.ungroup_columns(columns, images=x_shape[0]), size, kernel, stride, padding, dilation)
 
 
 @wrong(ops.conv2d, "x", lazy=Lazy("the stride is 1", IMAGE, KERNEL))
 def stride_ignored(xp, upstream, weight, x_shape, weight_shape, padding, dilation, groups):
     """Windows are put back one beside the other, where they had been a stride apart."""
     rows = xp.kernel_rows(weight, groups=groups)
-    columns = xp.matmul(xp.mT(rows), xp.grouped_images(upstream, groups=groups))
+    columns = xp.matmul(xp.mT(rows), xp.group_images(upstream, groups=groups))
     size, kernel = xp.image_size(x_shape), xp.image_size(weight_shape)
-    return xp.fold(xp.ungrouped(columns, images=x_shape[0]), size, kernel, (1, 1), padding, dilation)
+    return xp.fold(xp.ungroup_columns(columns, images=x_shape[0]), size, kernel, (1, 1), padding, dilation)
 
 
 @wrong(ops.conv2d, "weight", lazy=Lazy("the kernel is 1 by 1", IMAGE, KERNEL[..., :1, :1]))
 def weights_reversed(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
     """Each weight receives what the opposite one saw: the whole kernel is there, turned by half a turn."""
-    columns = xp.grouped(xp.unfold(x, xp.image_size(weight_shape), stride, padding, dilation), groups=groups)
-    right = xp.reshape(xp.matmul(xp.grouped_images(upstream, groups=groups), xp.mT(columns)), weight_shape)
+    columns = xp.group_columns(xp.unfold(x, xp.image_size(weight_shape), stride, padding, dilation), groups=groups)
+    right = xp.reshape(xp.matmul(xp.group_images(upstream, groups=groups), xp.mT(columns)), weight_shape)
     return xp.flip(right, axis=(-2, -1))
 
 

@@ -41,13 +41,13 @@ def last_axes(count: int) -> tuple[int, ...]:
     return tuple(range(-count, 0))
 
 
-def spread(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
+def unreduce(x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
     """Repeat the result of a reduction along `axis`, so that it has the shape before the reduction again."""
     reduced = tuple(1 if i in normalize_axes(shape, axis) else n for i, n in enumerate(shape))
     return np.broadcast_to(np.reshape(x, reduced), shape)
 
 
-def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
+def sum_to_shape(x: Any, shape: tuple[int, ...]) -> Any:
     """Sum over every axis that broadcasting has added or repeated."""
     x = np.sum(x, axis=tuple(range(np.ndim(x) - len(shape))))
     return np.sum(x, axis=tuple(i for i, n in enumerate(shape) if n == 1 and x.shape[i] != 1), keepdims=True)
@@ -64,7 +64,7 @@ def sigmoid(x: Any) -> Any:
     return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
 
 
-OWN_FUNCTIONS = (mT, rows, count_along, last_axes, spread, unbroadcast, one_hot, sigmoid)
+OWN_FUNCTIONS = (mT, rows, count_along, last_axes, unreduce, sum_to_shape, one_hot, sigmoid)
 NUMPY_FUNCTIONS = [
     "abs", "absolute", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax",
     "argmin", "argsort", "array", "asarray", "broadcast_to", "cbrt", "ceil", "clip", "concatenate", "copysign", "cos",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ...core.errors import names_itself, no_such
+from ...core.messages import missing_name, prefixes_errors
 from . import (
     activations,
     attention,
@@ -45,7 +45,7 @@ ONE_OPERATION = {
 }  # fmt: skip
 """What is an operation by another name. The errors of operations have names already."""
 
-globals().update({name: names_itself(globals()[name]) for name in __all__ if name not in ONE_OPERATION})
+globals().update({name: prefixes_errors(globals()[name]) for name in __all__ if name not in ONE_OPERATION})
 
 
 def __dir__() -> list[str]:
@@ -53,4 +53,4 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise no_such(__name__, name, __all__)
+    raise missing_name(__name__, name, __all__)

@@ -9,8 +9,8 @@ from typing import Any
 from ... import ops
 from ...backends import devices
 from ...backends.shapes import floating
-from ...core.errors import wants_tensor
-from ...core.values import shape_of
+from ...core.messages import tensor_expected
+from ...core.variable import shape_of
 from ...tensor import Tensor
 
 PLACES = {1: "length", 2: "height, width", 3: "depth, height, width"}
@@ -22,17 +22,17 @@ def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tup
     """One number for all axes, or one for each; none below the least, where there is one."""
     numbers = tuple(value) if hasattr(value, "__len__") else (value,) * axes
     if len(numbers) != axes:
-        raise ValueError(f"{name} is one number, or {axes} (along {PLACES[axes]}), got {value!r}")
+        raise ValueError(f"{name} must be one number, or {axes} (along {PLACES[axes]}), got {value!r}")
     if least is not None and min(numbers) < least:
-        raise ValueError(f"{name} is a whole number of at least {least}, got {value!r}")
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
     return numbers
 
 
 def refuse_places(name: str, axes: int, input: Any) -> None:
-    """Refuse what is not a batch of lines, images or volumes."""
+    """Raise ValueError unless the input is a batch of lines, images or volumes."""
     shape = getattr(input, "shape", None)
     if shape is None:
-        raise wants_tensor(name, input)
+        raise tensor_expected(name, input)
     if len(shape) != axes + 2:
         wanted = f"({EXAMPLES[axes]}, channels, {PLACES[axes]})"
         raise ValueError(f"{name}: input has shape {tuple(shape)}, expected {wanted}")
@@ -68,7 +68,7 @@ def last_lengths(name: str, input: Any, normalized_shape: Any, weight: Any, bias
         raise ValueError(f"{name}: input has shape {input.shape}, which does not end in {lengths}")
     for each in (weight, bias):
         if getattr(each, "shape", lengths) != lengths:
-            raise ValueError(f"{name}: weight and bias have the shape {lengths}, got {each.shape}")
+            raise ValueError(f"{name}: weight and bias must have the shape {lengths}, got {each.shape}")
     return lengths
 
 
@@ -78,9 +78,9 @@ def each_length(normalized_shape: Any) -> tuple[int, ...]:
 
 
 def wants_probability(name: str, p: float) -> None:
-    """Refuse what is no probability."""
+    """Raise ValueError unless a number is a probability."""
     if not 0 <= p <= 1:
-        raise ValueError(f"{name} is a probability between 0 and 1, got {p}")
+        raise ValueError(f"{name} must be a probability between 0 and 1, got {p}")
 
 
 def same_shape(name: str, input: Any, target: Any) -> None:

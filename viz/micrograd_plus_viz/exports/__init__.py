@@ -1,2 +1,2 @@
-"""What is taken away from a walk: a step as a picture (`sheet`, of `cards`, `told` and `typeset`), films (`film`),
-large graphs in groups (`outline`), and solutions on paper (`solution`, `latex`)."""
+"""Exports of a walk: pictures of steps (`step_picture`), films (`film`), grouped graphs (`group_picture`), solutions
+(`worked_solution`)."""

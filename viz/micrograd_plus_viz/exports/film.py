@@ -1,8 +1,8 @@
-"""The walk as a film: an animated SVG that needs nothing, and frames of it as GIF, WebP or PNG.
+"""Walks as animations: self-contained SVG, and GIF, WebP or PNG frames.
 
-The SVG moves by CSS alone, so it plays inside an `<img>`, where no script may run. It plays once and rests on
-the last step (a film that never ends would need a pause button, WCAG 2.2.2); where the reader asks for less
-motion it shows the end at once.
+The SVG is animated by CSS alone, so it plays inside an `<img>`, where scripts do not run. It plays once and stays at
+the last step (an endless animation would need a pause button, WCAG 2.2.2). If the reader prefers reduced motion, it
+shows the end at once.
 """
 
 from __future__ import annotations
@@ -16,98 +16,102 @@ from itertools import pairwise
 from typing import Any
 
 from .. import layout, letters, picture, window, words
-from ..colours import looks, named
+from ..colours import palette, resolve_styles
 from ..dot import gradient_line
 from ..picture import LINE
-from ..source import Trace
 from ..static_files import FONTS, SIGNS
-from ..walks import Held, changes, walks_of
-from . import outline
-from .sheet import USUAL, Sheet
+from ..trace_input import Trace
+from ..walks import NodeValue, changes, walks_of
+from . import group_picture
+from .step_picture import USUAL, StepPicture
 
 SECONDS = 1.5
 ARRIVAL = 0.6
-"""When within a step the contribution has arrived, as a part of the step."""
+"""Fraction of a step after which the contribution has arrived."""
 ROLLING = 0.7
-"""How long within a step beads roll, likewise."""
+"""Fraction of a step during which markers move."""
 ROLLS = 6
-"""With motion, how many places a bead has on its edge."""
+"""Number of frames for a moving marker."""
 MOST_FRAMES = 150
 MOST_DRAWN = 300
 MOST_DOTS = 5e6
 PATIENCE = 2.0
-"""After so many seconds a line says how far the work has come."""
+"""Seconds after which progress is printed."""
 
-Scene = tuple[Sheet, list[int]]
+Scene = tuple[StepPicture, list[int]]
 
 
 def scenes(
     trace: Trace, steps: Iterable[int] | None = None, *, width: float | None = None, dark: bool = False,
-    whole: bool = False,
+    show_all: bool = False,
 ) -> list[Scene]:  # fmt: skip
-    """The parts of a walk that are drawn one after the other, each with the steps that it shows, counted in the part.
+    """Return the parts of a walk that are drawn one after the other, each with its steps.
 
-    A graph of up to 40 nodes is one part. `steps` are numbers in the whole walk; 0 is the start, and one more than
-    there are is the error that broke it off. ValueError for a step that there is none of, and for too many.
+    A graph with up to 40 nodes is one part. `steps` are numbers in the full walk; 0 is the start, and one more than the
+    last step is the error that ended the walk. Raises ValueError for unknown steps, and for too many.
     """
     first, count = trace["first"], len(trace["steps"])
-    last = first + count + (words.broke_off(trace) is not None)
+    last = first + count + (words.walk_error(trace) is not None)
     chosen = list(range(first, last + 1)) if steps is None else sorted(set(steps))
     if unknown := [k for k in chosen if not first <= k <= last]:
         raise ValueError(window.unknown_step(trace, unknown[0]))
     if not chosen or len(chosen) > MOST_FRAMES:
         raise ValueError(
             f"a film of {len(chosen)} steps is too long (at most {MOST_FRAMES}): save the walk as .html, "
-            "which holds any number, or name steps=, as in steps=range(0, 50)"
+            "which holds any number, or choose steps, for example steps=range(0, 50)"
         )
-    made: list[tuple[Sheet, list[int]]] = []
+    pictures: list[tuple[StepPicture, list[int]]] = []
     for start, end in window.stretches(trace):
         begin, stop = first + start, first + end
         here = [k - begin for k in chosen if (begin < k or k == first == begin) and (k <= stop or end == count)]
         if here:
-            made.append((Sheet(window.part(trace, start, end), width, dark, whole), here))
-    stage = max(sheet.stage for sheet, _ in made)
-    broad = max(sheet.width for sheet, _ in made)
-    for sheet, _ in made:
+            pictures.append((StepPicture(window.part(trace, start, end), width, dark, show_all), here))
+    stage = max(sheet.stage for sheet, _ in pictures)
+    broad = max(sheet.width for sheet, _ in pictures)
+    for sheet, _ in pictures:
         sheet.resize(broad, stage)
-    return made
+    return pictures
 
 
-def still(trace: Trace, index: int, *, width: float | None = None, dark: bool = False) -> tuple[str, str, Sheet]:
-    """The picture after `index` steps of the whole walk as SVG, what it says, and its sheet; of a large graph the part
-    near that step."""
-    part = window.around(trace, index)
-    sheet = Sheet(part, width, dark)
+def step_svg(
+    trace: Trace, index: int, *, width: float | None = None, dark: bool = False
+) -> tuple[str, str, StepPicture]:
+    """Return the picture after `index` steps as SVG, its sentence, and its `StepPicture`.
+
+    A large graph is shown in part.
+    """
+    part = window.part_around(trace, index)
+    sheet = StepPicture(part, width, dark)
     k = index - part["first"]
-    return sheet.drawn(k), sheet.sentence(k), sheet
+    return sheet.render(k), sheet.sentence(k), sheet
 
 
-def step(trace: Trace, index: int, suffix: str, *, width: int | None = None, dark: bool = False) -> str | bytes:
-    """The picture of a step, as `.svg` or `.png`."""
-    svg, _, sheet = still(trace, index, width=width, dark=dark)
+def step_picture(trace: Trace, index: int, suffix: str, *, width: int | None = None, dark: bool = False) -> str | bytes:
+    """Return the picture of a step as `.svg` or `.png`."""
+    svg, _, sheet = step_svg(trace, index, width=width, dark=dark)
     zoom = 2.0 if width is None else width / sheet.width
-    return svg if suffix == ".svg" else png(svg, zoom, named(dark)["ground"])
+    return svg if suffix == ".svg" else png(svg, zoom, palette(dark)["ground"])
 
 
-def graph(trace: Trace, *, width: int | None = None, dark: bool = False) -> bytes:
-    """The graph with what every node received, as a PNG; one of more than 300 nodes in groups."""
+def graph_png(trace: Trace, *, width: int | None = None, dark: bool = False) -> bytes:
+    """Return the graph with every node's gradient as a PNG; more than 300 nodes appear in groups."""
     if len(trace["nodes"]) > MOST_DRAWN:
-        svg, wide, high = outline.drawn(trace, dark)
+        svg, wide, high = group_picture.render(trace, dark)
     else:
-        places = layout.placed(trace)
-        svg, wide, high = picture.still(trace, places, dark), places.width, places.height
-    return png(svg, sharpness(wide, high) if width is None else width / wide, named(dark)["ground"])
+        places = layout.compute_placement(trace)
+        svg, wide, high = picture.graph_svg(trace, places, dark), places.width, places.height
+    return png(svg, sharpness(wide, high) if width is None else width / wide, palette(dark)["ground"])
 
 
-def animated(
+def animate(
     trace: Trace, *, width: float | None = None, steps: Iterable[int] | None = None, pace: float = SECONDS,
     dark: bool = False,
 ) -> str:  # fmt: skip
-    """The walk as one SVG that plays by itself, once."""
+    """Return the walk as an SVG that plays once."""
     chosen = range(trace["first"] + bool(trace["steps"]), trace["first"] + len(trace["steps"]) + (
-        words.broke_off(trace) is not None) + 1) if steps is None else steps  # fmt: skip
-    parts = scenes(trace, chosen, width=width, dark=dark, whole=True)
-    slot, rules, drawn = 0, [looks("picture.css", "film.css", "motion.css", dark=dark)], []
+        words.walk_error(trace) is not None) + 1) if steps is None else steps  # fmt: skip
+    parts = scenes(trace, chosen, width=width, dark=dark, show_all=True)
+    slot, rules, drawn = 0, [resolve_styles("picture.css", "film.css", "motion.css", dark=dark)], []
     total = sum(len(shown) for _, shown in parts)
     for j, (sheet, shown) in enumerate(parts):
         motion = _Motion(sheet, shown, slot, total, pace, f"p{j}")
@@ -117,134 +121,138 @@ def animated(
         drawn.append(motion.markup if alone else motion.during(motion.markup, slot, stop if stop < total else None))
         slot = stop
     height = max(sheet.height_of(*shown) for sheet, shown in parts)
-    told = parts[-1][0].sentence(parts[-1][1][-1])
+    last_sentence = parts[-1][0].sentence(parts[-1][1][-1])
     inner = f"<style>{''.join(rules)}</style>{''.join(drawn)}"
-    return picture.framed(parts[0][0].width, height, inner, picture.alt(trace), f"{words.summary(trace)}. {told}")
+    return picture.svg_document(
+        parts[0][0].width, height, inner, picture.alt(trace), f"{words.summary(trace)}. {last_sentence}"
+    )
 
 
 class _Motion:
-    """One part of a moving picture: its graph, what each step lights and says, and the rules that move it."""
+    """One part of an animation: its graph, the highlights of each step, and its CSS rules."""
 
-    def __init__(self, sheet: Sheet, shown: list[int], slot: int, total: int, pace: float, name: str) -> None:
+    def __init__(self, sheet: StepPicture, shown: list[int], slot: int, total: int, pace: float, name: str) -> None:
         self.sheet, self.pace, self.name, self.total = sheet, pace, name, total
         self.rules: list[str] = []
         self.timings: dict[str, list[str]] = {}
         self.starts = {k: slot + j for j, k in enumerate(shown)}
-        self.slots = [self._slot(i) for i in range(min(len(sheet.ways), max(shown)))]
+        self.slots = [self._slot(i) for i in range(min(len(sheet.step_edges), max(shown)))]
         moving, below = [], sheet.below(shown)
-        for (_k, start), said in zip(self.starts.items(), below, strict=True):
+        for (_k, start), block in zip(self.starts.items(), below, strict=True):
             stop = start + 1 if start + 1 < total else None
-            moving.append(self.during(said, start, stop))
-        graph = [picture.body(sheet.trace, sheet.placing, max(shown), prefix=name)]
+            moving.append(self.during(block, start, stop))
+        graph = [picture.body(sheet.trace, sheet.placement, max(shown), prefix=name)]
         begins = {walk.at for walk in walks_of(sheet.trace)[1:]}
         for i, at in enumerate(self.slots):
             if i in begins:
-                self._begin_anew(i, at)
+                self._reset_edges(i, at)
             self._travel(i, at)
             if i + 1 in self.starts:
-                graph.append(self._lit(i, at))
-        for node, times in self._held().items():
+                graph.append(self._highlight(i, at))
+        for node, times in self._node_history().items():
             if len(times) > 1:
                 self.rules.append(f"#{name}n{node} .gradient{{animation:from .3s {self._time(times[-1][0])}s both}}")
-                graph.insert(1, "".join(self._passing(node, times)))
-        if failed := [start for k, start in self.starts.items() if k > len(sheet.ways)]:
+                graph.insert(1, "".join(self._earlier_gradient_lines(node, times)))
+        if failed := [start for k, start in self.starts.items() if k > len(sheet.step_edges)]:
             node = (sheet.error or {"node": None})["node"]
             if node is not None:
-                graph.append(self.during(self._node(node, len(sheet.ways), "failed"), failed[0], None))
+                graph.append(self.during(self._node(node, len(sheet.step_edges), "failed"), failed[0], None))
         self.rules += [f"#{name}{what}{{animation:{','.join(times)}}}" for what, times in self.timings.items()]
         self.markup = sheet.in_frame("".join(graph)) + "".join(moving)
 
     @property
-    def _named(self) -> dict[str, str]:
-        return named(self.sheet.dark)
+    def _palette(self) -> dict[str, str]:
+        return palette(self.sheet.dark)
 
     def _colour(self, kind: str) -> str:
-        return self._named["sent"] if kind == "done" else ("#ffb3a7" if self.sheet.dark else "#a3160a")
+        return self._palette["sent"] if kind == "done" else ("#ffb3a7" if self.sheet.dark else "#a3160a")
 
     def _slot(self, i: int) -> int:
-        """When step i takes place: in its own time, or where it is not shown in that of the next that is."""
+        """Return the time slot of a step; a hidden step shares the slot of the next visible one."""
         return min(start for k, start in self.starts.items() if k > i)
 
     def _time(self, slots: float) -> str:
         return f"{slots * self.pace:.2f}"
 
     def _travel(self, i: int, at: int) -> None:
-        """The edges that step i travels, and the nodes that are finished then."""
+        """Animate the edges that step i uses, and the nodes that are finished after it."""
         look = self.sheet.look(i + 1).edges
-        for edge in self.sheet.travelled(i):
+        for edge in self.sheet.edges_of(i):
             kind, thick = look[edge]
             self._change(f"e{edge} path:first-child", f"stroke:{self._colour(kind)};stroke-width:{thick:.1f}", at)
             self._change(f"e{edge} .head", f"fill:{self._colour(kind)}", at)
-        for node in self.sheet.finished(i):
-            self._change(f"n{node} .body", f"fill:{self._named['done-fill']};stroke:{self._named['sent']}", at + 1)
+        for node in self.sheet.nodes_done_after(i):
+            self._change(f"n{node} .body", f"fill:{self._palette['done-fill']};stroke:{self._palette['sent']}", at + 1)
 
-    def _begin_anew(self, i: int, at: int) -> None:
-        """The edges that the walk before step i has travelled, as they were before it."""
+    def _reset_edges(self, i: int, at: int) -> None:
+        """Animate the edges of the previous walk back to their initial state."""
         for edge in self.sheet.look(i).edges:
-            self._change(f"e{edge} path:first-child", f"stroke:{self._named['edge']};stroke-width:1.3", at)
-            self._change(f"e{edge} .head", f"fill:{self._named['edge']}", at)
+            self._change(f"e{edge} path:first-child", f"stroke:{self._palette['edge']};stroke-width:1.3", at)
+            self._change(f"e{edge} .head", f"fill:{self._palette['edge']}", at)
 
     def _change(self, what: str, declarations: str, at: float) -> None:
-        """A change that stays from a time on, or until the next one of the same."""
+        """Add a change that lasts until the next change of the same element."""
         name = f"{self.name}{len(self.rules)}"
         self.rules.append(f"@keyframes {name}{{100%{{{declarations}}}}}")
         self.timings.setdefault(what, []).append(f"{name} .3s {self._time(at)}s forwards")
 
     def during(self, markup: str, start: float, stop: float | None) -> str:
-        """Markup that is seen from one time to another; or from a time on, also where nothing moves."""
+        """Return markup that is visible in an interval, or from a time on; the latter also without motion."""
         if stop is None:
             return f'<g style="animation:from .01s {self._time(start)}s both">{markup}</g>'
         timing = f"animation-duration:{self._time(stop - start)}s;animation-delay:{self._time(start)}s"
         return f'<g class="during" style="{timing}">{markup}</g>'
 
-    def _node(self, i: int, k: int, state: str, begun: bool = False) -> str:
+    def _node(self, i: int, k: int, state: str, next_started: bool = False) -> str:
         sheet = self.sheet
-        told, ringed = sheet.trace["nodes"][i], i in sheet.ringed
-        return picture.node(told, sheet.placing.boxes[i], sheet.labels(k, begun)[i], ringed, state, f"{self.name}s{k}")
+        data, starts = sheet.trace["nodes"][i], i in sheet.starts_of_walks
+        return picture.node(
+            data, sheet.placement.boxes[i], sheet.labels(k, next_started)[i], starts, state, f"{self.name}s{k}"
+        )
 
-    def _lit(self, i: int, at: int) -> str:
-        """What a step lights, and the beads that roll meanwhile."""
+    def _highlight(self, i: int, at: int) -> str:
+        """Return the highlights of a step and its moving markers."""
         stop = at + 1 if at + 1 < self.total else None
         states = self.sheet.states(i)
-        before = "".join(self._node(node, i, state, begun=True) for node, state in states.items())
+        before = "".join(self._node(node, i, state, next_started=True) for node, state in states.items())
         after = "".join(self._node(node, i + 1, state) for node, state in states.items())
         return (
-            self.during(self.sheet.lit(i), at, stop) + self.during(before, at, at + ARRIVAL)
-            + self.during(after, at + ARRIVAL, stop) + "".join(self._beads(i, at))
+            self.during(self.sheet.highlight(i), at, stop) + self.during(before, at, at + ARRIVAL)
+            + self.during(after, at + ARRIVAL, stop) + "".join(self._markers(i, at))
         )  # fmt: skip
 
-    def _beads(self, i: int, at: int) -> list[str]:
-        """What rolls in step i: along the edges without a rule first, all at once, then along the rule's own."""
+    def _markers(self, i: int, at: int) -> list[str]:
+        """Return the moving markers of step i: first on all edges without a rule, then on the rule's edge."""
         back = words.is_back(self.sheet.trace, self.sheet.trace["steps"][i])
-        legs = [leg for leg in (self.sheet.passages[i], [self.sheet.ways[i][0]]) if leg]
+        legs = [leg for leg in (self.sheet.output_links[i], [self.sheet.step_edges[i][0]]) if leg]
         share = ROLLING / len(legs)
         return [
-            self._bead(self.sheet.placing.curves[edge], at + k * share, share, back)
+            self._marker(self.sheet.placement.curves[edge], at + k * share, share, back)
             for k, leg in enumerate(legs) for edge in leg
         ]  # fmt: skip
 
-    def _bead(self, curve: str, start: float, share: float, back: bool) -> str:
-        """A dot that rolls along an edge: a dash of no length with round ends, its offset moving."""
+    def _marker(self, curve: str, start: float, share: float, back: bool) -> str:
+        """Return a dot that moves along an edge: a dash of no length with round ends and a moving offset."""
         ends = (-1, 0) if back else (0, -1)
         timing = f"roll {self._time(share)}s {self._time(start)}s"
         marks = f"--a:{ends[0]};--b:{ends[1]};animation:{timing}"
         return f'<path class="bead" d="{curve}" pathLength="1" style="{marks}"/>'
 
-    def _held(self) -> dict[int, list[tuple[float, Held | None]]]:
-        """What every node holds as time goes on, and from when."""
+    def _node_history(self) -> dict[int, list[tuple[float, NodeValue | None]]]:
+        """Return the values of every node over time."""
         first = float(min(self.starts.values()))
-        found: dict[int, list[tuple[float, Held | None]]] = {}
+        history: dict[int, list[tuple[float, NodeValue | None]]] = {}
         for change in changes(self.sheet.trace):
             if change.step < len(self.slots):
                 at = self.slots[change.step] + ARRIVAL if change.arrives else self.slots[change.step]
-                found.setdefault(change.node, [(first, None)]).append((at if change.arrives or change.step else first,
+                history.setdefault(change.node, [(first, None)]).append((at if change.arrives or change.step else first,
                                                                        change.holds))  # fmt: skip
-        return found
+        return history
 
-    def _passing(self, node: int, times: list[tuple[float, Held | None]]) -> list[str]:
-        """The gradient lines that a node shows before its last one."""
+    def _earlier_gradient_lines(self, node: int, times: list[tuple[float, NodeValue | None]]) -> list[str]:
+        """Return the gradient lines that a node shows before its last one."""
         sheet = self.sheet
-        box, count = sheet.placing.boxes[node], len(sheet.labelled[node].lines())
+        box, count = sheet.placement.boxes[node], len(sheet.labelled[node].lines())
         y = picture.first_line(box, count) + LINE * (count - 1)
         return [
             self.during(picture.line("gradient", gradient_line(sheet.trace, holds), box.x, y), start, stop)
@@ -254,25 +262,24 @@ class _Motion:
 
 
 def png(svg: str, zoom: float = 2.0, ground: str = "#ffffff") -> bytes:
-    """An SVG of ours as a PNG, set in the fonts that come with this package.
+    """Return an SVG as a PNG, set in the fonts of this package.
 
-    The system's fonts are read only for letters that these do not have. ModuleNotFoundError with what to install where
-    the rasteriser is missing.
+    System fonts supply only missing letters. Raises ModuleNotFoundError if the rasterizer is missing.
     """
     try:
         import resvg_py
     except ModuleNotFoundError as missing:
-        said = 'a picture in pixels needs resvg_py and pillow: pip install "micrograd_plus[film]"'
-        raise ModuleNotFoundError(said) from missing
+        message = 'a picture in pixels needs resvg_py and pillow: pip install "micrograd_plus[film]"'
+        raise ModuleNotFoundError(message) from missing
     fonts = {"font_files": [*FONTS, SIGNS], "font_family": "Arimo", "sans_serif_family": "Arimo"}
-    own = letters.has_all(svg)
+    own = letters.has_glyphs(svg)
     set_in_ours = svg.replace(picture.FONT, "Arimo")
     return bytes(resvg_py.svg_to_bytes(
         svg_string=set_in_ours, dpi=96, zoom=zoom, background=ground, skip_system_fonts=own, **fonts))  # fmt: skip
 
 
 def sharpness(width: float, height: float) -> float:
-    """How many dots a pixel gets: two, or fewer where the picture would have more than can be made in seconds."""
+    """Return image pixels for each pixel: two, or fewer if the image would take too long."""
     return min(2.0, math.sqrt(MOST_DOTS / (width * height)))
 
 
@@ -280,28 +287,28 @@ def frames(
     trace: Trace, kind: str, *, width: int | None = None, steps: Iterable[int] | None = None, pace: float = SECONDS,
     dark: bool = False, loop: bool = False, motion: bool = False,
 ) -> bytes:  # fmt: skip
-    """The walk as an animated image, `kind` GIF or WEBP: a frame for each of the `steps` (unless told, all and the
-    start), each for `pace` seconds, `width` pixels wide, played once or, with `loop`, for ever.
+    """Return the walk as an animated GIF or WEBP.
 
-    With `motion` what a step sends rolls along its edge before it arrives, in frames of their own. ValueError for more
-    than 150 steps or one that there is none of, ModuleNotFoundError where the film extra is missing.
+    There is a frame for each of `steps` (by default the start and all steps), each for `pace` seconds, `width` pixels
+    wide. It plays once, or repeats with `loop`. With `motion`, extra frames move a marker along each edge. Raises
+    ValueError for more than 150 steps or an unknown step, ModuleNotFoundError if the film extra is missing.
     """
     parts = scenes(trace, steps, width=min(width or USUAL, USUAL), dark=dark)
     height = max(sheet.height_of(*shown) for sheet, shown in parts)
     zoom = 1.0 if width is None else width / parts[0][0].width
-    shots = [shot for sheet, shown in parts for k in shown for shot in _shots(sheet, k, height, pace, motion)]
+    shots = [shot for sheet, shown in parts for k in shown for shot in _step_frames(sheet, k, height, pace, motion)]
     shots[-1] = (shots[-1][0], 2 * pace + shots[-1][1])
     try:
         from PIL import Image
     except ModuleNotFoundError as missing:
-        said = 'a film needs pillow and resvg_py: pip install "micrograd_plus[film]"'
-        raise ModuleNotFoundError(said) from missing
-    ground = named(dark)["ground"]
-    tell = _teller(len(shots))
+        message = 'a film needs pillow and resvg_py: pip install "micrograd_plus[film]"'
+        raise ModuleNotFoundError(message) from missing
+    ground = palette(dark)["ground"]
+    report = _progress_reporter(len(shots))
     images = []
     for k, (svg, _) in enumerate(shots):
         images.append(Image.open(io.BytesIO(png(svg, zoom, ground))).convert("RGB"))
-        tell(k + 1)
+        report(k + 1)
     durations = [round(1000 * seconds) for _, seconds in shots]
     options: dict[str, Any] = {"loop": 0} if loop else {"loop": 1} if kind == "WEBP" else {}
     images = _one_palette(images)
@@ -313,17 +320,17 @@ def frames(
     return film.getvalue()
 
 
-def _shots(sheet: Sheet, k: int, height: float, pace: float, motion: bool) -> list[tuple[str, float]]:
-    """The frames of a step, and for how many seconds each is seen."""
-    if not motion or not 0 < k <= len(sheet.ways):
-        return [(sheet.drawn(k, height), pace)]
+def _step_frames(sheet: StepPicture, k: int, height: float, pace: float, motion: bool) -> list[tuple[str, float]]:
+    """Return the frames of a step, with their durations in seconds."""
+    if not motion or not 0 < k <= len(sheet.step_edges):
+        return [(sheet.render(k, height), pace)]
     each = ARRIVAL * pace / (ROLLS + 1)
-    rolls = [(sheet.drawn(k, height, roll / ROLLS), each) for roll in range(1, ROLLS)]
-    return [*rolls, (sheet.drawn(k, height), pace - each * len(rolls))]
+    rolls = [(sheet.render(k, height, roll / ROLLS), each) for roll in range(1, ROLLS)]
+    return [*rolls, (sheet.render(k, height), pace - each * len(rolls))]
 
 
 def _one_palette(images: Sequence[Any]) -> list[Any]:
-    """The frames in the same few colours, the commonest, so that a frame need only hold what changes."""
+    """Return the frames with one palette of the most common colours, so that each frame stores only changes."""
     from PIL import Image
 
     some = images[:: max(1, len(images) // 8)]
@@ -334,27 +341,27 @@ def _one_palette(images: Sequence[Any]) -> list[Any]:
     colours: list[Any] = []
     counted: list[Any] = beside.getcolors(width * height * len(some)) or []
     for _, colour in sorted(counted, reverse=True)[:4000]:
-        if len(colours) < 256 and all(max(map(_apart, colour, other)) >= 12 for other in colours):
+        if len(colours) < 256 and all(max(map(_colour_distance, colour, other)) >= 12 for other in colours):
             colours.append(colour)
     palette = Image.new("P", (1, 1))
     palette.putpalette([part for colour in colours for part in colour])
     return [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
 
 
-def _apart(one: int, other: int) -> int:
+def _colour_distance(one: int, other: int) -> int:
     return abs(one - other)
 
 
-def _teller(total: int) -> Callable[[int], None]:
-    """A function that says on one line, where the work takes long, how much of it is done."""
+def _progress_reporter(total: int) -> Callable[[int], None]:
+    """Return a function that prints progress on one line if the work takes long."""
     began = time.monotonic()
-    said = [0.0]
+    last_report = [0.0]
 
-    def tell(done: int) -> None:
+    def report(done: int) -> None:
         now = time.monotonic() - began
-        if now > PATIENCE and (now - said[0] > 0.5 or done == total):
-            said[0] = now
+        if now > PATIENCE and (now - last_report[0] > 0.5 or done == total):
+            last_report[0] = now
             sys.stderr.write(f"\rframe {done} of {total}" + "\n" * (done == total))
             sys.stderr.flush()
 
-    return tell
+    return report

@@ -1,6 +1,5 @@
-"""Walks that ask: what is asked (`choosing`, `questions` and what they draw from), how answers are sealed (`seals`),
-and what a page is handed (`parts`, `asking`)."""
+"""Quizzes about walks: choice of steps, questions, sealed answers, and the page."""
 
-from .asking import TOLERANCE, Quiz, quiz
+from .quiz_page import TOLERANCE, Quiz, quiz
 
 __all__ = ["TOLERANCE", "Quiz", "quiz"]

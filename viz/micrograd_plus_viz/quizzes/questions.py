@@ -1,7 +1,6 @@
-"""What can be asked of a step of a walk: in words, with every answer that counts, and hints for those that do not.
+"""Questions about a step of a walk: their text, accepted answers, and hints for wrong ones.
 
-All of it is read off the record. Who asks may hand in answers that come from known mistakes, each with its hint; they
-are data, and no rule is applied here.
+Everything is read from the trace; no rule is applied here. Callers can pass further wrong answers with hints as data.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from typing import Any
 
 from .. import cells, words
 from ..digits import number
-from ..source import Trace
-from . import formulas, pictures
-from .seals import accepted, shape_text, width
+from ..trace_input import Trace
+from . import formula_choices, picture_choices
+from .sealed_answers import accepted_bins, shape_text, width
 
 MOST_CHOICES = 6
 MOST_HINTED = 300
-"""Nodes that a wrong press is answered for with a reason of its own."""
+"""Maximum number of nodes with a specific hint."""
 NOISE = 1e-12
 TRUTHS = {"+": "greater than 0", "-": "less than 0", "0": "0", "nan": "nan: not a number"}
 TRUTHS_OF_MANY = {
@@ -28,17 +27,16 @@ TRUTHS_OF_MANY = {
     "nan": "at least one is nan or infinite",
 }  # fmt: skip
 COULD_GO = (
-    "Its gradient is complete too, so another order could take it. This walk goes back in the order in which results "
+    "Its gradient is complete too, so another order could choose it. This walk goes back in the order in which results "
     "were made, the last first: this one was made earlier."
 )
-ONE_OF_SEVERAL = "That is one of several results: what arrives there goes to the operation that made them."
-LEAFS = "That is where the walk ends: an input or a parameter sends nothing on."
+ONE_OF_SEVERAL = "That is one of several outputs: its gradient passes to the operation that made them."
+LEAFS = "The walk ends there: an input or a parameter sends nothing on."
 
 
 @dataclass
 class Question:
-    """One question about one step. `right` are the answers that count, as texts; `hints` those that do not, each with
-    a sentence."""
+    """Question about one step. `right` has the accepted answers as texts, `hints` other answers with a sentence."""
 
     at: int
     kind: str
@@ -54,109 +52,113 @@ class Question:
     note: str | None = None
 
     def hint(self, answers: Iterable[str], text: str) -> None:
-        """Say `text` to these answers, but to those that count and those that have a hint already."""
-        taken = {*self.right, *(each for told, _ in self.hints for each in told)}
+        """Add a hint for some answers, except right ones and answers with a hint."""
+        taken = {*self.right, *(each for answers, _ in self.hints for each in answers)}
         fresh = [each for each in answers if each not in taken]
         if fresh:
             self.hints.append((fresh, text))
 
 
 @dataclass
-class Asked:
-    """A step that is asked about, with what is known of it before."""
+class StepContext:
+    """Step with everything known before it."""
 
     trace: Trace
     at: int
     tolerance: float
     candidates: list[Mapping[str, Any]]
     rng: Random
-    called: list[str]
-    ways: list[tuple[int, int, int]]
+    node_names: list[str]
+    step_edges: list[tuple[int, int, int]]
 
     @property
     def step(self) -> Trace:
-        """The step."""
+        """Return the step."""
         return self.trace["steps"][self.at]
 
     @property
     def sender(self) -> str:
-        """Who sends."""
-        return self.called[self.ways[self.at][1]]
+        """Return the name of the sending node."""
+        return self.node_names[self.step_edges[self.at][1]]
 
     @property
     def receiver(self) -> str:
-        """Who receives."""
-        return self.called[self.ways[self.at][2]]
+        """Return the name of the receiving node."""
+        return self.node_names[self.step_edges[self.at][2]]
 
     @property
     def word(self) -> str:
-        """What travels."""
+        """Return "gradient" or "tangent"."""
         return "gradient" if words.is_back(self.trace, self.step) else "tangent"
 
     def value(self, word: str) -> Trace | None:
-        """What a word of the step stands for."""
+        """Return a value of the step, given its name."""
         return self.at_place(self.step[word])
 
     def at_place(self, place: int | None) -> Trace | None:
-        """The value at a place."""
+        """Return the value at an index."""
         return None if place is None else self.trace["values"][place]
 
     @property
     def of_walk(self) -> list[tuple[Trace, tuple[int, int, int]]]:
-        """The steps of the same walk, each with its way."""
-        pairs = zip(self.trace["steps"], self.ways, strict=True)
+        """Return the steps of the same walk, each with its edge."""
+        pairs = zip(self.trace["steps"], self.step_edges, strict=True)
         return [(step, way) for step, way in pairs if step["walk"] == self.step["walk"]]
 
 
 def entries(value: Trace | None) -> int | None:
-    """How many entries a value has; None where it was not recorded."""
+    """Return the number of entries of a value, or None if it was not recorded."""
     return None if value is None else math.prod(value["shape"])
 
 
 # Gradient --------------------
 
 
-def gradient(asked: Asked) -> Question | None:
-    """What the receiver holds then: a number, or one entry of an array."""
-    after = asked.value("after")
+def gradient(context: StepContext) -> Question | None:
+    """Ask for the receiver's gradient after the step: a number, or one entry of an array."""
+    after = context.value("after")
     if after is None:
         return None
     if not after["data"]:
-        return shape(asked)
-    place, name = _entry(asked, after)
+        return shape(context)
+    place, name = _entry(context, after)
     exact = after["data"][place]
     part, about = _part(exact)
     right = part(exact)
-    noise = NOISE * max((abs(part(x)) for x in _others(asked, ("before", "contribution"), place)), default=0)
-    what = f"{about}{name}the {asked.word} of {asked.receiver}"
-    made = Question(
-        asked.at, "gradient", f"{asked.sender} sends to {asked.receiver}. What is {what} then?", "number",
-        accepted(right, asked.tolerance, noise), f"{what[0].upper()}{what[1:]} is {number(_word(right))}.",
-        f"What {asked.sender} sends is what has arrived at it, put through its rule; at {asked.receiver} it is added "
-        "to what is there.",
-        width=width(asked.tolerance),
-        note=f"A number, or a fraction such as 1/3. Within {number(100 * asked.tolerance)} % is right.",
+    noise = NOISE * max((abs(part(x)) for x in _others(context, ("before", "contribution"), place)), default=0)
+    what = f"{about}{name}the {context.word} of {context.receiver}"
+    question = Question(
+        context.at,
+        "gradient",
+        f"{context.sender} sends to {context.receiver}. What is {what} then?",
+        "number",
+        accepted_bins(right, context.tolerance, noise),
+        f"{what[0].upper()}{what[1:]} is {number(_word(right))}.",
+        f"{context.sender} applies its rule to the gradient that arrived there; {context.receiver} adds the result to "
+        "what it has.",
+        width=width(context.tolerance),
+        note=f"A number, or a fraction such as 1/3. Within {number(100 * context.tolerance)} % is right.",
     )
-    for answer, text in _given(asked, after["shape"], place):
-        made.hint(accepted(part(answer), asked.tolerance), text)
-    for answer, text in _by_mistake(asked, place, part, right):
-        made.hint(accepted(answer, asked.tolerance), text)
-    return made
+    for answer, text in _add_candidates(context, after["shape"], place):
+        question.hint(accepted_bins(part(answer), context.tolerance), text)
+    for answer, text in _by_mistake(context, place, part, right):
+        question.hint(accepted_bins(answer, context.tolerance), text)
+    return question
 
 
-def _entry(asked: Asked, after: Trace) -> tuple[int, str]:
-    """Which entry is asked for, and its name; one to which the step brings something, where there is one."""
+def _entry(context: StepContext, after: Trace) -> tuple[int, str]:
+    """Return the entry to ask about, and its name; preferably one that the step changes."""
     if len(after["data"]) == 1:
         return 0, ""
-    sent, everywhere = asked.value("contribution"), list(range(len(after["data"])))
+    sent, everywhere = context.value("contribution"), list(range(len(after["data"])))
     brought = sent["data"] if sent and sent["data"] and sent["shape"] == after["shape"] else after["data"]
     telling = [k for k in everywhere if brought[k] != 0 and after["data"][k] not in (0, 1)]
-    k = asked.rng.choice(telling or everywhere)
+    k = context.rng.choice(telling or everywhere)
     return k, f"entry {place_name(after['shape'], k)} of "
 
 
 def place_name(dims: list[int], k: int) -> str:
-    """The place of an entry along every axis."""
+    """Return the index of an entry along every axis."""
     places: list[int] = []
     for size in reversed(dims):
         places.insert(0, k % size)
@@ -165,7 +167,7 @@ def place_name(dims: list[int], k: int) -> str:
 
 
 def _part(exact: Any) -> tuple[Callable[[Any], float], str]:
-    """How an entry is read as one number, and what that is called."""
+    """Return a function that reads an entry as one number, and the name of that number."""
     if isinstance(exact, list):
         return lambda x: float(x[0] if isinstance(x, (list, tuple)) else x.real), "the real part of "
     return lambda x: float(x[0]) if isinstance(x, (list, tuple)) else float(x), ""
@@ -175,49 +177,49 @@ def _word(x: float) -> Any:
     return x if math.isfinite(x) else str(x)
 
 
-def _others(asked: Asked, names: Iterable[str], place: int) -> list[Any]:
-    """The same entry of other words of the step, where they have it."""
-    after = asked.value("after")
+def _others(context: StepContext, names: Iterable[str], place: int) -> list[Any]:
+    """Return the same entry of other values of the step."""
+    after = context.value("after")
     found = []
     for name in names:
-        value = asked.value(name)
+        value = context.value(name)
         if value and value["data"] and after and value["shape"] == after["shape"]:
             found.append(value["data"][place])
     return found
 
 
 def _by_mistake(
-    asked: Asked, place: int, part: Callable[[Any], float], right: float
+    context: StepContext, place: int, part: Callable[[Any], float], right: float
 ) -> Iterable[tuple[float, str]]:
-    """What usual slips would give, as far as the record has the numbers."""
-    had = [part(x) for x in _others(asked, ["before"], place)]
+    """Yield the results of common mistakes, with hints."""
+    had = [part(x) for x in _others(context, ["before"], place)]
     base = had[0] if had else 0.0
     if had:
-        yield from ((part(x), f"That is what this step sends. Something was there before: {asked.word}s add up.")
-                    for x in _others(asked, ["contribution"], place))  # fmt: skip
-        yield base, "That is what was there before this step, which adds to it."
-    handed_on = f"That is what arrived at {asked.sender}, handed on as it is: its rule has still to be applied."
-    yield from ((base + part(x), handed_on) for x in _others(asked, ["upstream"], place))
+        yield from ((part(x), f"That is what this step sends. There was a value before: {context.word}s add up.")
+                    for x in _others(context, ["contribution"], place))  # fmt: skip
+        yield base, "That was the value before this step, which adds to it."
+    handed_on = f"That is what arrived at {context.sender}, unchanged: its rule must still be applied."
+    yield from ((base + part(x), handed_on) for x in _others(context, ["upstream"], place))
     yield from (
-        (base + part(x), f"That is the local derivative alone: what arrived at {asked.sender} is left out.")
-        for x in _others(asked, ["local"], place)
+        (base + part(x), f"That is only the local derivative: multiply it by what arrived at {context.sender}.")
+        for x in _others(context, ["local"], place)
     )
-    raw = asked.value("raw")
-    if asked.step["summed_axes"] and raw and raw["data"]:
+    raw = context.value("raw")
+    if context.step["summed_axes"] and raw and raw["data"]:
         each = {part(x) for x in raw["data"]}
-        yield from ((base + x, "Broadcasting had repeated this input: what is sent to its copies is summed.")
+        yield from ((base + x, "Broadcasting repeated this input: the gradients of its copies are summed.")
                     for x in sorted(each)[:8])  # fmt: skip
-        after = asked.value("after")
+        after = context.value("after")
         copies = len(raw["data"]) / max(1, entries(after) or 1)
-        yield base + (right - base) / copies, "A sum is wanted over what was repeated, not an average."
+        yield base + (right - base) / copies, "Take the sum over the copies, not the average."
     yield -right, "The size is right. Look at the sign."
     yield 2 * right, "That is twice as much as it should be."
     yield right / 2, "That is half of what it should be."
 
 
-def _given(asked: Asked, dims: list[int], place: int) -> Iterable[tuple[Any, str]]:
-    """The candidates that who asks has given, at the entry that is asked for."""
-    for each in asked.candidates:
+def _add_candidates(context: StepContext, dims: list[int], place: int) -> Iterable[tuple[Any, str]]:
+    """Yield the caller's candidates for the entry in question."""
+    for each in context.candidates:
         answer = each["answer"]
         if list(_shape(answer)) == list(dims):
             yield _flat(answer)[place], str(each["hint"])
@@ -226,7 +228,7 @@ def _given(asked: Asked, dims: list[int], place: int) -> Iterable[tuple[Any, str
 
 
 def _shape(answer: Any) -> tuple[int, ...]:
-    """The shape of nested lists, or of an array."""
+    """Return the shape of nested lists, or of an array."""
     if hasattr(answer, "shape"):
         return tuple(answer.shape)
     found: list[int] = []
@@ -239,7 +241,7 @@ def _shape(answer: Any) -> tuple[int, ...]:
 
 
 def _flat(answer: Any) -> list[Any]:
-    """The entries of nested lists, or of an array."""
+    """Return the entries of nested lists, or of an array."""
     if hasattr(answer, "tolist"):
         answer = answer.tolist()
     if not isinstance(answer, (list, tuple)):
@@ -250,239 +252,245 @@ def _flat(answer: Any) -> list[Any]:
 # Shape, sign, adds -----------
 
 
-def shape(asked: Asked) -> Question | None:
-    """The shape of what arrives; where axes are summed, of what the rule sends before."""
-    summed = bool(asked.step["summed_axes"]) and asked.step["raw"] is not None
-    value = asked.value("raw" if summed else "after")
-    if value is None or (not summed and asked.value("contribution") is None):
+def shape(context: StepContext) -> Question | None:
+    """Ask for the shape of what arrives, or, if axes are summed, of the rule's result before the sum."""
+    summed = bool(context.step["summed_axes"]) and context.step["raw"] is not None
+    value = context.value("raw" if summed else "after")
+    if value is None or (not summed and context.value("contribution") is None):
         return None
     sent = (
-        f"Broadcasting had repeated {asked.receiver}. Which shape has what the rule of {asked.sender} sends there, "
-        "before anything is summed?"
+        f"Broadcasting repeated {context.receiver}. What is the shape of what {context.sender} sends there, "
+        "before it is summed?"
         if summed else
-        f"{asked.sender} sends to {asked.receiver}. Which shape has the {asked.word} of {asked.receiver} then?"
+        f"{context.sender} sends to {context.receiver}. What is the shape of its {context.word} then?"
     )  # fmt: skip
-    made = Question(
-        asked.at, "shape", sent, "shape", [shape_text(value["shape"])], f"Its shape is {words.shape(value)}.",
-        f"A {asked.word} has the shape of what it belongs to."
-        + (" What is sent has the shape of the result, into which broadcasting repeated the input." if summed else ""),
-        note="A shape as (3, 4); () for a single number.",
+    question = Question(
+        context.at, "shape", sent, "shape", [shape_text(value["shape"])], f"Its shape is {words.shape(value)}.",
+        f"A {context.word} has the same shape as its node."
+        + (" Before the sum, it has the shape of the result." if summed else ""),
+        note="A shape such as (3, 4); () for a single number.",
     )
-    for each in asked.candidates:
-        made.hint([shape_text(_shape(each["answer"]))], str(each["hint"]))
-    after, upstream = asked.value("after"), asked.value("upstream")
+    for each in context.candidates:
+        question.hint([shape_text(_shape(each["answer"]))], str(each["hint"]))
+    after, upstream = context.value("after"), context.value("upstream")
     if summed and after:
-        made.hint([shape_text(after["shape"])], "That is the shape after the sum.")
-    made.hint([shape_text(reversed(value["shape"]))], "The axes stand the other way round.")
+        question.hint([shape_text(after["shape"])], "That is the shape after the sum.")
+    question.hint([shape_text(reversed(value["shape"]))], "The axes are swapped.")
     if upstream:
-        made.hint([shape_text(upstream["shape"])], f"That is the shape of what arrived at {asked.sender}.")
-    made.hint([str(entries(value)), ""], "So many entries there are; how do they lie?")
-    return made
+        question.hint([shape_text(upstream["shape"])], f"That is the shape of what arrived at {context.sender}.")
+    question.hint([str(entries(value)), ""], "That is the number of entries. How are they arranged?")
+    return question
 
 
 def sign_of(value: Trace | None) -> str | None:
-    """The sign of a value: of one number, or of all entries; None where it is not known or there is none."""
+    """Return the sign of a number, or the common sign of all entries; None if it is unknown or mixed zero."""
     if value is None or not entries(value):
         return None
     if (value["data"] and isinstance(value["data"][0], list)) or "complex" in value["dtype"]:
         return None
     if words.not_finite(value):
         return "nan"
-    told = value["statistics"] or ({"min": min(value["data"]), "max": max(value["data"])} if value["data"] else None)
-    if told is None:
+    limits = value["statistics"] or ({"min": min(value["data"]), "max": max(value["data"])} if value["data"] else None)
+    if limits is None:
         return None
-    low, high = told["min"], told["max"]
+    low, high = limits["min"], limits["max"]
     return "±" if low < 0 < high else "+" if low > 0 else "-" if high < 0 else "0" if low == high == 0 else None
 
 
-def sign(asked: Asked) -> Question | None:
-    """Whether what is sent is positive or negative."""
-    value = asked.value("contribution")
+def sign(context: StepContext) -> Question | None:
+    """Ask whether the contribution is positive or negative."""
+    value = context.value("contribution")
     found = sign_of(value)
     if value is None or found is None or (entries(value) == 1 and found == "nan" and "nan" not in value["data"]):
         return None
     truths = TRUTHS if entries(value) == 1 else TRUTHS_OF_MANY
     signs = list(truths)
-    of_many = "" if entries(value) == 1 else "Of which sign are the entries of "
-    say = f"{of_many}what {asked.sender} sends to {asked.receiver}?" if of_many else (
-        f"Which sign has what {asked.sender} sends to {asked.receiver}?"
+    of_many = "" if entries(value) == 1 else "What is the sign of the entries of "
+    say = f"{of_many}what {context.sender} sends to {context.receiver}?" if of_many else (
+        f"What is the sign of what {context.sender} sends to {context.receiver}?"
     )
     say = say[0].upper() + say[1:]
-    made = Question(
-        asked.at, "sign", say, "choice", [str(signs.index(found))], f"It is {truths[found]}.",
-        f"Which sign has what arrived at {asked.sender}, and does its rule turn it?",
+    question = Question(
+        context.at, "sign", say, "choice", [str(signs.index(found))], f"It is {truths[found]}.",
+        f"What is the sign of what arrived at {context.sender}, and does its rule change it?",
         choices=[{"text": text} for text in truths.values()],
     )
-    upstream = sign_of(asked.value("upstream"))
+    upstream = sign_of(context.value("upstream"))
     if upstream in truths and upstream != found:
-        made.hint([str(signs.index(upstream))], f"That is the sign of what arrived at {asked.sender}. Does its rule "
-                  "turn it?")  # fmt: skip
-    return made
+        question.hint([str(signs.index(upstream))], f"That is the sign of what arrived at {context.sender}. "
+                      "Does its rule change it?")  # fmt: skip
+    return question
 
 
-def adds(asked: Asked) -> Question | None:
-    """Whether something was there before; or, where nothing was, how many times something will arrive."""
-    step, target = asked.step, asked.ways[asked.at][2]
+def adds(context: StepContext) -> Question | None:
+    """Ask whether the receiver had a value before; if not, sometimes how many values will arrive."""
+    step, target = context.step, context.step_edges[context.at][2]
     if step["contribution"] is None:
         return None
-    if not step["accumulates"] and words.is_back(asked.trace, step) and asked.rng.random() < 0.5:
-        counted = _counted(asked, target)
+    if not step["accumulates"] and words.is_back(context.trace, step) and context.rng.random() < 0.5:
+        counted = _count_arrivals(context, target)
         if counted:
             return counted
-    sent = any(way[2] == target for each, way in asked.of_walk if each["index"] < step["index"])
+    has_earlier = any(way[2] == target for each, way in context.of_walk if each["index"] < step["index"])
     right = "0" if not step["accumulates"] else "2" if step["earlier"] else "1"
-    made = Question(
-        asked.at, "adds", f"{asked.sender} sends to {asked.receiver}. What becomes of what was there?", "choice",
-        ["1", "2"] if step["earlier"] and sent else [right],
-        {"0": "Nothing was there: it is the first to arrive.", "1": "It is added to what earlier steps have sent.",
-         "2": "It is added to what an earlier walk has left there: nobody had cleared it."}[right],
-        f"Go back and look at {asked.receiver}: does it hold a {asked.word} already?",
-        choices=[{"text": f"Nothing was there: this is the first {asked.word} to arrive"},
-                 {"text": "It stays, and this is added: earlier steps of this walk have sent it"},
-                 {"text": "It stays, and this is added: an earlier walk has left it"},
+    question = Question(
+        context.at, "adds",
+        f"{context.sender} sends to {context.receiver}. What happens to the value that was there?", "choice",
+        ["1", "2"] if step["earlier"] and has_earlier else [right],
+        {"0": "Nothing was there: it is the first to arrive.", "1": "It is added to what earlier steps sent.",
+         "2": "It is added to what an earlier walk left there, which was not cleared."}[right],
+        f"Go back and look at {context.receiver}: does it hold a {context.word} already?",
+        choices=[{"text": f"Nothing was there: this is the first {context.word} to arrive"},
+                 {"text": "It stays, and this is added: earlier steps of this walk sent it"},
+                 {"text": "It stays, and this is added: an earlier walk left it"},
                  {"text": "It is replaced"}],
     )  # fmt: skip
-    made.hint(["3"], f"Nothing is replaced in a walk: {asked.word}s add up, for every use of a value counts.")
+    question.hint(["3"], f"Nothing is replaced in a walk: {context.word}s add up, because every use of a value counts.")
     if right != "0":
-        made.hint(["0"], f"Go back one step and look at {asked.receiver}: it holds a {asked.word} already.")
+        question.hint(["0"], f"Go back one step and look at {context.receiver}: it holds a {context.word} already.")
     else:
-        made.hint(["1", "2"], f"Go back one step and look at {asked.receiver}: it holds nothing.")
-    return made
+        question.hint(["1", "2"], f"Go back one step and look at {context.receiver}: it holds nothing.")
+    return question
 
 
-def _counted(asked: Asked, target: int) -> Question | None:
-    """How many times something arrives at a node in this walk."""
-    times = sum(way[2] == target for _, way in asked.of_walk)
+def _count_arrivals(context: StepContext, target: int) -> Question | None:
+    """Ask how many times a value arrives at a node in this walk."""
+    times = sum(way[2] == target for _, way in context.of_walk)
     if times < 2:
         return None
-    made = Question(
-        asked.at, "adds", f"This step is the first to send to {asked.receiver}. In how many steps of this walk does "
-        f"something arrive there, this one included?", "whole", [str(times)],
-        f"In {times}: {asked.receiver} is read at so many places.",
-        f"How many arrows leave {asked.receiver}? Each of them brings something back.", note="A whole number.",
+    question = Question(
+        context.at, "adds", f"This step is the first to send to {context.receiver}. In how many steps of this walk "
+        f"does a value arrive there, including this one?", "whole", [str(times)],
+        f"In {times}: {context.receiver} is read {times} times.",
+        f"How many arrows leave {context.receiver}? Each of them brings something back.", note="A whole number.",
     )  # fmt: skip
-    made.hint(["1"], f"{asked.receiver} is read more than once.")
-    return made
+    question.hint(["1"], f"{context.receiver} is read more than once.")
+    return question
 
 
 # Order -----------------------
 
 
-def order(asked: Asked) -> Question | None:
-    """Whose rule is applied next."""
-    at, step = asked.at, asked.step
-    earlier = asked.trace["steps"][at - 1] if at else None
+def order(context: StepContext) -> Question | None:
+    """Ask whose rule is applied next."""
+    at, step = context.at, context.step
+    earlier = context.trace["steps"][at - 1] if at else None
     if earlier and (earlier["node"], earlier["walk"]) == (step["node"], step["walk"]):
         return None
-    if not words.is_back(asked.trace, step):
+    if not words.is_back(context.trace, step):
         return None
-    reasons = _reasons(asked)
+    reasons = _reasons(context)
     if not reasons:
         return None
     close = [node for node in reasons if node != step["node"]]
     shown = sorted([step["node"], *close[: MOST_CHOICES - 1]])
-    made = Question(
-        at, "order", "One step on. Whose rule is applied next? Choose the node in the graph, or here.", "node",
-        [str(step["node"])], f"It is {asked.called[step['node']]}: of those whose gradient is complete, the one that "
-        "was made last.",
-        "A rule is applied when all has arrived that will arrive at its node.",
-        choices=[{"text": asked.called[node], "node": node} for node in shown], lit=False,
+    question = Question(
+        at, "order", "Take one step. Whose rule is applied next? Choose the node in the graph, or here.", "node",
+        [str(step["node"])],
+        f"It is {context.node_names[step['node']]}: it was made last of the nodes whose gradient is complete.",
+        "A rule is applied when everything has arrived at its node.",
+        choices=[{"text": context.node_names[node], "node": node} for node in shown], lit=False,
     )  # fmt: skip
-    said: dict[str, list[str]] = {}
+    nodes_by_reason: dict[str, list[str]] = {}
     for node, reason in list(reasons.items())[:MOST_HINTED]:
-        said.setdefault(reason, []).append(str(node))
-    for reason, nodes in said.items():
-        made.hint(nodes, reason)
-    return made
+        nodes_by_reason.setdefault(reason, []).append(str(node))
+    for reason, nodes in nodes_by_reason.items():
+        question.hint(nodes, reason)
+    return question
 
 
-def _reasons(asked: Asked) -> dict[int, str]:
-    """For every node why it is not the one, those first that could be taken for it; nothing where the order of the
-    record has another reason than when results were made."""
-    steps = asked.of_walk
-    here = asked.at - (asked.trace["steps"].index(steps[0][0]))
-    sent = {way[1] for _, way in steps[:here]}
+def _reasons(context: StepContext) -> dict[int, str]:
+    """Return for every other node why it is not next, plausible ones first.
+
+    Returns nothing if the trace has another order than the engine's.
+    """
+    steps = context.of_walk
+    here = context.at - (context.trace["steps"].index(steps[0][0]))
+    applied = {way[1] for _, way in steps[:here]}
     sending = {way[1] for _, way in steps[here:]}
-    holding = {way[2] for _, way in steps[:here]} - sent
+    holding = {way[2] for _, way in steps[:here]} - applied
     coming = {way[2] for _, way in steps[here:]}
-    right = asked.step["node"]
-    parts = {n["id"] for n in asked.trace["nodes"] if n["kind"] == "output"}
+    right = context.step["node"]
+    parts = {n["id"] for n in context.trace["nodes"] if n["kind"] == "output"}
     complete = (holding & sending) - coming
     if right < max(complete, default=right):
         return {}  # another order than the engine's
     kinds: list[tuple[set[int], str]] = [
         (parts, ONE_OF_SEVERAL),
         (complete, COULD_GO),
-        (holding & sending & coming, "Its gradient is not complete yet: more will arrive there."),
+        (holding & sending & coming, "Its gradient is not complete yet: more will arrive."),
         (holding - sending, LEAFS),
-        (sending - holding - sent, "Nothing has arrived there yet."),
-        (sent, "Its rule has been applied already."),
-        ({n["id"] for n in asked.trace["nodes"] if n["kind"] == "leaf"}, LEAFS),
-        ({n["id"] for n in asked.trace["nodes"]}, "Nothing arrives there, or it has no rule of its own."),
+        (sending - holding - applied, "Nothing has arrived there yet."),
+        (applied, "Its rule has been applied already."),
+        ({n["id"] for n in context.trace["nodes"] if n["kind"] == "leaf"}, LEAFS),
+        ({n["id"] for n in context.trace["nodes"]}, "Nothing arrives there, or it has no rule of its own."),
     ]  # fmt: skip
-    found: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     for nodes, reason in kinds:
-        found |= {node: reason for node in sorted(nodes, reverse=True) if node not in found and node != right}
-    return found
+        reasons |= {node: reason for node in sorted(nodes, reverse=True) if node not in reasons and node != right}
+    return reasons
 
 
 # Which of several ------------
 
 
-def formula(asked: Asked) -> Question | None:
-    """Which formula the rule applies."""
-    found = formulas.choices(asked.trace, asked.step, asked.rng)
-    if found is None:
+def formula(context: StepContext) -> Question | None:
+    """Ask which formula the rule applies."""
+    options = formula_choices.formula_choices(context.trace, context.step, context.rng)
+    if options is None:
         return None
-    made = Question(
-        asked.at, "formula", f"{asked.sender} sends to {asked.receiver}. By which formula?", "choice",
-        [str(found.right)], f"The rule says: {found.shown[found.right][1]}.",
-        f"How much does {asked.sender} move when {asked.receiver} moves a little? That, times what arrived.",
-        choices=[{"formula": html, "text": text} for html, text in found.shown], note=found.note,
+    question = Question(
+        context.at, "formula", f"{context.sender} sends to {context.receiver}. Which formula does it use?", "choice",
+        [str(options.right)], f"The rule says: {options.shown[options.right][1]}.",
+        f"How much does {context.sender} change if {context.receiver} changes a little? Multiply that by what arrived.",
+        choices=[{"formula": html, "text": text} for html, text in options.shown], note=options.note,
     )
-    for k, text in found.hints.items():
-        made.hint([str(k)], text)
-    return made
+    for k, text in options.hints.items():
+        question.hint([str(k)], text)
+    return question
 
 
-def picture(asked: Asked) -> Question | None:
-    """Which of four pictures is what the receiver holds then."""
-    after = asked.value("after")
+def picture(context: StepContext) -> Question | None:
+    """Ask which of four pictures shows the receiver's value."""
+    after = context.value("after")
     if after is None:
         return None
-    others = [("contribution", "That is what this step sends; something was there before, to which it is added.")]
-    others = others if asked.step["accumulates"] else []
-    near = [(cells.one(value), text) for name, text in [
-        *others, ("before", "That is what was there before."),
-        ("upstream", f"That is what arrived at {asked.sender}."), ("local", "That is the local derivative alone."),
-    ] if (value := asked.value(name))]  # fmt: skip
-    found = pictures.choices(cells.one(after), near, _same_shape(asked, after), asked.rng)
-    if found is None:
+    others = [("contribution", "That is what this step sends; it is added to the value before.")]
+    others = others if context.step["accumulates"] else []
+    near = [(cells.page_value(value), text) for name, text in [
+        *others, ("before", "That was the value before."),
+        ("upstream", f"That is what arrived at {context.sender}."), ("local", "That is only the local derivative."),
+    ] if (value := context.value(name))]  # fmt: skip
+    options = picture_choices.picture_choices(cells.page_value(after), near, _same_shape(context, after), context.rng)
+    if options is None:
         return None
-    right, shown, hints = found
-    made = Question(
-        asked.at, "picture",
-        f"{asked.sender} sends to {asked.receiver}. Which picture is the {asked.word} of {asked.receiver} then?",
-        "choice", [str(right)], f"It is picture {right + 1}.",
-        "Look at what arrived, and at what the rule does with it: to the sign of each entry, and to its place.",
+    right, shown, hints = options
+    question = Question(
+        context.at,
+        "picture",
+        f"{context.sender} sends to {context.receiver}. Which picture shows its {context.word} then?",
+        "choice",
+        [str(right)],
+        f"It is picture {right + 1}.",
+        "Look at what arrived, and how the rule changes the sign and the position of each entry.",
         choices=[{"picture": each} for each in shown],
-        note="Blue is positive, red with a minus negative, blank zero; the stronger the larger.",
+        note="Blue is positive, red with a minus is negative, blank is zero; stronger is larger.",
     )
     for k, text in hints.items():
-        made.hint([str(k)], text)
-    return made
+        question.hint([str(k)], text)
+    return question
 
 
-def _same_shape(asked: Asked, after: Trace) -> list[Trace]:
-    """What earlier steps have left elsewhere, of the same shape; later ones may be asked about themselves."""
-    earlier = asked.trace["steps"][: asked.at]
+def _same_shape(context: StepContext, after: Trace) -> list[Trace]:
+    """Return values of other nodes with the same shape; later values might answer other questions."""
+    earlier = context.trace["steps"][: context.at]
     places = dict.fromkeys(step["after"] for step in reversed(earlier) if step["after"] is not None)
-    found = [asked.trace["values"][place] for place in list(places)[:200] if place != asked.step["after"]]
-    return [cells.one(value) for value in found if value["shape"] == after["shape"]][:8]
+    values = [context.trace["values"][place] for place in list(places)[:200] if place != context.step["after"]]
+    return [cells.page_value(value) for value in values if value["shape"] == after["shape"]][:8]
 
 
-KINDS: dict[str, Callable[[Asked], Question | None]] = {
+KINDS: dict[str, Callable[[StepContext], Question | None]] = {
     "gradient": gradient, "shape": shape, "sign": sign, "order": order, "adds": adds, "formula": formula,
     "picture": picture,
 }  # fmt: skip
-"""What can be asked, by name."""
+"""Kinds of question by name."""

@@ -1,0 +1,26 @@
+"""Error messages: which call failed, on which arguments, and what to write instead.
+
+Nothing here changes a value. `errors` explains what an operation or one of its rules raised, `calls` does so for the
+functions in front of operations, `arguments` checks arguments, and `missing_names` answers a request for a name that
+does not exist here, from the table in `foreign_names`.
+"""
+
+from .arguments import NONE_HINT, check_count, check_function, check_mapping, tensor_expected
+from .calls import prefixes_errors, suggests_keywords, unknown_keyword
+from .errors import (
+    MIXED_GRAPH,
+    annotate_rule_error,
+    explain_error,
+    explains,
+    freed_graph_error,
+    missing_rule_error,
+    rerun_interpreted,
+    whole_numbers,
+)
+from .missing_names import MissingName, missing_name
+
+__all__ = [
+    "MIXED_GRAPH", "NONE_HINT", "MissingName", "annotate_rule_error", "check_count", "check_function", "check_mapping",
+    "explain_error", "explains", "freed_graph_error", "missing_name", "missing_rule_error", "prefixes_errors",
+    "rerun_interpreted", "suggests_keywords", "tensor_expected", "unknown_keyword", "whole_numbers",
+]  # fmt: skip

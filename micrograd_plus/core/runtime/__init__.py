@@ -1,0 +1,1 @@
+"""What surrounds the engine at run time: hooks, recorders, the ownership of arrays, and the blocks that users open."""

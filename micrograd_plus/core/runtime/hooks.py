@@ -1,0 +1,72 @@
+"""Hooks: user functions that see the gradient of a variable once it is complete, and may replace it.
+
+Hooks are stored on the node itself, so they are freed with it, even if they refer to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+from ..variable import Gradient, Node, Variable, namespace_of
+
+nodes_with_hooks: set[ref[Node]] = set()
+"""The nodes that have a hook. While it is empty, walks do not look for hooks."""
+
+
+class Handle:
+    """Handle of a registered hook. `remove()`, a call, or the end of a `with` block removes the hook."""
+
+    def __init__(self, hooks: dict[Handle, Callable[..., Any]], hook: Callable[..., Any]):
+        self._hooks = hooks
+        hooks[self] = hook
+
+    def remove(self) -> None:
+        """Remove the hook; removing it twice does nothing."""
+        self._hooks.pop(self, None)
+
+    def __call__(self) -> None:
+        """Remove the hook."""
+        self.remove()
+
+    def __enter__(self) -> Handle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+def add_hook(node: Node, kind: str, hook: Callable[..., Any]) -> Handle:
+    """Register a hook of a kind: "hooks" see the gradient, "after_accumulation" run once `.grad` has grown."""
+    if not hasattr(node, kind):
+        setattr(node, kind, {})
+    nodes_with_hooks.add(ref(node, nodes_with_hooks.discard))
+    return Handle(getattr(node, kind), hook)
+
+
+def hooks_of(node: Node, kind: str = "hooks") -> list[Callable[..., Any]]:
+    """Return the hooks of a node, in the order of registration."""
+    return list(getattr(node, kind, {}).values())
+
+
+def run_hooks(node: Node, gradient: Gradient) -> Any:
+    """Call the hooks of a node, and return the gradient that they leave.
+
+    A hook may keep the gradient it was shown. The walk writes into its gradients, so it goes on with a copy.
+    """
+    public = Variable.public
+    on_tensors = isinstance(gradient, Variable)
+    for hook in hooks_of(node):
+        changed = hook(public.of(gradient))
+        if changed is None:
+            continue
+        if not isinstance(changed, public):
+            got = type(changed).__name__
+            raise TypeError(f"a hook must return a tensor, or None to leave the gradient as it is; got {got}")
+        if changed.shape != gradient.shape:
+            raise RuntimeError(f"a hook returned shape {changed.shape} for a gradient of shape {gradient.shape}")
+        changed = changed if on_tensors else changed._data
+        same_dtype = changed.dtype == gradient.dtype
+        gradient = changed if same_dtype else namespace_of(gradient).cast(changed, gradient.dtype)
+    return gradient if on_tensors else gradient.copy("K")

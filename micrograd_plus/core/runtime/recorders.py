@@ -1,0 +1,140 @@
+"""Recorders: objects that are notified of each application and each walk while their block is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..modes import Block, recording
+from ..rule import Contribution, Rule
+from ..variable import Gradient, Node, Variable
+
+OnStep = Callable[..., None]
+"""Called with each step: the node, the contribution, the upstream, and the gradient before and after adding."""
+
+
+class ForwardRule(Rule):
+    """A rule as it is applied to tangents in forward mode."""
+
+
+class Push(Contribution):
+    """One step of forward mode: what the tangent of one input adds to the tangent of the node `receiver`."""
+
+    __slots__ = ("receiver",)
+
+    def __init__(self, *step: Any, receiver: Node):
+        super().__init__(*step)
+        self.receiver = receiver
+
+
+class Recorder:
+    """Base class of recorders. `with record_to(recorder): ...` notifies one, in this thread and task only."""
+
+    looks_inside = False
+    """Whether composites run as the operations that they are made of."""
+
+    def on_apply(
+        self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
+    ) -> None:
+        """Note that an operation was applied to `inputs`, whose arrays were `data`."""
+
+    def begin_walk(
+        self, root: Any, upstream: Gradient, can_replay: bool, held: dict[Any, Any] | None = None
+    ) -> OnStep | None:
+        """Note that a walk begins. To see its steps as they happen, return a function to be called with each.
+
+        `can_replay` says that the same walk can be repeated later from what the nodes saved. `held` maps the ends of
+        the walk to the gradients they had before, if the walk hides them.
+        """
+        return None
+
+    def begin_push(self, result: Any, starts: Mapping[Any, Any]) -> OnStep | None:
+        """Note that forward mode begins, with the tangents `starts` by node. To see its steps, return a function."""
+        return None
+
+    def on_failure(self, error: Exception) -> None:
+        """Note that an operation failed with an error, which the user may catch."""
+
+    def walk_failed(self, root: Any, at: Any = None) -> None:
+        """Note that the last walk from `root` ended in an error, at the node `at` if that is known."""
+
+    def walk_rejected(self, root: Any) -> None:
+        """Note that a walk from `root` was requested but could not begin."""
+
+    def will_free(self, order: Sequence[Any]) -> None:
+        """Note that what these nodes saved is about to be freed."""
+
+
+def record_to(recorder: Recorder) -> Block:
+    """Return a block that sends events to `recorder`. The recorder does not hold the block, so it always ends."""
+    return Block(recording, recorder)
+
+
+def muted() -> Block:
+    """Return a block whose events no recorder outside it receives."""
+    return Block(recording, MUTED)
+
+
+MUTED = Recorder()
+
+
+def recorders() -> list[Recorder]:
+    """Return the recorders that listen here: those inside the innermost `muted` block, the outermost first."""
+    listening: list[Recorder] = recording.all()
+    while MUTED in listening:
+        del listening[: listening.index(MUTED) + 1]
+    return listening
+
+
+def notify(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
+    """Notify the recorders of an application."""
+    for recorder in recorders():
+        recorder.on_apply(op, inputs, data, params, result)
+
+
+def notify_failure(error: Exception) -> Exception:
+    """Notify the recorders that an operation failed, and return its error to be raised."""
+    for recorder in recorders():
+        recorder.on_failure(error)
+    return error
+
+
+def notify_free(order: Sequence[Node]) -> None:
+    """Notify the recorders that what these nodes saved is about to be freed."""
+    for recorder in recorders():
+        recorder.will_free(order)
+
+
+def observe_walk(root: Variable, upstream: Gradient, order: Sequence[Node], must_watch: bool) -> OnStep | None:
+    """Notify the recorders that a walk begins. Return a function for its steps if one wants to see them now."""
+    is_repeatable = all(node.op is None or node.op.is_deterministic for node in order)
+    can_replay = is_repeatable and not must_watch and not any(hasattr(node, "hooks") for node in order)
+    return _call_all([recorder.begin_walk(root, upstream, can_replay) for recorder in recorders()])
+
+
+def observe_push(result: Any, starts: Mapping[Any, Any]) -> OnStep | None:
+    """Notify the recorders that forward mode begins. Return a function for its steps if one wants to see them."""
+    return _call_all([recorder.begin_push(result, starts) for recorder in recorders()])
+
+
+def walk_failed(root: Any, at: Any = None) -> None:
+    """Notify the recorders, from an except block, that its error ended a walk."""
+    for recorder in recorders():
+        recorder.walk_failed(root, at)
+
+
+def walk_rejected(root: Any) -> None:
+    """Notify the recorders, from an except block, that its error kept a walk from beginning."""
+    for recorder in recorders():
+        recorder.walk_rejected(root)
+
+
+def _call_all(observers: Sequence[OnStep | None]) -> OnStep | None:
+    """Return one function that calls every observer; None if there is none."""
+    watching = [on_step for on_step in observers if on_step is not None]
+
+    def report(*step: Any) -> None:
+        for on_step in watching:
+            on_step(*step)
+
+    return report if watching else None

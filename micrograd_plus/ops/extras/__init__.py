@@ -1,1 +1,0 @@
-"""Operations that stand apart: quantisation, signals, splats."""

@@ -1,0 +1,62 @@
+"""Pytrees: values in nested lists, tuples and dictionaries, which functions of several tensors take and give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """The values in nested lists, tuples and dictionaries, in order."""
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from leaves(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from leaves(part)
+    else:
+        yield value
+
+
+def matching_leaves(value: Any, pattern: Any, name: str) -> Iterator[Any]:
+    """The values of what has the form of `pattern`, in the order of that: dictionaries go by their keys, and lists and
+    tuples are alike. Another form is an error, in which `name` is what was given."""
+    if isinstance(pattern, dict):
+        if not isinstance(value, dict) or value.keys() != pattern.keys():
+            got = f"the keys {', '.join(map(repr, value))}" if isinstance(value, dict) else type(value).__name__
+            raise ValueError(f"{name} must be a dictionary with the keys {', '.join(map(repr, pattern))}, got {got}")
+        for key, part in pattern.items():
+            yield from matching_leaves(value[key], part, name)
+    elif isinstance(pattern, (list, tuple)):
+        if not isinstance(value, (list, tuple)) or len(value) != len(pattern):
+            got = str(len(value)) if isinstance(value, (list, tuple)) else type(value).__name__
+            raise ValueError(f"{name} must be a list or tuple of {len(pattern)}, got {got}")
+        for part, beside in zip(value, pattern, strict=True):
+            yield from matching_leaves(part, beside, name)
+    else:
+        yield value
+
+
+def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
+    """The same nested structure, with a function applied to each value."""
+    if isinstance(value, dict):
+        return {key: map_leaves(part, function) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        parts = [map_leaves(part, function) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return function(value)
+
+
+def replace_leaves(value: Any, found: Iterator[Any]) -> Any:
+    """The same nested structure, with what was found in the values' places."""
+    return map_leaves(value, lambda _: next(found))
+
+
+def map_named_leaves(value: Any, function: Callable[[Any, str], Any], name: str) -> Any:
+    """The same nested structure, with a function applied to each value and what that is called: `name["weight"][0]`."""
+    if isinstance(value, dict):
+        return {key: map_named_leaves(part, function, f"{name}[{key!r}]") for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        parts = [map_named_leaves(part, function, f"{name}[{i}]") for i, part in enumerate(value)]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return function(value, name)

@@ -1,0 +1,57 @@
+"""Walks and quizzes as anywidget widgets, for control from Python and for marimo. They need a running kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .payload import compress, payload
+from .player import player_source
+from .window import load_window
+
+
+def widget(trace: Any, index: int = 0, synced: bool = False) -> Any:
+    """Return a widget that shows a trace; setting its `index` moves the walk.
+
+    With `synced`, the player also writes its step to `index`. Raises ModuleNotFoundError if anywidget is missing.
+    """
+    anywidget, traitlets = _modules()
+
+    class WalkWidget(anywidget.AnyWidget):
+        """Widget of one walk; `index` is the current step."""
+
+        _esm = player_source()
+        payload = traitlets.Unicode().tag(sync=True)
+        index = traitlets.Int(0).tag(sync=True)
+        synced = traitlets.Bool(False).tag(sync=True)
+
+    data, note = load_window(trace)
+    return WalkWidget(payload=compress(payload(data, note))[0], index=index, synced=synced)
+
+
+def quiz_widget(packed_payload: str) -> Any:
+    """Return a widget that shows a quiz; the page writes the results to its `score`."""
+    anywidget, traitlets = _modules()
+
+    class QuizWidget(anywidget.AnyWidget):
+        """Widget of one quiz; `score` counts answers right at once, right later, and shown."""
+
+        _esm = player_source(with_quiz=True).replace("export default", "const ofWalks =") + QUIZ_BOOT
+        payload = traitlets.Unicode().tag(sync=True)
+        score = traitlets.Dict({}).tag(sync=True)
+
+    return QuizWidget(payload=packed_payload)
+
+
+QUIZ_BOOT = """
+export default { render: renderQuiz };
+"""
+
+
+def _modules() -> tuple[Any, Any]:
+    """Import anywidget and traitlets, or raise ModuleNotFoundError with the command that installs them."""
+    try:
+        import anywidget
+        import traitlets
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError('a live widget needs anywidget: pip install "micrograd_plus[lab]"') from missing
+    return anywidget, traitlets

@@ -1,0 +1,167 @@
+"""Multiple-choice formulas: the right one and plausible wrong ones.
+
+Wrong formulas come from other rules in the trace, with the names of this step, and from common mistakes in the right
+one.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from random import Random
+
+from ..formula import sanitize
+from ..formula_lines import lines
+from ..trace_input import Trace
+from ..words import program_names
+
+MOVES = re.compile(r"unreduce|reshape|expand|squeeze|broadcast|cast|axes|put_|scatter|transpose|pad|shape|\[axis")
+"""Rules that only move or repeat entries; they all look alike for single numbers."""
+OF_ARRAYS = re.compile(r"@|Σ|ᵀ|rows|transpose|take|where|one_hot|sum|conv|fold")
+NOTHING = re.compile(r"[=·]0($|·)")
+"""Formulas that are always 0; many formulas would give the same result."""
+LONGEST = 90
+MOST_WRONG = 3
+LEFT_OUT = "That leaves out the upstream gradient."
+HANDED_ON = "That passes the upstream gradient on unchanged."
+
+
+@dataclass
+class Choices:
+    """Formulas in random order, as HTML and as text, with the index of the right one and hints for the others."""
+
+    right: int
+    shown: list[tuple[str, str]]
+    hints: dict[int, str]
+    note: str
+
+
+def formula_choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
+    """Return multiple-choice formulas for a step, or None if there are too few plausible ones."""
+    own = step["formula"]
+    tree = sanitize(trace["formulas"][own]["mathml"] if own is not None else trace["rules"][step["rule"]]["mathml"])
+    if tree is None or _right_side(tree) is None or len(text_of(tree)) > LONGEST:
+        return None
+    if MOVES.search(text_of(tree)) or NOTHING.search(text_of(tree)):
+        return None
+    used = {_canonical(tree)}
+    wrong: list[tuple[ET.Element, str]] = []
+    names = _names(trace, step)
+    if {each.get("data-name") for each in tree.iter()} - {None, "contribution", "upstream", *names}:
+        return None  # it reads an intermediate result of the forward pass, which students cannot know
+    slips, others = list(_slips(tree, names)), list(_of_others(trace, step, names))
+    rng.shuffle(others)
+    for other, text in [*slips[:1], *others[:2], *slips[1:], *others[2:]]:
+        if _canonical(other) not in used and len(wrong) < MOST_WRONG:
+            used.add(_canonical(other))
+            wrong.append((other, text))
+    if len(wrong) < 2:
+        return None
+    shown = [(tree, ""), *wrong]
+    rng.shuffle(shown)
+    right = next(k for k, (each, _) in enumerate(shown) if each is tree)
+    hints = {k: text for k, (_, text) in enumerate(shown) if k != right}
+    note = "upstream is the gradient of the sending node, out is its result; other letters are its inputs."
+    return Choices(right, [(lines(deepcopy(each)), text_of(each)) for each, _ in shown], hints, note)
+
+
+def text_of(tree: ET.Element) -> str:
+    """Return a formula in one line of text."""
+    if tree.tag == "msup":
+        return f"{text_of(tree[0])}^{text_of(tree[1])}"
+    if tree.tag == "mfrac":
+        return f"({text_of(tree[0])}) / ({text_of(tree[1])})"
+    if tree.tag == "msqrt":
+        return f"√({''.join(map(text_of, tree))})"
+    return (tree.text or "") + "".join(map(text_of, tree))
+
+
+def _canonical(tree: ET.Element) -> str:
+    """Return a key that equal formulas share: their text, with the factors of a product sorted."""
+    text = re.sub(r"\s", "", text_of(tree))
+    side = text.partition("=")[2]
+    return "·".join(sorted(side.split("·"))) if not re.search(r"[()+−/]", side) else side
+
+
+def _names(trace: Trace, step: Trace) -> dict[str, str]:
+    """Return the program's names of the inputs and the result, or the rule's letters."""
+    node_names = program_names(trace)
+    node = trace["nodes"][step["node"]]
+    result = {each["name"]: node_names[each["node"]] or each["name"] for each in node["inputs"]}
+    return result | {"out": node_names[step["node"]] or "out"}
+
+
+def _right_side(tree: ET.Element) -> ET.Element | None:
+    """Return the right side of `contribution = …`."""
+    row = tree[0] if len(tree) == 1 and tree[0].tag == "mrow" else tree
+    return row[2] if len(row) == 3 and row[1].text == "=" else None
+
+
+def _formula(*parts: ET.Element) -> ET.Element:
+    """Return a formula `contribution = …`."""
+    tree = ET.Element("math", {"display": "block"})
+    row = ET.SubElement(tree, "mrow")
+    row.append(_symbol("contribution"))
+    row.append(_sign("="))
+    right_side = ET.SubElement(row, "mrow")
+    right_side.extend(deepcopy(part) for part in parts)
+    return tree
+
+
+def _symbol(name: str, text: str | None = None) -> ET.Element:
+    symbol = ET.Element("mi", {"data-name": name})
+    symbol.text = text or name
+    return symbol
+
+
+def _sign(text: str, form: str = "infix") -> ET.Element:
+    sign = ET.Element("mo", {"form": form})
+    sign.text = text
+    return sign
+
+
+def _slips(tree: ET.Element, names: dict[str, str]) -> Iterator[tuple[ET.Element, str]]:
+    """Yield common mistakes in the right formula, with hints."""
+    right_side, upstream = _right_side(tree), _symbol("upstream")
+    parts = list(right_side) if right_side is not None and right_side.tag == "mrow" else []
+    if len(parts) == 3 and parts[0].text == "upstream" and parts[1].text == "·":
+        yield _formula(parts[2]), LEFT_OUT
+        yield _formula(_sign("−", "prefix"), upstream, _sign("·"), parts[2]), "Look at the sign."
+        yield _formula(upstream, _sign("/"), parts[2]), "Multiplied or divided?"
+    yield _formula(upstream), HANDED_ON
+    for name, text in names.items():
+        if name != "out":
+            yield _formula(upstream, _sign("·"), _symbol(name, text)), "That is the rule of a product."
+    if right_side is not None and text_of(right_side).strip() == "upstream":
+        yield _formula(_sign("−", "prefix"), upstream), "Look at the sign."
+
+
+def _of_others(trace: Trace, step: Trace, names: dict[str, str]) -> Iterator[tuple[ET.Element, str]]:
+    """Yield the formulas of other rules in the trace, with the names of this step."""
+    single = step["contribution"] is not None and len(trace["values"][step["contribution"]]["shape"]) == 0
+    seen = {step["rule"]}
+    own = [step["input"], *(name for name in names if name not in ("out", step["input"]))]
+    for other in trace["steps"]:
+        rule = trace["rules"][other["rule"]]
+        tree = None if other["rule"] in seen else sanitize(rule["mathml"])
+        seen.add(other["rule"])
+        if tree is None or _right_side(tree) is None:
+            continue
+        text = text_of(tree)
+        if len(text) > LONGEST or "≠" in text or MOVES.search(text) or (single and OF_ARRAYS.search(text)):
+            continue
+        inputs = [each["name"] for each in trace["nodes"][other["node"]]["inputs"]]
+        letters = [rule["input"], *(name for name in inputs if name != rule["input"])]
+        places = {letter: own[min(k, len(own) - 1)] for k, letter in enumerate(letters)}
+        symbols = [each for each in tree.iter() if each.get("data-name")]
+        if {each.get("data-name") for each in symbols} - {"contribution", "upstream", "out", *places}:
+            continue
+        for each in symbols:
+            name = places.get(each.get("data-name", ""), each.get("data-name", ""))
+            if name in names:
+                each.set("data-name", name)
+                each.text = names[name]
+        yield tree, f"That is the rule of {rule['op']}."

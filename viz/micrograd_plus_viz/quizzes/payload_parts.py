@@ -1,0 +1,157 @@
+"""Payload in parts: the state before the first question, and an addition for each answer.
+
+No part reveals a later one: it has no number, formula or inner walk of a later step, and node widths do not depend on
+gradients to come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+from .. import layout
+from ..dot import final_labels_and_widths
+from ..payload import is_drawn_whole, payload
+from ..trace_input import Trace
+
+WIDEST = -8.888e-88
+"""A number as wide as any gradient, which reserves room in the nodes."""
+ARRIVING = ("contribution", "before", "after", "raw", "local")
+
+
+def split_payload(trace: Trace, note: str | None, stops: list[int]) -> list[dict[str, Any]]:
+    """Return the payload up to each of the steps `stops`, and the rest.
+
+    The page joins the parts. Each part but the last has as `known` the values that the next step reads and the value it
+    adds to.
+    """
+    full = empty_payload(trace, note)
+    bounds = [0, *stops, len(full["steps"])]
+    values = _Places(full["values"])
+    sent_before: dict[str, set[Any]] = {"rules": set(), "formulas": set()}
+    parts = []
+    for start, stop in pairwise(bounds):
+        part = _part(full, values, sent_before, start, stop)
+        if not parts:
+            part |= _static(full, values)
+            part["walks"] += part.pop("later")
+        if len(parts) < len(stops):
+            next_step = full["steps"][stop]
+            arrived = {name: values.new(place) for name, place in next_step["upstreams"].items()}
+            part["known"] = {"arrived": arrived, "before": values.new(next_step["before"])}
+        if stop == bounds[-1] and len(parts) == len(stops):
+            part["gradients"] = [each | {"value": values.new(each["value"])} for each in full["gradients"]]
+            part |= {"error": full["error"], "odd": full["odd"]}
+        part["pending"] = _unfinished_nodes(full, stop)
+        part["values"] = values.new_values()
+        parts.append(part)
+    return parts
+
+
+def empty_payload(trace: Trace, note: str | None) -> dict[str, Any]:
+    """Return the payload without gradients, with room for any gradient in its nodes."""
+    blank = blank_values(trace)
+    full = payload(trace, note, layout.compute_placement(blank) if is_drawn_whole(trace) else None)
+    written, broadest = final_labels_and_widths(blank)
+    full["labels"] = [
+        [label.name, label.value, None if label.gradient is None else "", round(broad, 1)]
+        for label, broad in zip(written, broadest, strict=True)
+    ]
+    return full
+
+
+def blank_values(trace: Trace) -> Trace:
+    """Return the trace with one number instead of every gradient."""
+    place = len(trace["values"])
+    same = {"shape": [], "dtype": "float64", "data": [WIDEST], "corner": None, "thumbnail": None, "statistics": None}
+    steps = [
+        step | {word: None if step[word] is None and word != "after" else place for word in ARRIVING}
+        for step in trace["steps"]
+    ]
+    return trace | {"values": [*trace["values"], same], "steps": steps, "gradients": []}
+
+
+def before(trace: Trace, stop: int) -> Trace:
+    """Return the trace up to its first `stop` steps, for a picture."""
+    return trace | {"steps": trace["steps"][:stop], "gradients": [], "error": None}
+
+
+def _static(full: dict[str, Any], values: _Places) -> dict[str, Any]:
+    """Return the data known from the start: the program, and the values before its walk."""
+    static = {name: thing for name, thing in full.items() if name not in
+            ("steps", "values", "formulas", "rules", "insides", "walks", "gradients", "error", "odd")}  # fmt: skip
+    static["nodes"] = [node | {"value": values.new(node["value"])} for node in full["nodes"]]
+    static["walks"] = [_walk(each, values) for each in full["walks"][:1]]
+    return static | {"gradients": [], "error": None}
+
+
+def _part(
+    full: dict[str, Any], values: _Places, sent_before: dict[str, set[Any]], start: int, stop: int
+) -> dict[str, Any]:
+    """Return the steps from `start` to `stop` with their data."""
+    last = {step["node"]: i for i, step in enumerate(full["steps"])}
+    steps = [_step(step, values) for step in full["steps"][start:stop]]
+    final = stop == len(full["steps"])
+    rules = {step["rule"] for step in steps} - sent_before["rules"]
+    formulas = {step["formula"] for step in steps if step["formula"] is not None} - sent_before["formulas"]
+    sent_before["rules"] |= rules
+    sent_before["formulas"] |= formulas
+
+    def opens(node: int) -> bool:
+        # An inner walk reveals everything that its node sends; a walk that represents others must be included as well.
+        like = full["insides"][node]
+        at = max(last.get(each, len(full["steps"])) for each in {node, like if isinstance(like, int) else node})
+        return start <= at < stop or (final and at >= stop)
+
+    return {
+        "steps": steps,
+        "rules": {name: full["rules"][name] for name in sorted(rules)},
+        "formulas": {place: full["formulas"][place] for place in sorted(formulas)},
+        "insides": {node: inside for node, inside in full["insides"].items() if opens(node)},
+        "later": [_walk(each, values) for each in full["walks"][1:] if start <= each["at"] < stop],
+    }  # fmt: skip
+
+
+def _walk(walk: dict[str, Any], values: _Places) -> dict[str, Any]:
+    return walk | {"starts": {node: values.new(place) for node, place in walk["starts"].items()}}
+
+
+def _unfinished_nodes(full: dict[str, Any], stop: int) -> list[int]:
+    """Return the nodes that steps from `stop` on still change."""
+    edges_taken = [edge for step in full["steps"][stop:] for edge in (step["edge"], *step["passed"])]
+    return sorted({end for edge in edges_taken for end in full["edges"][edge][:2]})
+
+
+def _step(step: dict[str, Any], values: _Places) -> dict[str, Any]:
+    named = {name: {key: values.new(place) for key, place in step[name].items()} for name in ("upstreams", "reads")}
+    return step | named | {word: values.new(step[word]) for word in ARRIVING}
+
+
+class _Places:
+    """Values in order of first use, and their indices."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self._values, self._places, self._told = values, {}, 0
+
+    def new(self, old: int | None) -> int | None:
+        """Return the index of a value, added if it is new."""
+        if old is None:
+            return None
+        return self._places.setdefault(old, len(self._places))
+
+    def new_values(self) -> list[Any]:
+        """Return the values added since the last call."""
+        fresh = list(self._places)[self._told :]
+        self._told = len(self._places)
+        return [self._values[old] for old in fresh]
+
+
+def steps_at(trace: Trace, numbers: Iterable[int]) -> list[int]:
+    """Return the indices of steps, given their numbers in the walk, or raise ValueError."""
+    first, count = trace["first"], len(trace["steps"])
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, int) or not first < number <= first + count:
+            there = f"{first + 1} to {first + count}" if count else "none"
+            raise ValueError(f"there is no step {number!r} to ask about: the steps are {there}")
+    return [number - 1 - first for number in numbers]

@@ -1,0 +1,274 @@
+"""Quiz pages: a step is hidden until its question is answered, or a wrong rule must be found.
+
+The page holds the walk up to the question. Answers are stored only as salted hashes. Everything that follows, including
+the next question, is encrypted with a key that the right answer unlocks, and by default "Show me" as well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from .. import formula, layout, notebook, page, picture, words
+from ..groups import MOST_DRAWN
+from ..live_widgets import quiz_widget
+from ..payload import compress, payload
+from ..player import compressed_player, in_script, one_line, player_source
+from ..trace_input import Trace
+from ..window import MOST_STEPS, load_window
+from .payload_parts import before, split_payload, steps_at
+from .planted_mistakes import plant
+from .questions import KINDS, Question
+from .sealed_answers import hash_of, key_of, name_of, seal, wrap_key
+from .step_choice import MIX, Chooser
+
+TOLERANCE = 0.02
+WRONG_RULE = "wrong rule"
+GIVEN_UP = "show me"
+BOOT = (
+    'const data = await unpack(document.getElementById("data").textContent);'
+    'const player = mountQuiz(document.getElementById("walk"), data);'
+    f"{page.FITS_ITS_FRAME}"
+    "if (window === top) player.focus();"
+)
+BOOT_IN_A_CELL = notebook.BOOT.replace("mount, unpack", "mountQuiz, unpack").replace("mount(host", "mountQuiz(host")
+TO_WORK_OUT = ("gradient", "shape", "sign", "formula", "picture")
+"""Kinds of question that show the known numbers beside them."""
+TRUST = "<p><small>{summary} Trust this notebook to answer.</small></p>"
+
+
+class Quiz:
+    """Quiz about a walk for a notebook; `save` writes a page, `widget` keeps the score.
+
+    `data` is the content of the page, `count` the number of questions, `title` and `summary` describe the quiz.
+    """
+
+    def __init__(self, data: dict[str, Any], seen: Trace, title: str, summary: str) -> None:
+        self.data, self.count, self._seen = data, data["quiz"]["count"], seen
+        self.title, self.summary = words.single_line(title), words.single_line(summary)
+
+    def __repr__(self) -> str:
+        return self.summary
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": self.summary, "text/html": self._html()}
+
+    def _mime_(self) -> tuple[str, str]:
+        return "text/html", notebook.in_frame(self.document(), self.title)
+
+    def _html(self) -> str:
+        """Return the quiz in one line of HTML, with a picture for hosts that disable scripts."""
+        data, name = compress(self.data)
+        code = in_script(BOOT_IN_A_CELL.replace("ID", name))
+        return (
+            f'<div data-mgp="{name}">{self._fallback()}'
+            f'<script type="application/octet-stream">{compressed_player(with_quiz=True)}</script>'
+            f'<script type="application/octet-stream">{data}</script></div>'
+            f'<script type="module">{code}</script>'
+        ).replace("\n", " ")
+
+    def _fallback(self) -> str:
+        still = ""
+        if len(self._seen["nodes"]) <= MOST_DRAWN:
+            still = notebook.image(
+                picture.graph_svg(self._seen, layout.compute_placement(self._seen)), picture.alt(self._seen)
+            )
+        return still + TRUST.format(summary=escape(words.single_line(self.summary)))
+
+    def document(self, title: str | None = None) -> str:
+        """Return the quiz as a page."""
+        data_element = f'<script type="application/octet-stream" id="data">{compress(self.data)[0]}</script>\n'
+        code = in_script(one_line(player_source(with_quiz=True) + BOOT))
+        return page.wrap_page(title or self.title, code, data_element, '<div id="walk"></div>')
+
+    def save(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
+        """Write the quiz to an .html file and return its path."""
+        path = Path(path)
+        if path.suffix.lower() != ".html":
+            raise ValueError(f"a quiz can only be saved as .html, not as {path.name!r}")
+        path.write_text(self.document(title), encoding="utf-8")
+        return path
+
+    def widget(self) -> Any:
+        """Return a live widget whose `score` counts answers right at once, right later, shown, and all."""
+        return quiz_widget(compress(self.data)[0])
+
+
+def quiz(
+    trace: Any,
+    step: int | Sequence[int] | None = None,
+    kind: str | Sequence[str] | None = None,
+    *,
+    find: str | None = None,
+    rule: Any = None,
+    candidates: Sequence[Mapping[str, Any]] = (),
+    questions: int = 5,
+    tolerance: float = TOLERANCE,
+    show_me: bool = True,
+    seed: int = 0,
+    start: int = 0,
+) -> Quiz:
+    """Return questions about a walk; see `viz.quiz`."""
+    if not 0 < tolerance < 1:
+        raise ValueError(f"tolerance must be a relative error between 0 and 1, got {tolerance!r}")
+    if questions < 1:
+        raise ValueError(f"questions must be at least 1, got {questions!r}")
+    if find is not None:
+        if find != WRONG_RULE:
+            raise ValueError(f"find must be {WRONG_RULE!r}, got {find!r}")
+        if step is not None or kind is not None:
+            raise ValueError(f"with find={WRONG_RULE!r} the whole walk is shown, so step and kind cannot be used")
+        return _build_search(trace, rule, show_me, seed)
+    if rule is not None:
+        raise ValueError(f"rule needs find={WRONG_RULE!r}")
+    kinds = _kinds(kind)
+    numbers = sorted(set(_as_list(step)))
+    if numbers and numbers[0] > start + MOST_STEPS and isinstance(numbers[0], int):
+        start = numbers[0] - 1
+    trace, note = load_window(trace, start)
+    chooser = Chooser(trace, tolerance, _check_candidates(candidates), seed)
+    if numbers:
+        chosen = chooser.about(steps_at(trace, numbers), kinds)
+    else:
+        chosen = chooser.handful(questions, kinds)
+    if not chosen:
+        raise ValueError(
+            "no question is possible: no step of this walk " + (
+                f"supports kind {kinds[0]!r}" if len(kinds) == 1 and trace["steps"] else "was recorded")
+        )  # fmt: skip
+    return _build_quiz(trace, note, chosen, show_me)
+
+
+def _kinds(kind: Any) -> Sequence[str]:
+    """Return kinds of question, or raise ValueError for an unknown one."""
+    kinds = _as_list(kind) or MIX
+    for each in kinds:
+        if each not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {each!r}")
+    return kinds
+
+
+def _as_list(value: Any) -> list[Any]:
+    """Return None, one value or several values as a list."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple, range, set)) else [value]
+
+
+def _check_candidates(candidates: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the candidates, or raise ValueError if one has no answer or hint."""
+    for each in candidates:
+        if not isinstance(each, Mapping) or not {"answer", "hint"} <= set(each):
+            raise ValueError(
+                f"a candidate must be a dictionary with an answer, a hint and optionally a step, got {each!r}"
+            )
+    return list(candidates)
+
+
+# Questions, and the parts that answers unlock
+
+
+def _build_quiz(trace: Trace, note: str | None, chosen: list[Question], show_me: bool) -> Quiz:
+    """Return a quiz with these questions in order."""
+    parts = split_payload(trace, note, [question.at for question in chosen])
+    secret = hash_of(json.dumps([parts, [vars(question) for question in chosen]], sort_keys=True, default=str))
+    keys = [key_of(secret, "key", k) for k in range(len(chosen))]
+    questions = [_question_data(trace, question, secret, k, keys[k], show_me) for k, question in enumerate(chosen)]
+    for part, question, each in zip(parts, chosen, questions, strict=False):
+        known_values = part.pop("known")
+        each["knows"] = known_values if question.kind in TO_WORK_OUT else None
+    opened = [{"part": part, "told": question.told} for part, question in zip(parts[1:], chosen, strict=True)]
+    for k, each in enumerate(questions[1:]):
+        opened[k]["question"] = each
+    sealed_parts = [seal(key, each) for key, each in zip(keys, opened, strict=True)]
+    data = parts[0] | {"quiz": {"count": len(chosen), "question": questions[0], "sealed": sealed_parts}}
+    title = f"Quiz: {words.pluralize(len(chosen), 'question')} about {_walk(trace)}"
+    return Quiz(data, before(trace, chosen[0].at), title, f"{title}. {_step_title(trace, chosen[0])}: {chosen[0].say}")
+
+
+def _walk(trace: Trace) -> str:
+    """Return a description of a walk for a title: `a backward walk: 4 nodes, 3 steps`, or `2 walks: ...`."""
+    summary = words.summary(trace)
+    return summary if summary[0].isdigit() else f"a {summary[0].lower()}{summary[1:]}"
+
+
+def _step_title(trace: Trace, question: Question) -> str:
+    return f"Step {question.at + 1 + trace['first']} of {trace['total']}"
+
+
+def _question_data(trace: Trace, question: Question, secret: str, k: int, key: bytes, show_me: bool) -> dict[str, Any]:
+    """Return a question as the page holds it."""
+    salt = hash_of(secret, "salt", k)[:16]
+    edge, start, end = words.step_edges(trace)[question.at]
+    step = trace["steps"][question.at]
+    links = words.output_links(trace)[question.at]
+    lit = {"edge": edge, "from": start, "to": end, "passed": links, "accumulates": False,
+           "node": step["node"], "back": words.is_back(trace, step)}  # fmt: skip
+    return {
+        "kind": question.kind, "form": question.form, "say": f"{_step_title(trace, question)}. {question.say}",
+        "choices": [_choice(each) for each in question.choices], "note": question.note, "plain": question.plain,
+        "width": question.width, "lit": lit if question.lit else None, "salt": salt,
+        "right": {name_of(salt, answer): wrap_key(salt, answer, key) for answer in question.right},
+        "shows": wrap_key(salt, GIVEN_UP, key) if show_me else None,
+        **_hints(salt, secret, k, question.hints),
+    }  # fmt: skip
+
+
+def _choice(choice: dict[str, Any]) -> dict[str, Any]:
+    return choice if "text" not in choice else choice | {"text": words.single_line(choice["text"])}
+
+
+def _hints(salt: str, secret: str, k: int, hints: list[tuple[list[str], str]]) -> dict[str, Any]:
+    """Return sealed hints, and the wrong answers that unlock them."""
+    opens, texts = {}, []
+    for i, (answers, text) in enumerate(hints):
+        key = key_of(secret, "hint", k, i)
+        texts.append(seal(key, words.single_line(text)))
+        opens |= {name_of(salt, answer): [i, wrap_key(salt, answer, key)] for answer in answers}
+    return {"hints": opens, "texts": texts}
+
+
+# A wrong rule to find --------
+
+
+def _build_search(trace: Any, rule: Any, show_me: bool, seed: int) -> Quiz:
+    """Return a quiz about the first wrong step."""
+    planted = plant(trace, rule, seed)
+    wrong, note = load_window(
+        planted.trace, max(0, planted.first - MOST_STEPS // 2) if planted.first >= MOST_STEPS else 0
+    )
+    full = payload(wrong, note)
+    hidden = {name: {"text": None, "source": None, "file": None, "line": None, "kind": reveal["kind"], "reason": None}
+              for name, reveal in full["rules"].items()}  # fmt: skip
+    plain = [each | {"formula": None, "numbers": None, "reads": _at_hand(full, each)} for each in full["steps"]]
+    number = planted.first + 1
+    secret = hash_of(json.dumps(full, sort_keys=True), planted.told, number)
+    salt, key = hash_of(secret, "salt")[:16], key_of(secret, "key")
+    at = planted.first - wrong["first"]
+    reveal = {"told": f"Step {number} is the first wrong one. {planted.told}", "step": at + 1,
+            "formula": formula.step_with_symbols(wrong, wrong["steps"][at])}  # fmt: skip
+    later = [str(each + 1) for each in planted.later]
+    question = {
+        "form": "step", "salt": salt, "right": {name_of(salt, str(number)): wrap_key(salt, str(number), key)},
+        "say": "One rule is wrong. Mark the first wrong step.",
+        "plain": "That step is right: its result follows from its input. Try a step before or after it.",
+        "shows": wrap_key(salt, GIVEN_UP, key) if show_me else None,
+        **_hints(salt, secret, 0, [(later, "That step is wrong, but an earlier step is wrong too.")]),
+    }
+    data = full | {
+        "steps": plain, "rules": hidden, "formulas": [], "insides": {}, "besides": "Known values",
+        "quiz": {"count": 1, "question": question, "sealed": [seal(key, reveal)]},
+    }  # fmt: skip
+    title = f"Quiz: {_walk(wrong)}"
+    return Quiz(data, before(wrong, 0), title, f"{title}. {question['say']}")
+
+
+def _at_hand(full: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
+    """Return the values that any rule may read: inputs and result. The values that were read would reveal the wrong
+    rule."""
+    inputs = {name: full["nodes"][start]["value"] for start, end, name in full["edges"] if end == step["node"]}
+    return inputs | {"out": full["nodes"][step["node"]]["value"]}
