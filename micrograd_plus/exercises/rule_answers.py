@@ -16,9 +16,9 @@ Functions = list[tuple[tuple[str, ...], Any]]
 """Functions in the form of rules, each with the inputs that it serves."""
 
 
-def takes_all_values(function: Callable[[dict[str, Any], Any], Any]) -> Any:
+def takes_all_values(function: Any) -> Any:
     """Decorator for an answer that is called with all readable values by name, and with `xp`."""
-    function.takes_all_values = True  # type: ignore[attr-defined]
+    function.takes_all_values = True
     return function
 
 
