@@ -16,7 +16,6 @@ def negative(xp, x):
     """Negate each entry.
 
     negative(x) = -x; `-x` of a tensor.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is boolean or not numeric.
     >>> mg.negative([1.0, -2.0]).tolist()
     [-1.0, 2.0]
@@ -29,7 +28,6 @@ def positive(xp, x):
     """Return each entry unchanged.
 
     positive(x) = +x, as a separate node in the graph; `+x` of a tensor.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is boolean or not numeric.
     >>> mg.positive([1.0, -2.0]).tolist()
     [1.0, -2.0]
@@ -42,7 +40,6 @@ def add(xp, a, b):
     """Add two inputs elementwise.
 
     add(a, b) = a + b.
-    Returns: a tensor of the common dtype of a and b.
     >>> mg.add([[1.0], [2.0]], [10.0, 20.0]).tolist()
     [[11.0, 21.0], [12.0, 22.0]]
     See: numpy.add; torch.add; CS231n notes, Backpropagation, Patterns in backward flow."""
@@ -54,7 +51,6 @@ def subtract(xp, a, b):
     """Subtract the second input from the first, elementwise.
 
     subtract(a, b) = a - b.
-    Returns: a tensor of the common dtype of a and b.
     Raises: ValueError if the shapes do not broadcast; TypeError if both are boolean, or one is not numeric.
     >>> mg.subtract([5.0, 7.0], 2.0).tolist()
     [3.0, 5.0]
@@ -67,7 +63,6 @@ def multiply(xp, a, b):
     """Multiply two inputs elementwise.
 
     multiply(a, b) = a · b. For the product of matrices see `matmul`.
-    Returns: a tensor of the common dtype of a and b.
     >>> mg.multiply([2.0, 3.0], [5.0, 7.0]).tolist()
     [10.0, 21.0]
     See: numpy.multiply; torch.mul; CS231n notes, Backpropagation, Patterns in backward flow."""
@@ -81,10 +76,6 @@ def floor_divide(xp, a, b):
 
     floor_divide(a, b) = ⌊a / b⌋, as // in Python. The result is a step function, so its gradient is 0 with respect to
     both inputs.
-    Args:
-        a: the dividend, real numbers.
-        b: the divisor, real numbers.
-    Returns: a tensor of the common dtype of a and b.
     >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
     [3.0, -4.0]
     See: numpy.floor_divide; torch.floor_divide."""
@@ -154,7 +145,6 @@ def square(xp, x):
     """Square each entry.
 
     square(x) = x · x. For complex numbers this is not the squared magnitude.
-    Returns: a tensor of the dtype of x.
     >>> mg.square([-2.0, 3.0]).tolist()
     [4.0, 9.0]
     See: numpy.square; torch.square."""
@@ -166,6 +156,7 @@ def reciprocal(xp, x):
     """Compute the reciprocal of each entry.
 
     reciprocal(x) = 1 / x, also for integers; inf at 0, with NumPy's warning.
+    Returns: a tensor of the dtype of x; float64 for integers.
     >>> mg.reciprocal([2, 4]).tolist()
     [0.5, 0.25]
     See: numpy.reciprocal (which cuts off the fraction of whole numbers); torch.reciprocal."""
@@ -204,10 +195,6 @@ def fmod(xp, a, b):
 
     fmod(a, b) = a - b · trunc(a / b), as % in C. The derivative with respect to b is -trunc(a / b). For b = 0 the
     result is nan, or 0 for integers.
-    Args:
-        a: the dividend, real numbers.
-        b: the divisor, real numbers.
-    Returns: a tensor of the common dtype of a and b.
     >>> mg.fmod([-7.0, 7.0], [3.0, -3.0]).tolist()
     [-1.0, 1.0]
     See: numpy.fmod; torch.fmod."""
@@ -220,10 +207,6 @@ def remainder(xp, a, b):
 
     remainder(a, b) = a - b · floor(a / b), as % in Python. The derivative with respect to b is -floor(a / b). For b = 0
     the result is nan, or 0 for integers.
-    Args:
-        a: the dividend, real numbers.
-        b: the divisor, real numbers.
-    Returns: a tensor of the common dtype of a and b.
     >>> mg.remainder([-7.0, 7.0], [3.0, -3.0]).tolist()
     [2.0, -2.0]
     See: numpy.remainder; torch.remainder."""
@@ -238,7 +221,6 @@ def affine(xp, x, scale, shift):
     """Compute scale · x + shift elementwise.
 
     affine(x, scale, shift) = scale · x + shift, as a single node in the graph.
-    Returns: a tensor of the common dtype of the inputs.
     >>> mg.affine([1.0, 2.0], 10.0, 0.5).tolist()
     [10.5, 20.5]
     See: torch.addcmul(shift, x, scale)."""
@@ -251,7 +233,6 @@ def lerp(xp, start, end, weight):
     """Interpolate linearly from `start` (weight 0) to `end` (weight 1).
 
     lerp(start, end, weight) = start + weight · (end - start). A weight outside 0 to 1 extrapolates.
-    Returns: a tensor of the common dtype of the inputs.
     Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or start and end are
         boolean.
     >>> mg.lerp(0.0, 10.0, [0.0, 0.25, 1.0]).tolist()
@@ -268,6 +249,7 @@ def addcmul(xp, x, a, b, *, value=1.0):
     addcmul(x, a, b) = x + value · a · b, as a single node in the graph.
     Args:
         value: a constant factor, a number; default 1.0.
+    Returns: a tensor of the common dtype of the inputs; float64 for integers.
     Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or value is not a number.
     >>> mg.addcmul([1.0, 2.0], [3.0, 4.0], [5.0, 6.0], value=0.5).tolist()
     [8.5, 14.0]
@@ -282,7 +264,6 @@ def maximum(xp, a, b):
 
     maximum(a, b) = a if a > b, else b; nan if either is nan. At a tie each input receives half of the gradient, as in
     PyTorch and JAX.
-    Returns: a tensor of the common dtype of a and b.
     >>> mg.maximum([1.0, 5.0], [3.0, 2.0]).tolist()
     [3.0, 5.0]
     >>> mg.grad(mg.maximum)(1.0, 1.0).item()
@@ -298,7 +279,6 @@ def minimum(xp, a, b):
 
     minimum(a, b) = a if a < b, else b; nan if either is nan. At a tie each input receives half of the gradient, as in
     PyTorch and JAX.
-    Returns: a tensor of the common dtype of a and b.
     >>> mg.minimum([1.0, 5.0], [3.0, 2.0]).tolist()
     [1.0, 2.0]
     See: numpy.minimum; torch.minimum; `mg.min` for the smallest along an axis."""
@@ -319,7 +299,6 @@ def clip(xp, x, min=None, max=None):
     Args:
         min: lower bound, real numbers; None (default) for none.
         max: upper bound, real numbers; None (default) for none.
-    Returns: a tensor of the common dtype of the inputs.
     >>> mg.clip([-2.0, 0.5, 3.0], 0.0, 1.0).tolist()
     [0.0, 0.5, 1.0]
     >>> mg.grad(mg.clip)(1.0, 0.0, 1.0).item()

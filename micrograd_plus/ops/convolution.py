@@ -126,7 +126,6 @@ def correlate2d(xp, x, weight, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1)
         weight: one filter for each of O output channels.
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
-    Returns: a tensor of the common dtype of x and weight.
     Raises: ValueError if the shapes do not match, or a window is larger than the padded image.
     >>> mg.ops.correlate2d([[[[5.0, 5.0, 9.0, 9.0]]]], [[[[1.0, -1.0]]]]).tolist()
     [[[[0.0, -4.0, 0.0]]]]
@@ -160,7 +159,6 @@ def conv2d_input(xp, weight, sent, *, size, stride=(1, 1), padding=(0, 0), dilat
         size: height and width of the images, (H, W).
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
-    Returns: a tensor of the common dtype of weight and sent.
     Raises: ValueError if `sent` does not have the shape of the convolution's output.
     >>> mg.ops.conv2d_input([[[[1.0, -1.0]]]], [[[[1.0, 10.0]]]], size=(1, 3)).tolist()
     [[[[1.0, 9.0, -10.0]]]]
@@ -192,7 +190,6 @@ def conv2d_weight(xp, x, sent, *, kernel_size, stride=(1, 1), padding=(0, 0), di
         kernel_size: height and width of a filter, (kH, kW).
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
-    Returns: a tensor of the common dtype of x and sent.
     Raises: ValueError if `sent` does not have the shape of the convolution's output.
     >>> mg.ops.conv2d_weight([[[[1.0, 2.0, 3.0]]]], [[[[1.0, 10.0]]]], kernel_size=(1, 2)).tolist()
     [[[[21.0, 32.0]]]]
@@ -322,7 +319,6 @@ def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
         x: images of real numbers.
         stride: step from one window to the next, (down, across), each at least 1.
         padding: how far windows may extend beyond the edges, at most half a window; default (0, 0).
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex, or a pair is a single number; ValueError if a window is larger than the padded
         image, or the padding is more than half a window.
     >>> x = mg.tensor([[[[1.0, 4.0, 4.0, 2.0]]]], requires_grad=True)

@@ -10,8 +10,6 @@ def sqrt(xp, x):
     """Compute the square root of each entry.
 
     sqrt(x) = √x, not negative; nan for a negative real number. At 0 the derivative is inf.
-    Args:
-        x: real numbers of at least 0, or complex numbers.
     >>> mg.sqrt([4.0, 9.0]).tolist()
     [2.0, 3.0]
     >>> mg.sqrt(-1 + 0j).item()
@@ -25,8 +23,6 @@ def rsqrt(xp, x):
     """Compute the reciprocal of the square root.
 
     rsqrt(x) = 1 / √x; nan for a negative real number. At 0 the value is inf and the derivative -inf.
-    Args:
-        x: positive real numbers, or complex numbers.
     >>> mg.rsqrt([4.0, 0.25]).tolist()
     [0.5, 2.0]
     See: torch.rsqrt."""
@@ -72,8 +68,6 @@ def log(xp, x):
 
     log(x) = ln x; at 0 it is -inf with derivative inf, and nan for a negative real number. For a complex number the
     imaginary part is the angle, from -π to π.
-    Args:
-        x: positive real numbers, or complex numbers.
     >>> mg.log([1.0, 10.0])
     tensor([0.        , 2.30258509])
     See: numpy.log; torch.log."""
@@ -85,8 +79,6 @@ def log1p(xp, x):
     """Compute log(1 + x), accurately for small x.
 
     log1p(x) avoids the addition that loses the digits of a small x. At -1 it is -inf with derivative inf; nan below.
-    Args:
-        x: real numbers above -1, or complex numbers.
     >>> mg.log1p(1e-12).item(), mg.log(1 + 1e-12).item()
     (9.999999999995e-13, 1.000088900581841e-12)
     See: numpy.log1p; torch.log1p."""
@@ -98,8 +90,6 @@ def log2(xp, x):
     """Compute the logarithm to base 2.
 
     log2(x) = ln x / ln 2. At 0 and below it behaves as `log`.
-    Args:
-        x: positive real numbers, or complex numbers.
     >>> mg.log2([1.0, 2.0, 8.0]).tolist()
     [0.0, 1.0, 3.0]
     See: numpy.log2; torch.log2."""
@@ -111,8 +101,6 @@ def log10(xp, x):
     """Compute the logarithm to base 10.
 
     log10(x) = ln x / ln 10. At 0 and below it behaves as `log`.
-    Args:
-        x: positive real numbers, or complex numbers.
     >>> mg.log10([1.0, 10.0, 1000.0]).tolist()
     [0.0, 1.0, 3.0]
     See: numpy.log10; torch.log10."""

@@ -179,7 +179,6 @@ def max_pool1d(xp, x, *, kernel_size, stride, padding=0, dilation=1):
         stride: step from one window to the next, at least 1.
         padding: how far windows may extend beyond the ends, at most half a window; default 0.
         dilation: step between neighbouring entries of a window, at least 1; default 1.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex; ValueError if a window is larger than the padded sequence, or the padding is more
         than half a window.
     >>> mg.max_pool1d([[[1.0, 4.0, 2.0, 3.0]]], kernel_size=2, stride=2).tolist()

@@ -113,6 +113,7 @@ def dropout(xp, x, mask):
     Shapes: x and mask of shapes that broadcast -> the broadcast shape.
     Args:
         mask: factors for the entries; it receives no gradient.
+    Returns: a tensor of the common dtype of x and mask; float64 for integers.
     >>> mg.dropout([1.0, 2.0, 3.0, 4.0], mask=[2.0, 0.0, 0.0, 2.0]).tolist()
     [2.0, 0.0, 0.0, 8.0]
     See: torch.nn.functional.dropout, which draws the mask too; Srivastava et al., "Dropout: a simple way to prevent

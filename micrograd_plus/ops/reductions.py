@@ -77,7 +77,6 @@ def max(xp, x, *, axis=None, keepdims=False):
     """Compute the largest entry, over all or along axes.
 
     Entries that tie share the gradient equally. If any entry is nan, the result is nan.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
     >>> mg.max([2.0, 1.0, 2.0]).item()
     2.0
@@ -97,7 +96,6 @@ def min(xp, x, *, axis=None, keepdims=False):
     """Compute the smallest entry, over all or along axes.
 
     Entries that tie share the gradient equally. If any entry is nan, the result is nan.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
     >>> mg.min([[4.0, 1.0], [2.0, 3.0]], axis=1).tolist()
     [1.0, 2.0]

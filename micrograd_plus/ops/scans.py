@@ -185,7 +185,6 @@ def sort(xp, x, *, axis=-1, descending=False):
     Args:
         axis: axis along which to sort; default -1, the last; None flattens x first.
         descending: whether to sort in descending order; default False.
-    Returns: a tensor of the dtype of x.
     >>> mg.sort([3.0, 1.0, 2.0]).tolist()
     [1.0, 2.0, 3.0]
     See: numpy.sort, torch.sort."""

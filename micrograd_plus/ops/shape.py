@@ -448,7 +448,6 @@ def pad(xp, x, *, pad_width, mode="constant", constant_values=0.0):
         pad_width: one width for every side, a pair (before, after) for every axis, or a pair for each axis.
         mode: "constant" (default), "edge", "reflect", "symmetric" or "wrap".
         constant_values: the value of a constant border; default 0. It is converted to the dtype of x.
-    Returns: a tensor of the dtype of x.
     Raises: ValueError if a width is negative, or the number of pairs does not match; TypeError if a width is not an
         integer.
     >>> mg.pad([1.0, 2.0, 3.0], (1, 2), mode="reflect").tolist()
