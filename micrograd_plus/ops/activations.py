@@ -1,4 +1,4 @@
-"""Activation functions of neural networks, entry by entry. At a kink the convention is PyTorch's."""
+"""Activation functions of neural networks, elementwise. At kinks the derivatives are PyTorch's."""
 
 from math import pi, sqrt
 

@@ -1,6 +1,6 @@
-"""Arithmetic, entry by entry: sums, products, quotients and powers, and the choice between two.
+"""Elementwise arithmetic.
 
-A rule here is a local derivative. The engine multiplies it by upstream, and undoes broadcasting.
+Each rule is a local derivative. The engine multiplies it by upstream and undoes broadcasting.
 """
 
 from math import inf
@@ -74,8 +74,7 @@ def multiply(xp, a, b):
 def floor_divide(xp, a, b):
     """Divide elementwise and round down to an integer.
 
-    floor_divide(a, b) = ⌊a / b⌋, as // in Python. The result is a step function, so its gradient is 0 with respect to
-    both inputs.
+    floor_divide(a, b) = ⌊a / b⌋, as // in Python. It is a step function, so its gradient is 0.
     >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
     [3.0, -4.0]
     See: numpy.floor_divide; torch.floor_divide."""
@@ -127,10 +126,9 @@ true_divide = divide
 def power(xp, base, exponent):
     """Raise `base` to the power `exponent`, elementwise.
 
-    power(base, exponent) = base^exponent. For an exponent of 0 the result is 1 and the gradient of the base is 0, also
-    at base 0. For a base of 0 and an exponent of at least 0, the gradient of the exponent is 0. For a negative real
-    base, the result is nan unless the exponent is an integer, and the gradient of the exponent is always nan. A complex
-    base, such as -2 + 0j, has both.
+    Where exponent is 0, the result is 1 and the gradient of the base is 0, also at base 0. Where base is 0 and exponent
+    ≥ 0, the gradient of the exponent is 0. For a negative real base, the result is nan unless the exponent is an
+    integer, and the gradient of the exponent is nan. A complex base, such as -2 + 0j, has both.
     Returns: a tensor of the common dtype of base and exponent.
     Raises: ValueError if the shapes do not broadcast, or for integers with a negative integer exponent; TypeError if an
         input is not numeric.
@@ -159,7 +157,7 @@ def reciprocal(xp, x):
     Returns: a tensor of the dtype of x; float64 for integers.
     >>> mg.reciprocal([2, 4]).tolist()
     [0.5, 0.25]
-    See: numpy.reciprocal (which cuts off the fraction of whole numbers); torch.reciprocal."""
+    See: numpy.reciprocal (which truncates for integers); torch.reciprocal."""
     return 1 / x
 
 
@@ -181,8 +179,7 @@ def absolute(xp, x):
 def copysign(xp, a, b):
     """Return the magnitude of `a` with the sign of `b`, elementwise.
 
-    copysign(a, b) = |a| with the sign of b, where -0.0 counts as negative. The gradient of b is 0. At a = 0 the
-    gradient of a is 0, as in PyTorch.
+    -0.0 counts as negative. The gradient of b is 0, and at a = 0 that of a is 0, too, as in PyTorch.
     >>> mg.copysign([3.0, -3.0], [-1.0, 1.0]).tolist()
     [-3.0, 3.0]
     See: numpy.copysign; torch.copysign."""
@@ -193,8 +190,7 @@ def copysign(xp, a, b):
 def fmod(xp, a, b):
     """Compute the remainder of a division, with the sign of the dividend `a`.
 
-    fmod(a, b) = a - b · trunc(a / b), as % in C. The derivative with respect to b is -trunc(a / b). For b = 0 the
-    result is nan, or 0 for integers.
+    fmod(a, b) = a - b · trunc(a / b), as % in C. For b = 0 the result is nan, or 0 for integers.
     >>> mg.fmod([-7.0, 7.0], [3.0, -3.0]).tolist()
     [-1.0, 1.0]
     See: numpy.fmod; torch.fmod."""
@@ -205,8 +201,7 @@ def fmod(xp, a, b):
 def remainder(xp, a, b):
     """Compute the remainder of a division, with the sign of the divisor `b`.
 
-    remainder(a, b) = a - b · floor(a / b), as % in Python. The derivative with respect to b is -floor(a / b). For b = 0
-    the result is nan, or 0 for integers.
+    remainder(a, b) = a - b · floor(a / b), as % in Python. For b = 0 the result is nan, or 0 for integers.
     >>> mg.remainder([-7.0, 7.0], [3.0, -3.0]).tolist()
     [2.0, -2.0]
     See: numpy.remainder; torch.remainder."""
@@ -262,8 +257,7 @@ def addcmul(xp, x, a, b, *, value=1.0):
 def maximum(xp, a, b):
     """Compute the larger of two entries, elementwise.
 
-    maximum(a, b) = a if a > b, else b; nan if either is nan. At a tie each input receives half of the gradient, as in
-    PyTorch and JAX.
+    nan if either is nan. At a tie each input receives half of the gradient, as in PyTorch and JAX.
     >>> mg.maximum([1.0, 5.0], [3.0, 2.0]).tolist()
     [3.0, 5.0]
     >>> mg.grad(mg.maximum)(1.0, 1.0).item()
@@ -277,8 +271,7 @@ def maximum(xp, a, b):
 def minimum(xp, a, b):
     """Compute the smaller of two entries, elementwise.
 
-    minimum(a, b) = a if a < b, else b; nan if either is nan. At a tie each input receives half of the gradient, as in
-    PyTorch and JAX.
+    nan if either is nan. At a tie each input receives half of the gradient, as in PyTorch and JAX.
     >>> mg.minimum([1.0, 5.0], [3.0, 2.0]).tolist()
     [1.0, 2.0]
     See: numpy.minimum; torch.minimum; `mg.min` for the smallest along an axis."""
@@ -292,10 +285,9 @@ def minimum(xp, a, b):
 )
 @real_only
 def clip(xp, x, min=None, max=None):
-    """Limit each entry to the range from `min` to `max`.
+    """Limit each entry to the range from `min` to `max`; to `max` if min > max.
 
-    clip(x) = min(max(x, lower), upper), so the result is `max` if min > max. At a bound the gradient goes to x, as in
-    PyTorch; beyond it, to the bound.
+    At a bound the gradient goes to x, as in PyTorch; beyond it, to the bound.
     Args:
         min: lower bound, real numbers; None (default) for none.
         max: upper bound, real numbers; None (default) for none.
@@ -314,15 +306,13 @@ def clip(xp, x, min=None, max=None):
 def where(xp, condition, a=None, b=None):
     """Choose entries from `a` where the condition is true, else from `b`.
 
-    Entries that were not chosen receive a gradient of 0, and the condition receives none. Since 0 times an infinite
-    derivative is nan, mg.where(x > 0, mg.log(x), 0.0) has no gradient at 0. Make the argument safe first:
-    mg.log(mg.where(x > 0, x, 1.0)).
+    Entries that were not chosen receive a gradient of 0. Since 0 times an infinite derivative is nan, the gradient of
+    mg.where(x > 0, mg.log(x), 0.0) is nan at 0. Make the argument safe first: mg.log(mg.where(x > 0, x, 1.0)).
     Shapes: condition, a, b of shapes that broadcast -> the broadcast shape.
     Args:
         condition: booleans, or numbers, which are true if they are not 0.
         a, b: real or complex numbers; both must be given.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or a or b is missing; for
-        the indices where a condition is true use mg.nonzero(condition).
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or a or b is missing.
     >>> mg.where([True, False], [1.0, 2.0], 0.0).tolist()
     [1.0, 0.0]
     See: numpy.where; torch.where."""

@@ -1,4 +1,4 @@
-"""Comparisons, logic and tests, entry by entry: true or false, and no graph."""
+"""Elementwise comparisons, logic and tests; their results have no graph."""
 
 from ..core.define import nondifferentiable, real_only
 

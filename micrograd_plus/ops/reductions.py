@@ -1,4 +1,4 @@
-"""Operations that make one number of many: sums, means, extremes, norms.
+"""Reductions: sums, means, extremes and norms over axes.
 
 `axis` is None (all), one axis or several, and may count from the end; `keepdims` keeps the reduced axes with length 1.
 """
@@ -109,7 +109,7 @@ amin = min
 @max.rule("x")
 @min.rule("x")
 def _(xp, upstream, x, out, x_shape, axis, keepdims):
-    """Only entries that equal the extreme receive a gradient; those that tie share it equally."""
+    """Only entries that equal the extreme receive a gradient; entries that tie share it equally."""
     ties = xp.equal(x, xp.unreduce(out, x_shape, axis, keepdims))
     share = upstream / xp.sum(ties, axis=axis, keepdims=keepdims)
     return ties * xp.unreduce(share, x_shape, axis, keepdims)
@@ -276,7 +276,7 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
 def finite_max(xp, x, *, axis=-1):
     """Return the largest entry along axes with length 1, to be subtracted before exponentials.
 
-    The result does not depend on what is subtracted, so there is no gradient. Returns 0 if the maximum is infinite or
+    Results that subtract it do not depend on it, so there is no gradient. Returns 0 if the maximum is infinite or
     the input is empty. Complex numbers are compared by real part, then imaginary part.
     Shapes: x (2, 3), axis=-1 -> (2, 1).
     Args:

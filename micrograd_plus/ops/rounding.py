@@ -1,4 +1,4 @@
-"""Rounding and sign: steps, flat everywhere but where they jump."""
+"""Rounding and sign: step functions, whose gradient is 0."""
 
 from math import inf
 
@@ -62,8 +62,7 @@ around = round
 def sign(xp, x):
     """Return the sign of each entry: -1, 0 or 1.
 
-    sign(x) = x / |x|, and 0 at 0; for a complex number this is its direction. For real numbers it is constant except
-    for its jump, so its gradient is 0.
+    sign(x) = x / |x|, and 0 at 0; for a complex number its direction. For real numbers its gradient is 0.
     Raises: TypeError if x is boolean or not numeric.
     >>> mg.sign([-2.0, 0.0, 5.0]).tolist()
     [-1.0, 0.0, 1.0]
@@ -75,7 +74,7 @@ def sign(xp, x):
 
 @sign.rule("x")
 def _(xp, upstream, x, out):
-    """The direction of a complex number turns as x moves across it, the faster the nearer x is to 0. It does not change
-    as x moves along it, and never for real numbers."""
+    """The direction of a complex number turns as x moves across it, the faster the nearer x is to 0. It is constant as
+    x moves along it, and for real numbers."""
     across = upstream - xp.conj(out) * xp.real(out * upstream)
     return across / xp.where(x == 0, inf, abs(x))

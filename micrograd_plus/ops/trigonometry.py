@@ -1,4 +1,4 @@
-"""Circular and hyperbolic functions, entry by entry."""
+"""Trigonometric and hyperbolic functions, elementwise."""
 
 from ..core.define import elementwise
 

@@ -1,5 +1,4 @@
-"""Functions of single entries that are asked for less often: powers and logarithms to the base 2, angles, quotients,
-and what is done about nan. They have NumPy's names."""
+"""Further functions with NumPy's names: powers of two, angles, nan, tests and selection of entries."""
 
 from math import log as ln, pi
 
