@@ -16,6 +16,7 @@ from typing import Any
 from . import ops
 from .backends import floats
 from .core.apply import Op
+from .core.backward import add_gradient
 from .core.fast.callers import compile_text
 from .core.fast.vjps import call_of, function_name
 from .core.messages import MIXED_GRAPH, annotate_rule_error
@@ -387,7 +388,7 @@ def _watched_vjp(value: Value, fresh: set[Value], observers: list[Any]) -> None:
         return
     for parent, contribution in contributions(value.made_by.op, value):
         before = parent.grad if parent in fresh else None
-        parent.grad += contribution.value
+        parent.grad = add_gradient(before, contribution.value)
         fresh.add(parent)
         for observe in observers:
             observe(value, contribution, value.grad, before, parent.grad)

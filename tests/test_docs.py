@@ -25,7 +25,6 @@ from micrograd_plus.checks.samples import samples
 from micrograd_plus.core.composite import Composite
 from micrograd_plus.core.define import operations
 from test_docstrings import PUBLIC
-from test_house import floors
 
 HOUSE = Path(__file__).resolve().parent.parent
 DOCS = HOUSE / "docs"
@@ -241,7 +240,7 @@ def test_the_levels_in_the_guide_are_those_of_the_imports():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     drawn = re.findall(r"^   (\d)  (.{39})", guide, re.MULTILINE)
     levels = {name: int(level) for level, names in drawn for name in names.split()}
-    assert levels == floors()
+    assert levels == levels()
 
 
 @pytest.mark.parametrize("op", OURS, ids=lambda op: op.name)

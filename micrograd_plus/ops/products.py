@@ -13,8 +13,8 @@ from .shape import expand_dims, reshape, squeeze
 
 
 @multilinear(
-    a=lambda xp, upstream, b, a_shape: xp.matmul_summed(upstream, xp.mT(b), a_shape),
-    b=lambda xp, upstream, a, b_shape: xp.matmul_summed(xp.mT(a), upstream, b_shape),
+    a=lambda xp, upstream, b: xp.matmul(upstream, xp.mT(b)),
+    b=lambda xp, upstream, a, b_shape: xp.contract_rows(a, upstream, b_shape),
 )
 @explains(
     "the last axis of a {a} must be as long as the second to last axis of b {b}, and the axes before must broadcast; "

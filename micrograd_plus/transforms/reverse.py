@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import ops
 from ..backends import devices
-from ..core.backward import gradients, topological_order
+from ..core.backward import add_gradient, gradients, topological_order
 from ..core.messages import check_function, suggests_keywords
 from ..core.modes import grad_enabled
 from ..core.runtime.blocks import transforming
@@ -325,7 +325,7 @@ def received_by(out: Any, upstream: Any, inputs: list[Any], *, differentiable: b
             if node in found:
                 arrived = in_dtype(found[node], node)
                 received = arrived if isinstance(arrived, Tensor) else Tensor.of(arrived)
-                total[i] = received if total[i] is None else total[i] + received
+                total[i] = add_gradient(total[i], received)
     return total
 
 

@@ -72,17 +72,17 @@ def record_to(recorder: Recorder) -> Block:
 
 def muted() -> Block:
     """Return a block whose events no recorder outside it receives."""
-    return Block(recording, SILENT)
+    return Block(recording, MUTED)
 
 
-SILENT = Recorder()
+MUTED = Recorder()
 
 
 def recorders() -> list[Recorder]:
-    """Return the recorders that listen here: those opened since the last `muted` block, the outermost first."""
+    """Return the recorders that listen here: those inside the innermost `muted` block, the outermost first."""
     listening: list[Recorder] = recording.all()
-    while SILENT in listening:
-        del listening[: listening.index(SILENT) + 1]
+    while MUTED in listening:
+        del listening[: listening.index(MUTED) + 1]
     return listening
 
 

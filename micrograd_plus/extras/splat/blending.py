@@ -80,7 +80,7 @@ def blend(xp, alpha, colours, background, *, stop=1e-4):
 
 @blend.rule("alpha")
 def _(xp, upstream, alpha, colours, background, light, stop):
-    """A layer shows its own colour in the place of what would be seen without it: that is carried along from the
+    """A layer shows its own colour instead of what would be seen without it: that is carried along from the
     back. Nothing is divided, so a layer may let no light through."""
     drawn = alpha * (light >= stop)
     towards = xp.matmul(colours - background, xp.mT(upstream))
