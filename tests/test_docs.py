@@ -240,7 +240,7 @@ def test_the_levels_in_the_guide_are_those_of_the_imports():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     drawn = re.findall(r"^   (\d)  (.{39})", guide, re.MULTILINE)
     levels = {name: int(level) for level, names in drawn for name in names.split()}
-    assert levels == levels()
+    assert levels == levels_of_imports()
 
 
 @pytest.mark.parametrize("op", OURS, ids=lambda op: op.name)
