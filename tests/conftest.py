@@ -138,15 +138,13 @@ def called_on_the_device(device: str) -> Iterator[str]:
 
 @pytest.fixture
 def own_exercises() -> Iterator[None]:
-    """Let a test declare exercises of its own; afterwards those are known that came with the package."""
-    from micrograd_plus.exercises import list_exercises
-    from micrograd_plus.exercises.registry import exercises
+    """Let a test define exercises. They are removed after the test."""
+    from micrograd_plus.exercises.registry import own_exercises as registered
 
-    list_exercises()
-    before = dict(exercises)
+    before = dict(registered)
     yield
-    exercises.clear()
-    exercises.update(before)
+    registered.clear()
+    registered.update(before)
 
 
 @pytest.fixture
