@@ -208,10 +208,10 @@ def walk(chosen: argparse.Namespace, rest: list[str]) -> int:
     if output is None:
         print(trace.summary())
         return 0
-    from .tracing.values import counted
+    from .tracing.values import with_noun
 
     save(trace, output, **options(chosen, script))
-    print(f"Wrote {output}: {counted(len(trace.nodes), 'node')}, {counted(len(trace.steps), 'step')}.")
+    print(f"Wrote {output}: {with_noun(len(trace.nodes), 'node')}, {with_noun(len(trace.steps), 'step')}.")
     return 0
 
 

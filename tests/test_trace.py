@@ -17,6 +17,7 @@ import micrograd_plus as mg
 from micrograd_plus.checks.promises import given, moving, scalar
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.engine import Value
+from micrograd_plus.tracing.json_out import not_finite_to_dict
 
 SCHEMA = json.loads((Path(mg.__file__).parent / "tracing" / "trace.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -232,6 +233,7 @@ def test_a_field_more_or_less_anywhere_does_not_fit_the_schema(diamond):
 PROGRAM = """
 import micrograd_plus as mg
 from micrograd_plus.engine import Value
+from micrograd_plus.tracing.json_out import not_finite_to_dict
 
 names = {"w", "b", "scale"}
 x = mg.tensor([[1.0, -2.0, 0.5], [0.3, 2.0, -1.0]])
@@ -394,7 +396,7 @@ def test_where_nan_comes_from_is_told_and_stands_in_the_file():
     assert said in repr(trace)
     data = trace.to_dict()
     jsonschema.Draft202012Validator(SCHEMA).validate(data)
-    assert data["not_finite"] == [each.to_dict() for each in mg.load_trace(data).not_finite]
+    assert data["not_finite"] == [*map(not_finite_to_dict, mg.load_trace(data).not_finite)]
 
 
 def test_a_file_that_counts_nan_where_it_holds_none_names_no_entry():

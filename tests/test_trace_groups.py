@@ -134,7 +134,7 @@ def test_a_scope_may_be_a_decorator_and_is_nothing_where_nobody_records():
     with mg.record() as trace:
         squares(x).backward()
     assert path(trace, of(trace, "multiply")[0])[0] == "loss"
-    with pytest.raises(TypeError, match="is text, got int"):
+    with pytest.raises(TypeError, match="must be a string, got int"):
         mg.scope(3)
 
 

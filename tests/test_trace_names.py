@@ -291,9 +291,9 @@ def every_step(op_samples):
 def test_the_formula_of_a_step_is_its_own_whatever_was_applied_before_it(name, monkeypatch):
     alone = []
     for sample in samples[name]:
-        monkeypatch.setattr(trace_formulas, "OF_EVERY_RECORD", {})
+        monkeypatch.setattr(trace_formulas, "SHARED_FORMULAS", {})
         alone += every_step([sample])
-    monkeypatch.setattr(trace_formulas, "OF_EVERY_RECORD", {})
+    monkeypatch.setattr(trace_formulas, "SHARED_FORMULAS", {})
     assert every_step(samples[name]) == alone
     assert every_step(samples[name]) == alone
 

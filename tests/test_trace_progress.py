@@ -71,7 +71,7 @@ def test_the_line_is_taken_away_where_looking_is_broken_off(monkeypatch):
     shown = []
 
     def looks():
-        with progress.said_meanwhile(2, "something"):
+        with progress.report_progress(2, "something"):
             shown.append(seen(stream.getvalue()))
             raise KeyboardInterrupt
 

@@ -294,7 +294,7 @@ def test_a_walk_that_ended_well_and_cannot_be_had_again_is_never_shown_in_part(m
     def forgotten(*_, **__):
         raise ValueError("not again")
 
-    monkeypatch.setattr("micrograd_plus.tracing.recorder.replay", forgotten)
+    monkeypatch.setattr("micrograd_plus.tracing.recorder.walk_again", forgotten)
     with pytest.raises(ValueError, match="not again"):
         trace.steps  # noqa: B018 - looking is what is tried
 

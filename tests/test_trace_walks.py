@@ -396,8 +396,8 @@ def test_a_page_of_a_long_record_makes_the_steps_and_nodes_of_that_page(monkeypa
             h = h * 0.999 + 0.001
         h.backward()
     made = []
-    original = trace._source._step
-    monkeypatch.setattr(trace._source, "_step", lambda index: made.append(index) or original(index))
+    original = trace._source.step_maker.step
+    monkeypatch.setattr(trace._source.step_maker, "step", lambda index: made.append(index) or original(index))
     part = trace.to_dict(3000, 100)
     assert made == list(range(3000, 3100))
     assert len(part["nodes"]) < 400
@@ -449,7 +449,7 @@ def test_of_the_leaves_of_a_walk_no_more_are_made_than_a_part_has():
     part, (walk,) = trace.to_dict(4, 3), trace.walks
     told = part["walks"][0]["leaves"]
     assert len(walk.leaves) == 51
-    assert len(walk.leaves._made) == len(told) < 5
+    assert len(walk.leaves._entries) == len(told) < 5
     whole = {leaf["node"]: leaf for leaf in trace.to_dict()["walks"][0]["leaves"]}
     assert list(whole) == walk.leaves.nodes
     assert walk.leaves[0].received == factors[-1].grad

@@ -2,10 +2,10 @@
 
 Rounding is flat between its jumps, so its true gradient is 0 and nothing would learn. The rules here let the gradient
 pass straight through instead, as if nothing had been rounded (Bengio, Léonard and Courville, "Estimating or propagating
-gradients through stochastic neurons", 2013); what was cut off at `low` or `high` receives nothing. Scales and zero
+gradients through stochastic neurons", 2013); clipped entries at `low` or `high` receives nothing. Scales and zero
 points are constants unless an operation says that it learns them.
 
-`quantize(x, ...).astype("int8")` stores whole numbers, and carries no graph.
+`quantize(x, ...).astype("int8")` stores integers, and carries no graph.
 """
 
 from ..core.composite import composite
@@ -27,12 +27,12 @@ def is_unclipped(xp, x, scale, zero_point, *, low, high):
     """Return whether rounding to the range from `low` to `high` leaves an entry unclipped.
 
     low ≤ round(x / scale + zero_point) ≤ high, elementwise; halves are rounded to even. There is no gradient.
-    Shapes: x, scale and zero_point any that broadcast -> the broadcast shape.
+    Shapes: x, scale and zero_point of shapes that broadcast -> the broadcast shape.
     Args:
         scale: the length of a step.
         zero_point: the integer that stands for 0.
-        low, high: the first and the last integer, such as -128 and 127 for int8.
-    Returns: a tensor of True and False.
+        low, high: the smallest and the largest integer, such as -128 and 127 for int8.
+    Returns: a tensor of booleans.
     >>> mg.extras.quantisation.is_unclipped([1.0, 20.0], 0.1, 0, low=-128, high=127).tolist()
     [True, False]
     See: `fake_quantize`, whose gradient passes where this holds."""
@@ -55,17 +55,15 @@ def quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None):
 
         q = clip(round(x / scale + zero_point), low, high)
 
-    Halves are rounded to even. The gradient of x passes as if nothing were rounded, 1 / scale, and is 0 for what was
-    cut off (straight-through estimator).
-    Shapes: x any; scale and zero_point broadcast to it, or with `axis` (n,) for the n slices along it -> the shape of
-        x.
+    Halves are rounded to even. The gradient of x passes as if nothing were rounded, 1 / scale, and is 0 for clipped
+    entries (straight-through estimator).
+    Shapes: x any, scale and zero_point broadcast to x, or (n,) for n slices along `axis` -> the shape of x.
     Args:
-        x: real numbers; a tensor or an array where `axis` is given.
+        x: real numbers; a tensor or an array if `axis` is given.
         scale: the length of a step; it receives no gradient.
         zero_point: the integer that stands for 0; default 0. It receives no gradient.
-        low, high: the first and the last integer; default -128 and 127, for int8.
-        axis: the axis along which each slice has a scale of its own; default None, one for all.
-    Returns: a tensor of integers in the dtype of x; `.astype("int8")` stores them, and carries no graph.
+        axis: the axis along which each slice has its own scale; None (default) for one scale.
+    Returns: a tensor of integers in the dtype of x; `.astype("int8")` stores them and has no graph.
     >>> mg.quantize(mg.tensor([-0.26, 0.1, 0.24, 99.0]), scale=0.1).tolist()
     [-3.0, 1.0, 2.0, 127.0]
     >>> mg.quantize(mg.tensor([[1.0, 2.0], [1.0, 2.0]]), scale=[1.0, 0.5], axis=0).tolist()
@@ -87,13 +85,12 @@ def _dequantize(xp, q, scale, zero_point):
 def dequantize(q, scale, zero_point=0, *, axis=None):
     """Convert quantised integers back to real numbers: (q - zero_point) * scale.
 
-    Shapes: q any; scale and zero_point broadcast to it, or with `axis` (n,) for the n slices along it -> the shape of
-        q.
+    Shapes: q any, scale and zero_point broadcast to q, or (n,) for n slices along `axis` -> the shape of q.
     Args:
-        q: integers, as `quantize` makes them.
+        q: integers, as returned by `quantize`.
         scale: the length of a step.
         zero_point: the integer that stands for 0; default 0.
-        axis: the axis along which each slice has a scale of its own; default None, one for all.
+        axis: the axis along which each slice has its own scale; None (default) for one scale.
     Returns: a tensor of the common dtype of q and scale. All three inputs receive gradients.
     >>> mg.dequantize(mg.tensor([-3, 1, 2]), scale=0.5).tolist()
     [-1.5, 0.5, 1.0]
@@ -126,18 +123,16 @@ def fake_quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None, esti
         out = (clip(round(x / scale + zero_point), low, high) - zero_point) * scale
 
     Training so sees the errors that storing would make. The gradient of rounding is an estimate.
-    Shapes: x any; scale and zero_point broadcast to it, or with `axis` (n,) for the n slices along it -> the shape of
-        x.
+    Shapes: x any, scale and zero_point broadcast to x, or (n,) for n slices along `axis` -> the shape of x.
     Args:
-        x: real numbers; a tensor or an array where `axis` is given.
+        x: real numbers; a tensor or an array if `axis` is given.
         scale: the length of a step; it receives no gradient.
         zero_point: the integer that stands for 0; default 0. It receives no gradient.
-        low, high: the first and the last integer; default -128 and 127, for int8.
-        axis: the axis along which each slice has a scale of its own; default None, one for all.
-        estimator: what goes back through rounding: "identity" (all), "clipped" (all but what was cut off; default),
-            or "tanh" (1 - tanh² over the range: ever less towards its ends).
+        axis: the axis along which each slice has its own scale; None (default) for one scale.
+        estimator: how the gradient passes through rounding: "identity" (unchanged), "clipped" (0 where x was clipped;
+            default), or "tanh" (times 1 - tanh² over the range, so less towards its ends).
     Returns: a tensor of the dtype of x.
-    Raises: ValueError for another estimator, or where the shapes do not broadcast; TypeError for complex numbers.
+    Raises: ValueError if estimator is unknown, or the shapes do not broadcast; TypeError if an input is complex.
     >>> x = mg.tensor([-0.26, 0.125, 9.0], requires_grad=True)
     >>> out = mg.fake_quantize(x, scale=0.25, low=-8, high=7)
     >>> out.tolist()
@@ -174,16 +169,14 @@ def fake_quantize_lsq(x, step, *, low=-128, high=127, axis=None, grad_factor=1.0
 
         out = clip(round(x / step), low, high) * step
 
-    The gradient of x passes where nothing was cut off. That of the step is round(x / step) - x / step, or where x was
+    The gradient of x passes where nothing was cut off. That of the step is round(x / step) - x / step, or if x was
     cut off low or high, times `grad_factor`.
-    Shapes: x any; step broadcasts to it, or with `axis` (n,) for the n slices along it -> the shape of x.
+    Shapes: x any, step broadcasts to x, or (n,) for n slices along `axis` -> the shape of x.
     Args:
-        x: real numbers; a tensor or an array where `axis` is given.
+        x: real numbers; a tensor or an array if `axis` is given.
         step: the length of a step.
-        low, high: the first and the last integer; default -128 and 127, for int8.
-        axis: the axis along which each slice has a step of its own; default None, one for all.
-        grad_factor: what the gradient of the step is multiplied by; default 1.0. The paper advises 1 / √(entries *
-            high).
+        axis: the axis along which each slice has its own step; None (default) for one step.
+        grad_factor: factor for the gradient of the step; default 1.0. The paper recommends 1 / √(entries * high).
     Returns: a tensor of the dtype of x.
     >>> step = mg.tensor(0.5, requires_grad=True)
     >>> out = mg.fake_quantize_lsq(mg.tensor([0.6, 9.0]), step, low=-8, high=7)
@@ -228,13 +221,12 @@ def quantized_matmul(a, b, a_scale, b_scale, a_zero_point=0, b_zero_point=0, *, 
 
         out = (quantize(a) - a_zero_point) @ (quantize(b) - b_zero_point) * a_scale * b_scale
 
-    The gradient passes as if nothing were rounded, and is 0 for what was cut off.
+    The gradient passes as if nothing were rounded, and is 0 for clipped entries.
     Shapes: a (..., M, K), b (..., K, N) -> (..., M, N).
     Args:
         a_scale: the length of a step of a: one number, or one for each row, (..., M, 1).
         b_scale: the length of a step of b: one number, or one for each column, (N,).
         a_zero_point, b_zero_point: the integers that stand for 0; default 0. Like scales they receive no gradient.
-        low, high: the first and the last integer; default -128 and 127, for int8.
     Returns: a tensor of the common dtype of a and b.
     >>> mg.quantized_matmul([[0.9, 2.2]], [[1.0], [1.0]], a_scale=0.5, b_scale=0.5).tolist()
     [[3.0]]
@@ -297,7 +289,7 @@ def quantized_conv2d(
 
         out = conv2d(quantize(x) - x_zero_point, quantize(weight)) * x_scale * weight_scale + bias
 
-    The gradient passes as if nothing were rounded, and is 0 for what was cut off. A border of padding stands for 0.
+    The gradient passes as if nothing were rounded, and is 0 for clipped entries. A border of padding stands for 0.
     Shapes: x (N, C, H, W), weight (O, C / groups, kH, kW), bias (O,) -> (N, O, H', W'), as in `conv2d`.
     Args:
         x: images of real numbers.
@@ -307,10 +299,9 @@ def quantized_conv2d(
         x_zero_point: the integer that stands for 0 in x; default 0. Like scales it receives no gradient.
         bias: one number for each output channel, not rounded; default none.
         stride, padding, dilation, groups: as in `conv2d`; default (1, 1), (0, 0), (1, 1) and 1.
-        low, high: the first and the last integer; default -128 and 127, for int8.
     Returns: a tensor of the common dtype of x and weight.
-    Raises: ValueError if the shapes do not match, or a window is larger than the padded image; TypeError for complex
-        numbers.
+    Raises: ValueError if the shapes do not match, or a window is larger than the padded image; TypeError if an input is
+        complex.
     >>> mg.quantized_conv2d([[[[0.9, 2.2]]]], [[[[1.0, 1.0]]]], x_scale=0.5, weight_scale=0.5).tolist()
     [[[[3.0]]]]
     See: `conv2d`, `quantize`."""
@@ -334,10 +325,9 @@ def dequantize_blocks(xp, codes, scale, zero_point=None, *, block=32):
     Args:
         codes: integers.
         scale: the length of a step, for each block.
-        zero_point: what stands for 0, for each block; default 0.
-        block: the number of codes along K share a scale, a divisor of K; default 32.
+        zero_point: the code of 0, for each block; default 0.
     Returns: a tensor of the common dtype of codes and scale.
-    Raises: ValueError if scale has not one entry for each block, or block is less than 1.
+    Raises: ValueError if scale does not have one entry for each block, or block is less than 1.
     >>> mg.dequantize_blocks([[1], [2], [3], [4]], scale=[[1.0], [10.0]], block=2).tolist()
     [[1.0], [2.0], [30.0], [40.0]]
     See: Dettmers and Zettlemoyer, "The case for 4-bit precision: k-bit inference scaling laws", 2023."""
@@ -369,8 +359,7 @@ def dequantize_matmul(xp, x, codes, scale, zero_point=None, *, block=32):
         x: inputs.
         codes: integers, the stored weights; they receive no gradient.
         scale: the length of a step, for each block.
-        zero_point: what stands for 0, for each block; default 0.
-        block: the number of codes along K share a scale, a divisor of K; default 32.
+        zero_point: the code of 0, for each block; default 0.
     >>> mg.dequantize_matmul([[1.0, 1.0]], [[1], [2]], scale=[[0.5]], block=2).tolist()
     [[1.5]]
     See: `dequantize_blocks`, `matmul`."""
@@ -406,9 +395,8 @@ def dequantize_grouped_matmul(xp, x, codes, scale, experts, zero_point=None, *, 
         codes: integers, the stored weights; they receive no gradient.
         scale: the length of a step, for each block.
         experts: integers from 0, the expert of each row.
-        zero_point: what stands for 0, for each block; default 0.
-        block: the number of codes along K share a scale, a divisor of K; default 32.
-    Raises: IndexError for an expert that there is not, ValueError if the shapes do not match.
+        zero_point: the code of 0, for each block; default 0.
+    Raises: IndexError if an expert is out of range; ValueError if the shapes do not match.
     >>> codes = [[[1], [2]], [[3], [4]]]
     >>> mg.dequantize_grouped_matmul([[1.0, 1.0]], codes, [[[0.5]], [[0.5]]], [1], block=2).tolist()
     [[3.5]]

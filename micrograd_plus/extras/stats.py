@@ -43,7 +43,7 @@ class norm:  # noqa: N801 - SciPy's name
     """The normal distribution, the bell curve: exp(-z² / 2) / (scale √(2π)), with z = (x - loc) / scale.
 
     Shapes: x, loc and scale of shapes that broadcast -> the broadcast shape.
-    Raises: ValueError where they do not broadcast.
+    Raises: ValueError if they do not broadcast.
     Example:
         >>> mg.stats.norm.pdf(0.0).round(decimals=4).item(), mg.stats.norm.cdf(1.96).round(decimals=3).item()
         (0.3989, 0.975)
@@ -87,7 +87,7 @@ class t:  # noqa: N801 - SciPy's name
     """Student's t distribution: Γ((n + 1) / 2) / (√(nπ) Γ(n / 2)) (1 + z² / n)^(-(n + 1) / 2) / scale, with n = df.
 
     Shapes: x, df, loc and scale of shapes that broadcast -> the broadcast shape.
-    Raises: ValueError where they do not broadcast; TypeError where `cdf` is to have a gradient by df.
+    Raises: ValueError if they do not broadcast; TypeError if `cdf` is to have a gradient by df.
     Example:
         >>> mg.stats.t.pdf(0.0, 3.0).round(decimals=4).item()
         0.3676
@@ -127,7 +127,7 @@ class gamma:  # noqa: N801 - SciPy's name
     """The gamma distribution: y^(a - 1) exp(-y) / (scale Γ(a)) for y = (x - loc) / scale > 0.
 
     Shapes: x, a, loc and scale of shapes that broadcast -> the broadcast shape.
-    Raises: ValueError where they do not broadcast; TypeError where `cdf` is to have a gradient by a.
+    Raises: ValueError if they do not broadcast; TypeError if `cdf` is to have a gradient by a.
     Example:
         >>> mg.stats.gamma.pdf(1.0, 2.0).round(decimals=4).item()
         0.3679
@@ -158,7 +158,7 @@ class chi2:  # noqa: N801 - SciPy's name
     """The chi-squared distribution: what the squares of df standard normal draws add up to.
 
     Shapes: x, df, loc and scale of shapes that broadcast -> the broadcast shape.
-    Raises: ValueError where they do not broadcast; TypeError where `cdf` is to have a gradient by df.
+    Raises: ValueError if they do not broadcast; TypeError if `cdf` is to have a gradient by df.
     Example:
         >>> mg.stats.chi2.pdf(1.0, 2.0).round(decimals=4).item()
         0.3033
@@ -186,7 +186,7 @@ class beta:  # noqa: N801 - SciPy's name
     """The beta distribution: y^(a - 1) (1 - y)^(b - 1) / (scale B(a, b)) for y = (x - loc) / scale from 0 to 1.
 
     Shapes: x, a, b, loc and scale of shapes that broadcast -> the broadcast shape.
-    Raises: ValueError where they do not broadcast; TypeError where `cdf` is to have a gradient by a or b.
+    Raises: ValueError if they do not broadcast; TypeError if `cdf` is to have a gradient by a or b.
     Example:
         >>> mg.stats.beta.pdf(0.5, 2.0, 3.0).round(decimals=4).item()
         1.5
@@ -219,7 +219,7 @@ class poisson:  # noqa: N801 - SciPy's name
     """The Poisson distribution of counts: mu^k exp(-mu) / k! for k = 0, 1, 2, ….
 
     Shapes: k, mu and loc of shapes that broadcast -> the broadcast shape.
-    Raises: ValueError where they do not broadcast.
+    Raises: ValueError if they do not broadcast.
     Example:
         >>> mg.stats.poisson.pmf(2, 3.0).round(decimals=4).item()
         0.224
@@ -250,7 +250,7 @@ class dirichlet:  # noqa: N801 - SciPy's name
     """The Dirichlet distribution of shares: Π_i x_i^(alpha_i - 1) Γ(Σ_i alpha_i) / Π_i Γ(alpha_i).
 
     Shapes: x (n) or (n, k), one column for each draw, alpha (n) -> () or (k).
-    Raises: ValueError where x has other than as many rows as alpha entries.
+    Raises: ValueError if x has other than as many rows as alpha entries.
     Example:
         >>> mg.stats.dirichlet.pdf([0.2, 0.8], [2.0, 3.0]).round(decimals=4).item()
         1.536
@@ -281,7 +281,7 @@ class multivariate_normal:  # noqa: N801 - SciPy's name
     identity, a row for a diagonal. What counts of the matrix is its symmetric part.
 
     Shapes: x (..., n), mean (n), cov (n, n) -> (...).
-    Raises: ValueError where cov is not positive definite, or lengths do not fit.
+    Raises: ValueError if cov is not positive definite, or lengths do not fit.
     Example:
         >>> mg.stats.multivariate_normal.logpdf([0.0, 0.0], [0.0, 0.0], 4.0).round(decimals=4).item()
         -3.2242

@@ -284,7 +284,7 @@ def check_error(error: Any) -> dict[str, Any] | None:
     if error is None:
         return None
     if type(error) is not dict or type(error.get("kind")) is not str or type(error.get("message")) is not str:
-        return {"kind": "Refused", "message": "the data sent is not a valid answer", "line": None}
+        return {"kind": "InvalidAnswer", "message": "the data sent is not a valid answer", "line": None}
     line = error.get("line")
     return {"kind": escape_invisible(error["kind"][:80]),
             "message": clean(error["message"][:300]) or missing_message(error["kind"]),

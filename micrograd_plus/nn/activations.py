@@ -72,7 +72,7 @@ class PReLU(Module):
         init: the slope to start from; 0.25 by default.
         device: "cpu" (default) or "cuda", where the slopes live.
         dtype: of the slopes; float64 by default.
-    Raises: ValueError where there are neither one nor C slopes; TypeError for complex numbers, and for what is not a
+    Raises: ValueError if there are neither one nor C slopes; TypeError for complex numbers, and if the input is not a
         tensor.
     Example:
         >>> nn.PReLU()(mg.tensor([-1.0, 0.0, 2.0])).tolist()

@@ -37,11 +37,11 @@ class MultiheadAttention(Module):
         bias: whether the projections have biases; True by default.
         kdim, vdim: the widths of keys and values; E by default.
         batch_first: whether examples come before places; False by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values and dropout; that of `mg.random` by default.
-    Raises: ValueError for heads that do not divide E, a size below 1, or a dropout that is no probability; when called,
-        ValueError for inputs or masks of other shapes; TypeError for what is not a tensor.
+        rng: NumPy generator for the initial values and for dropout; the generator of `mg.random` by default.
+    Raises: ValueError for heads that do not divide E, a size below 1, or a dropout that is not a probability; when
+        called, ValueError for inputs or masks of other shapes; TypeError if the input is not a tensor.
     Example:
         >>> layer, x = nn.MultiheadAttention(8, num_heads=2, batch_first=True), mg.random.normal(size=(4, 10, 8))
         >>> gathered, weights = layer(x, x, x, is_causal=True)

@@ -79,7 +79,7 @@ class _Numbered(Module):
         return self.extend(modules)
 
     def _hold(self, modules: Iterable[Module]) -> Self:
-        """These modules in the place of those there are, numbered anew."""
+        """These modules instead of those there are, numbered anew."""
         for name in self._names():
             delattr(self, name)
         return self.extend(modules)
@@ -93,8 +93,8 @@ class Sequential(_Numbered):
     Shapes: what the first module takes -> what the last one returns; of no modules, the input itself.
     Args:
         *args: modules, which are named "0", "1" and so on, or a single dict that gives them names of their own.
-    Raises: TypeError for what is not a module, a function, say; KeyError for a name that is taken or holds a dot;
-        IndexError for a place where there is none.
+    Raises: TypeError for anything that is not a module, a function, say; KeyError for a name that is taken or holds a
+        dot; IndexError for a place where there is none.
     Example:
         >>> net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
         >>> net
@@ -134,8 +134,8 @@ class ModuleList(_Numbered):
     Shapes: those of its modules; it computes nothing by itself.
     Args:
         modules: an iterable of modules, which are named "0", "1" and so on; none by default.
-    Raises: TypeError for what is not a module; IndexError for a place where there is none; NotImplementedError where it
-        is called.
+    Raises: TypeError for anything that is not a module; IndexError for a place where there is none; NotImplementedError
+        if it is called.
     Example:
         >>> class Deep(nn.Module):
         ...     def __init__(self, depth):
@@ -162,8 +162,8 @@ class ModuleDict(Module):
     Shapes: those of its modules; it computes nothing by itself.
     Args:
         modules: a dict of modules by name, or an iterable of pairs (name, module); none by default. Order is kept.
-    Raises: TypeError for what is not a module; KeyError for a name that is unknown, holds a dot, or is that of a
-        method, as "keys" is; NotImplementedError where it is called.
+    Raises: TypeError for anything that is not a module; KeyError for a name that is unknown, holds a dot, or is that of
+        a method, as "keys" is; NotImplementedError if it is called.
     Example:
         >>> heads = nn.ModuleDict({"label": nn.Linear(4, 10), "angle": nn.Linear(4, 1)})
         >>> {name: head(mg.random.normal(size=(2, 4))).shape for name, head in heads.items()}

@@ -22,10 +22,10 @@ class Dropout(Module):
 
     Shapes: any -> the same.
     Args:
-        p: the probability of silence, from 0 to 1; 0.5 by default.
-        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
-        rng: a NumPy generator that draws; that of `mg.random` by default.
-    Raises: ValueError for a p outside 0 to 1; TypeError for what is not a tensor.
+        p: the probability that an entry is set to 0, from 0 to 1; 0.5 by default.
+        inplace: accepted as in PyTorch and ignored; no tensor is overwritten.
+        rng: NumPy generator of the draws; the generator of `mg.random` by default.
+    Raises: ValueError for a p outside 0 to 1; TypeError if the input is not a tensor.
     Example:
         >>> x = mg.tensor([1.0] * 1000)
         >>> layer = nn.Dropout(0.75)
@@ -58,9 +58,9 @@ class Dropout1d(Dropout):
     Shapes: (N, C, L) -> the same.
     Args:
         p: the probability that a channel is silenced, from 0 to 1; 0.5 by default.
-        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
-        rng: a NumPy generator that draws; that of `mg.random` by default.
-    Raises: ValueError for a p outside 0 to 1, and for an input that has not three axes; TypeError for what is not a
+        inplace: accepted as in PyTorch and ignored; no tensor is overwritten.
+        rng: NumPy generator of the draws; the generator of `mg.random` by default.
+    Raises: ValueError for a p outside 0 to 1, and for an input without three axes; TypeError if the input is not a
         tensor.
     Example:
         >>> silenced = nn.Dropout1d(0.5)(mg.tensor(np.ones((2, 100, 3))))
@@ -81,9 +81,9 @@ class Dropout2d(Dropout):
     Shapes: (N, C, H, W) -> the same.
     Args:
         p: the probability that a channel is silenced, from 0 to 1; 0.5 by default.
-        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
-        rng: a NumPy generator that draws; that of `mg.random` by default.
-    Raises: ValueError for a p outside 0 to 1, and for an input that has not four axes; TypeError for what is not a
+        inplace: accepted as in PyTorch and ignored; no tensor is overwritten.
+        rng: NumPy generator of the draws; the generator of `mg.random` by default.
+    Raises: ValueError for a p outside 0 to 1, and for an input without four axes; TypeError if the input is not a
         tensor.
     Example:
         >>> silenced = nn.Dropout2d(0.5)(mg.tensor(np.ones((2, 100, 3, 3))))

@@ -20,7 +20,7 @@ class Embedding(Module):
 
     Rows start from a normal distribution of mean 0 and variance 1.
 
-    Shapes: whole numbers (...), weight (num_embeddings, embedding_dim) -> (..., embedding_dim).
+    Shapes: integers (...), weight (num_embeddings, embedding_dim) -> (..., embedding_dim).
     Args:
         num_embeddings: how many words there are, at least 1.
         embedding_dim: the length of a vector, at least 1.
@@ -31,7 +31,7 @@ class Embedding(Module):
         norm_type: the exponent of the norm that measures them; 2 by default.
         device: "cpu" (default) or "cuda", where the table lives.
         dtype: of the table; float64 by default.
-        rng: a NumPy generator that draws the first values; that of `mg.random` by default.
+        rng: a NumPy generator that draws the first values; the generator of `mg.random` by default.
     Raises: ValueError for a size below 1 and a `padding_idx` that is no row; when called, IndexError for a number
         outside 0 to num_embeddings - 1, TypeError for numbers that are not whole.
     Example:
@@ -72,7 +72,7 @@ class Embedding(Module):
             freeze: True (default) for a table that is not trained.
             padding_idx, max_norm, norm_type: as for `Embedding`.
         Returns: an `Embedding` of the table's size, dtype and device.
-        Raises: ValueError for a table that has not two axes; TypeError for one of whole numbers.
+        Raises: ValueError for a table that has not two axes; TypeError for one of integers.
         """
         table = embeddings if isinstance(embeddings, Tensor) else Tensor.constant(embeddings, "from_pretrained")
         if table.ndim != 2:

@@ -25,7 +25,7 @@ class Upsample(Module):
         mode: "nearest" (default) or "bilinear".
         align_corners: for "bilinear", whether the outermost pixels stay where they are; None (default) is False.
     Raises: ValueError when called, for another mode, for both or neither of size and factor, for `align_corners` with
-        "nearest", for a size below 1, and for an input that has not four axes; TypeError for what is not a tensor.
+        "nearest", for a size below 1, and for an input without four axes; TypeError if the input is not a tensor.
     Example:
         >>> nn.Upsample(scale_factor=2)(mg.tensor([[[[1.0, 2.0]]]])).tolist()
         [[[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]]
@@ -53,8 +53,8 @@ class PixelShuffle(Module):
     Shapes: (N, C · r², H, W) -> (N, C, H · r, W · r).
     Args:
         upscale_factor: r, at least 1.
-    Raises: ValueError when called, where r² does not divide the channels, and for an input that has not four axes;
-        TypeError for what is not a tensor.
+    Raises: ValueError when called, if r² does not divide the channels, and for an input without four axes;
+        TypeError if the input is not a tensor.
     Example:
         >>> nn.PixelShuffle(2)(mg.tensor([[[[0.0]], [[1.0]], [[2.0]], [[3.0]]]])).tolist()
         [[[[0.0, 1.0], [2.0, 3.0]]]]
@@ -79,8 +79,8 @@ class PixelUnshuffle(Module):
     Shapes: (N, C, H · r, W · r) -> (N, C · r², H, W).
     Args:
         downscale_factor: r, at least 1.
-    Raises: ValueError when called, where r does not divide height and width, and for an input that has not four axes;
-        TypeError for what is not a tensor.
+    Raises: ValueError when called, if r does not divide height and width, and for an input without four axes;
+        TypeError if the input is not a tensor.
     Example:
         >>> nn.PixelUnshuffle(2)(mg.tensor([[[[0.0, 1.0], [2.0, 3.0]]]])).tolist()
         [[[[0.0]], [[1.0]], [[2.0]], [[3.0]]]]

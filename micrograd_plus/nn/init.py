@@ -48,7 +48,7 @@ GAINS = {
 
 
 def _of_a_tensor(function: Any) -> Any:
-    """A decorator for a function that gives a tensor new values: refuses what is no tensor."""
+    """A decorator for a function that gives a tensor new values: refuses what is not a tensor."""
 
     @wraps(function)
     def call(tensor: Any, *args: Any, **options: Any) -> Tensor:
@@ -74,7 +74,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
             conv_transpose1d or conv_transpose2d.
         param: the slope of leaky_relu below 0; 0.01 unless given. Others ignore it.
     Returns: a float.
-    Raises: ValueError where no gain is known for the name.
+    Raises: ValueError if no gain is known for the name.
     Example:
         >>> nn.init.calculate_gain("leaky_relu", 1.0)
         1.0
@@ -108,9 +108,9 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, rng: Generator | No
         tensor: the tensor that gets new values, in place.
         a: the lower bound; 0 by default.
         b: the upper bound; 1 by default.
-        rng: draws them; the generator of mg.random by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where b lies below a; TypeError where tensor is no tensor, or rng no generator.
+    Raises: ValueError if b lies below a; TypeError if tensor is not a tensor, or rng no generator.
     Example:
         >>> weight = nn.init.uniform_(mg.tensor(np.empty(1000)), -2.0, 2.0)
         >>> bool(mg.max(mg.abs(weight)) <= 2.0)
@@ -131,11 +131,11 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, rng: Generator 
     Shapes: any -> the same.
     Args:
         tensor: the tensor that gets new values, in place.
-        mean: where the bell stands; 0 by default.
+        mean: mean of the distribution; 0 by default.
         std: how wide it is, the standard deviation, not negative; 1 by default.
-        rng: draws them; the generator of mg.random by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where std is negative; TypeError where tensor is no tensor, or rng no generator.
+    Raises: ValueError if std is negative; TypeError if tensor is not a tensor, or rng no generator.
     Example:
         >>> weight = nn.init.normal_(mg.tensor(np.empty(10000)), std=3.0, rng=np.random.default_rng(0))
         >>> round(mg.std(weight).item(), 1)
@@ -158,14 +158,14 @@ def trunc_normal_(
     Shapes: any -> the same.
     Args:
         tensor: the tensor that gets new values, in place.
-        mean: where the bell stands; 0 by default.
+        mean: mean of the distribution; 0 by default.
         std: how wide it would be with its tails, positive; 1 by default.
         a: the lower bound; -2 by default.
         b: the upper bound; 2 by default.
-        rng: draws them; the generator of mg.random by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where std is 0, or less than 1 in 100 draws would fall between a and b; TypeError where tensor is
-        no tensor, or rng no generator.
+    Raises: ValueError if std is 0, or less than 1 in 100 draws would fall between a and b; TypeError if tensor is not a
+        tensor, or rng no generator.
     Example:
         >>> weight = nn.init.trunc_normal_(mg.tensor(np.empty(1000)), std=3.0)
         >>> bool(mg.max(mg.abs(weight)) <= 2.0)
@@ -199,7 +199,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
         tensor: the tensor that gets new values, in place.
         val: the number.
     Returns: the tensor itself, with its dtype.
-    Raises: TypeError where val is not made of numbers, or complex beside a real tensor.
+    Raises: TypeError if val is not made of numbers, or complex beside a real tensor.
     Example:
         >>> nn.init.constant_(mg.tensor([1.0, 2.0]), 3.0).tolist()
         [3.0, 3.0]
@@ -219,7 +219,7 @@ def zeros_(tensor: Tensor) -> Tensor:
     Args:
         tensor: the tensor that gets new values, in place.
     Returns: the tensor itself, with its dtype.
-    Raises: AttributeError where tensor is no tensor.
+    Raises: AttributeError if tensor is not a tensor.
     Example:
         >>> nn.init.zeros_(mg.tensor([1.0, 2.0])).tolist()
         [0.0, 0.0]
@@ -239,7 +239,7 @@ def ones_(tensor: Tensor) -> Tensor:
     Args:
         tensor: the tensor that gets new values, in place.
     Returns: the tensor itself, with its dtype.
-    Raises: AttributeError where tensor is no tensor.
+    Raises: AttributeError if tensor is not a tensor.
     Example:
         >>> nn.init.ones_(mg.tensor([1.0, 2.0])).tolist()
         [1.0, 1.0]
@@ -259,7 +259,7 @@ def eye_(tensor: Tensor) -> Tensor:
     Args:
         tensor: the tensor that gets new values, in place.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where tensor is no matrix.
+    Raises: ValueError if tensor is no matrix.
     Example:
         >>> nn.init.eye_(mg.tensor([[5.0, 6.0, 7.0], [8.0, 9.0, 10.0]])).tolist()
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
@@ -282,10 +282,10 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = N
     Shapes: (out, in, *window) -> the same; fan_in = in · Π window, fan_out = out · Π window.
     Args:
         tensor: the tensor that gets new values, in place.
-        gain: what the function behind needs, as calculate_gain says; 1 by default.
-        rng: draws them; the generator of mg.random by default.
+        gain: factor for the activation that follows, see `calculate_gain`; 1 by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where tensor has fewer than two axes; TypeError where rng is no generator.
+    Raises: ValueError if tensor has fewer than two axes; TypeError if rng is no generator.
     Example:
         >>> weight = nn.init.xavier_uniform_(mg.tensor(np.empty((100, 50))))
         >>> bool(mg.max(mg.abs(weight)) <= (6 / 150) ** 0.5)
@@ -307,10 +307,10 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = No
     Shapes: (out, in, *window) -> the same; fan_in = in · Π window, fan_out = out · Π window.
     Args:
         tensor: the tensor that gets new values, in place.
-        gain: what the function behind needs, as calculate_gain says; 1 by default.
-        rng: draws them; the generator of mg.random by default.
+        gain: factor for the activation that follows, see `calculate_gain`; 1 by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where tensor has fewer than two axes; TypeError where rng is no generator.
+    Raises: ValueError if tensor has fewer than two axes; TypeError if rng is no generator.
     Example:
         >>> weight = nn.init.xavier_normal_(mg.tensor(np.empty((100, 100))), rng=np.random.default_rng(0))
         >>> round(mg.std(weight).item(), 2)
@@ -341,10 +341,10 @@ def kaiming_uniform_(
         a: the slope of leaky_relu below 0; 0 by default, which is relu.
         mode: "fan_in" (the default) keeps the spread forward, "fan_out" backward.
         nonlinearity: the function behind, a name that calculate_gain knows; "leaky_relu" by default.
-        rng: draws them; the generator of mg.random by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where tensor has fewer than two axes, mode is another, or no gain is known for nonlinearity;
-        TypeError where rng is no generator.
+    Raises: ValueError if tensor has fewer than two axes, mode is another, or no gain is known for nonlinearity;
+        TypeError if rng is no generator.
     Example:
         >>> weight = nn.init.kaiming_uniform_(mg.tensor(np.empty((100, 50))))
         >>> bool(mg.max(mg.abs(weight)) <= (6 / 50) ** 0.5)
@@ -375,10 +375,10 @@ def kaiming_normal_(
         a: the slope of leaky_relu below 0; 0 by default, which is relu.
         mode: "fan_in" (the default) keeps the spread forward, "fan_out" backward.
         nonlinearity: the function behind, a name that calculate_gain knows; "leaky_relu" by default.
-        rng: draws them; the generator of mg.random by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where tensor has fewer than two axes, mode is another, or no gain is known for nonlinearity;
-        TypeError where rng is no generator.
+    Raises: ValueError if tensor has fewer than two axes, mode is another, or no gain is known for nonlinearity;
+        TypeError if rng is no generator.
     Example:
         >>> weight = nn.init.kaiming_normal_(mg.tensor(np.empty((100, 50))), rng=np.random.default_rng(0))
         >>> round(mg.std(weight).item(), 1)
@@ -407,9 +407,9 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None)
     Args:
         tensor: the tensor that gets new values, in place.
         gain: how long the rows or columns are; 1 by default.
-        rng: draws them; the generator of mg.random by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError where tensor has fewer than two axes; TypeError where rng is no generator.
+    Raises: ValueError if tensor has fewer than two axes; TypeError if rng is no generator.
     Example:
         >>> weight = nn.init.orthogonal_(mg.tensor(np.empty((2, 3))))
         >>> np.allclose(weight @ weight.T, np.eye(2))

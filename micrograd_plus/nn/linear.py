@@ -20,13 +20,13 @@ class Linear(Module):
 
     Shapes: x (..., in_features), weight (out_features, in_features), bias (out_features,) -> (..., out_features).
     Args:
-        in_features, out_features: lengths of the last axis before and after, whole numbers of at least 1.
+        in_features, out_features: lengths of the last axis before and after, integers of at least 1.
         bias: whether there is one; True by default, else `bias` is None.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
-    Raises: ValueError for a size below 1, and for an input of another width; TypeError for a size that is no whole
-        number, or a dtype of whole numbers.
+        rng: NumPy generator for the initial values; the generator of `mg.random` by default.
+    Raises: ValueError for a size below 1, and for an input of another width; TypeError for a size that is not an
+        integer, or a dtype of integers.
     Example:
         >>> layer = nn.Linear(3, 2)
         >>> layer
@@ -81,7 +81,7 @@ class Flatten(Module):
     Args:
         start_dim: the first axis to be joined; 1 by default, behind that of the examples.
         end_dim: the last axis to be joined; -1 by default.
-    Raises: IndexError where there is no such axis; ValueError where the first comes after the last; TypeError for what
+    Raises: IndexError if the axis is out of range; ValueError if the first comes after the last; TypeError if the input
         is not a tensor.
     Example:
         >>> nn.Flatten()(mg.random.normal(size=(10, 3, 4, 4))).shape
@@ -106,8 +106,8 @@ class Unflatten(Module):
         dim: the axis to be parted.
         unflattened_size: the lengths of the new axes, whose product is that of the old one; one of them may be -1, what
             is left.
-    Raises: IndexError where there is no such axis; ValueError for lengths that do not fill it; TypeError for what is
-        not a tensor.
+    Raises: IndexError if the axis is out of range; ValueError for lengths that do not fill it; TypeError if the input
+        is not a tensor.
     Example:
         >>> nn.Unflatten(1, (3, 4, -1))(mg.random.normal(size=(10, 48))).shape
         (10, 3, 4, 4)

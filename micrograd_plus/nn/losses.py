@@ -100,7 +100,7 @@ class NLLLoss(Loss):
         ignore_index: targets of this number count for nothing, -100 by default; the mean of none is nan.
         reduction: "mean" (default), "sum", or "none" for one loss for each row.
     Raises: when called, ValueError for shapes that do not fit or another reduction; IndexError for a class that there
-        is not; TypeError for classes that are no whole numbers.
+        is not; TypeError for classes that are no integers.
     Example:
         >>> scores = mg.log(mg.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]]))
         >>> mg.round(nn.NLLLoss(reduction="none")(scores, mg.tensor([1, 2])), 4).tolist()

@@ -39,10 +39,10 @@ class Parameter(metaclass=_Trained):
     Args:
         data: numbers, in any form of which `mg.tensor` makes a tensor; they are copied.
         requires_grad: whether it is trained; True by default.
-        dtype: that of the data by default; floats or complex numbers.
+        dtype: the dtype of the data by default; floats or complex numbers.
         device: "cpu" (default) or "cuda".
     Returns: a tensor of the shape of the data. Assigned to an attribute of a `Module` it is found by `parameters()`.
-    Raises: TypeError for whole numbers, where it is trained, and for what is not made of numbers.
+    Raises: TypeError for integers, where it is trained, and for what is not made of numbers.
     Example:
         >>> nn.Parameter([1.0, 2.0])
         tensor([1., 2.], requires_grad=True)
@@ -70,8 +70,8 @@ class Module:
     Shapes: those of `forward`.
     Args:
         *_, **__: the arguments of the class that derives from it; this one takes none.
-    Raises: NotImplementedError when called, where there is no `forward`; TypeError where a result or a number is
-        assigned in the place of a parameter or a buffer.
+    Raises: NotImplementedError when called, where there is no `forward`; TypeError if a result or a number is
+        assigned instead of a parameter or a buffer.
     Example:
         >>> class Line(nn.Module):
         ...     def __init__(self):
@@ -134,7 +134,7 @@ class Module:
             hook: a function of the module and the tuple of its arguments. None leaves them as they are; what is no
                 tuple is the only argument.
         Returns: a handle that takes the hook away again, by `remove()` or at the end of a `with` block.
-        Raises: TypeError for what is not a function.
+        Raises: TypeError if `hook` is not a function.
         """
         check_function("register_forward_pre_hook", hook)
         return Handle(self._before, hook)
@@ -145,7 +145,7 @@ class Module:
         Args:
             hook: a function of the module, the tuple of its arguments and its output. None leaves the output as it is.
         Returns: a handle that takes the hook away again, by `remove()` or at the end of a `with` block.
-        Raises: TypeError for what is not a function.
+        Raises: TypeError if `hook` is not a function.
         Example:
             >>> net, shapes = nn.Sequential(nn.Linear(2, 5), nn.ReLU(), nn.Linear(5, 1)), []
             >>> for layer in net:
@@ -251,7 +251,7 @@ class Module:
         """Every parameter, each once, by dotted name, which becomes its label in a recording.
 
         Args:
-            prefix: what the names begin with.
+            prefix: prefix of the names.
             recurse: whether those of the modules below belong to them; True by default.
         Returns: an iterator of pairs (name, parameter).
         """
@@ -385,7 +385,7 @@ class Module:
         """The values of all parameters and persistent buffers by dotted name.
 
         Args:
-            prefix: what the names begin with.
+            prefix: prefix of the names.
         Returns: a dict of copies, which training does not change.
         """
         return {name: value.detach() for name, value in self._every_tensor(prefix, True, PARAMETER, BUFFER)}
@@ -398,7 +398,7 @@ class Module:
             strict: whether names must be the same; False leaves what is missing as it is, and passes over unknown
                 names.
         Returns: the lists `missing_keys` and `unexpected_keys`.
-        Raises: ValueError that names every fault in names and shapes; TypeError for what is not a dict.
+        Raises: ValueError that names every fault in names and shapes; TypeError if the state is not a dict.
         """
         check_mapping("load_state_dict", state_dict, "state_dict() returns")
         own = dict(self._every_tensor("", True, PARAMETER, BUFFER))
@@ -472,4 +472,4 @@ def _as_tensor(values: Any) -> Tensor:
 
 
 for _name in ("register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook"):
-    setattr(Module, _name, MissingName(_name, owner="a module"))
+    setattr(Module, _name, MissingName(_name, owner="module"))

@@ -31,12 +31,13 @@ class LayerNorm(Module):
     Shapes: (..., *normalized_shape) -> the same; weight and bias normalized_shape.
     Args:
         normalized_shape: the lengths of the last axes, or the length of the last one.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        elementwise_affine: whether a scale is learned, and a shift; True by default.
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        elementwise_affine: whether to learn a scale and a shift; True by default.
         bias: whether the shift is; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-    Raises: when called, ValueError for an input that does not end in these lengths; TypeError for what is not a tensor.
+    Raises: when called, ValueError for an input that does not end in these lengths; TypeError if the input is not a
+        tensor.
     Example:
         >>> nn.LayerNorm(2, eps=0.0)(mg.tensor([[1.0, 3.0], [5.0, 15.0]])).tolist()
         [[-1.0, 1.0], [-1.0, 1.0]]
@@ -66,9 +67,10 @@ class RMSNorm(Module):
         normalized_shape: the lengths of the last axes, or the length of the last one.
         eps: added to the mean; by default the smallest step of the input's dtype at 1.
         elementwise_affine: whether a scale is learned; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-    Raises: when called, ValueError for an input that does not end in these lengths; TypeError for what is not a tensor.
+    Raises: when called, ValueError for an input that does not end in these lengths; TypeError if the input is not a
+        tensor.
     Example:
         >>> mg.round(nn.RMSNorm(2)(mg.tensor([[3.0, 4.0], [30.0, 40.0]])), 4).tolist()
         [[0.8485, 1.1314], [0.8485, 1.1314]]
@@ -98,10 +100,10 @@ class GroupNorm(Module):
     Args:
         num_groups: how many groups, a divisor of the channels.
         num_channels: C, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        affine: whether a scale is learned, and a shift; True by default.
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        affine: whether to learn a scale and a shift; True by default.
         bias: whether the shift is; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: ValueError for channels that the groups do not divide, and when called for an input of other channels;
         IndexError for one without an axis of channels.
@@ -188,16 +190,17 @@ class BatchNorm1d(_BatchNorm):
     Shapes: (N, C) or (N, C, L) -> the same; weight, bias and running statistics (C,).
     Args:
         num_features: C, the number of channels, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        momentum: the share by which running statistics move, 0.1 by default; None for the mean of all batches so far.
-        affine: whether a scale is learned, and a shift; True by default.
-        track_running_stats: whether there are running statistics; without, the batch's are always taken. True by
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        momentum: weight of the new batch in the running statistics, 0.1 by default; None for the mean of all batches so
+            far.
+        affine: whether to learn a scale and a shift; True by default.
+        track_running_stats: whether to keep running statistics; without them the batch's are always used. True by
             default.
         bias: whether the shift is learned; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: when called, ValueError for other axes or channels and, while training, for a single number for each
-        channel, which has no variance; TypeError for what is not a tensor.
+        channel, which has no variance; TypeError if the input is not a tensor.
     Example:
         >>> layer = nn.BatchNorm1d(1, eps=0.0)
         >>> layer(mg.tensor([[1.0], [3.0]])).tolist()
@@ -223,16 +226,17 @@ class BatchNorm2d(_BatchNorm):
     Shapes: (N, C, H, W) -> the same; weight, bias and running statistics (C,).
     Args:
         num_features: C, the number of channels, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        momentum: the share by which running statistics move, 0.1 by default; None for the mean of all batches so far.
-        affine: whether a scale is learned, and a shift; True by default.
-        track_running_stats: whether there are running statistics; without, the batch's are always taken. True by
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        momentum: weight of the new batch in the running statistics, 0.1 by default; None for the mean of all batches so
+            far.
+        affine: whether to learn a scale and a shift; True by default.
+        track_running_stats: whether to keep running statistics; without them the batch's are always used. True by
             default.
         bias: whether the shift is learned; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: when called, ValueError for other axes or channels and, while training, for a single number for each
-        channel, which has no variance; TypeError for what is not a tensor.
+        channel, which has no variance; TypeError if the input is not a tensor.
     Example:
         >>> layer = nn.BatchNorm2d(1, eps=0.0)
         >>> layer(mg.tensor([[[[1.0, 3.0]]], [[[5.0, 7.0]]]])).mean().item()
@@ -254,16 +258,17 @@ class BatchNorm3d(_BatchNorm):
     Shapes: (N, C, D, H, W) -> the same; weight, bias and running statistics (C,).
     Args:
         num_features: C, the number of channels, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        momentum: the share by which running statistics move, 0.1 by default; None for the mean of all batches so far.
-        affine: whether a scale is learned, and a shift; True by default.
-        track_running_stats: whether there are running statistics; without, the batch's are always taken. True by
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        momentum: weight of the new batch in the running statistics, 0.1 by default; None for the mean of all batches so
+            far.
+        affine: whether to learn a scale and a shift; True by default.
+        track_running_stats: whether to keep running statistics; without them the batch's are always used. True by
             default.
         bias: whether the shift is learned; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: when called, ValueError for other axes or channels and, while training, for a single number for each
-        channel, which has no variance; TypeError for what is not a tensor.
+        channel, which has no variance; TypeError if the input is not a tensor.
     Example:
         >>> layer = nn.BatchNorm3d(2)
         >>> layer(mg.random.normal(size=(4, 2, 3, 3, 3))).shape
@@ -306,15 +311,15 @@ class InstanceNorm1d(_InstanceNorm):
     Shapes: (N, C, L) -> the same; weight, bias and running statistics (C,), where there are any.
     Args:
         num_features: C, the number of channels, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        momentum: the share by which running statistics move, 0.1 by default; with None they stay, as in PyTorch.
-        affine: whether a scale is learned, and a shift; False by default.
-        track_running_stats: whether there are running statistics; False by default.
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        momentum: weight of the new batch in the running statistics, 0.1 by default; with None they stay, as in PyTorch.
+        affine: whether to learn a scale and a shift; False by default.
+        track_running_stats: whether to keep running statistics; False by default.
         bias: whether the shift is learned, with `affine`; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: when called, ValueError for other axes or channels and for a single place, which has no variance; TypeError
-        for what is not a tensor.
+        if the input is not a tensor.
     Example:
         >>> nn.InstanceNorm1d(1, eps=0.0)(mg.tensor([[[1.0, 3.0]], [[5.0, 15.0]]])).tolist()
         [[[-1.0, 1.0]], [[-1.0, 1.0]]]
@@ -334,15 +339,15 @@ class InstanceNorm2d(_InstanceNorm):
     Shapes: (N, C, H, W) -> the same; weight, bias and running statistics (C,), where there are any.
     Args:
         num_features: C, the number of channels, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        momentum: the share by which running statistics move, 0.1 by default; with None they stay, as in PyTorch.
-        affine: whether a scale is learned, and a shift; False by default.
-        track_running_stats: whether there are running statistics; False by default.
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        momentum: weight of the new batch in the running statistics, 0.1 by default; with None they stay, as in PyTorch.
+        affine: whether to learn a scale and a shift; False by default.
+        track_running_stats: whether to keep running statistics; False by default.
         bias: whether the shift is learned, with `affine`; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: when called, ValueError for other axes or channels and for a single place, which has no variance; TypeError
-        for what is not a tensor.
+        if the input is not a tensor.
     Example:
         >>> nn.InstanceNorm2d(1, eps=0.0)(mg.tensor([[[[1.0], [3.0]]], [[[5.0], [15.0]]]])).tolist()
         [[[[-1.0], [1.0]]], [[[-1.0], [1.0]]]]
@@ -362,15 +367,15 @@ class InstanceNorm3d(_InstanceNorm):
     Shapes: (N, C, D, H, W) -> the same; weight, bias and running statistics (C,), where there are any.
     Args:
         num_features: C, the number of channels, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        momentum: the share by which running statistics move, 0.1 by default; with None they stay, as in PyTorch.
-        affine: whether a scale is learned, and a shift; False by default.
-        track_running_stats: whether there are running statistics; False by default.
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        momentum: weight of the new batch in the running statistics, 0.1 by default; with None they stay, as in PyTorch.
+        affine: whether to learn a scale and a shift; False by default.
+        track_running_stats: whether to keep running statistics; False by default.
         bias: whether the shift is learned, with `affine`; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: when called, ValueError for other axes or channels and for a single place, which has no variance; TypeError
-        for what is not a tensor.
+        if the input is not a tensor.
     Example:
         >>> nn.InstanceNorm3d(2)(mg.random.normal(size=(4, 2, 3, 3, 3))).shape
         (4, 2, 3, 3, 3)

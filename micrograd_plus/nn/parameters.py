@@ -20,7 +20,7 @@ Generator = np.random.Generator
 
 
 def wants_sizes(layer: Module, **sizes: int) -> None:
-    """Refuse a layer of no width: each size is a whole number of at least 1."""
+    """Refuse a layer of no width: each size is an integer of at least 1."""
     for name, size in sizes.items():
         check_count(f"{type(layer).__name__}: {name}", size, 1)
 

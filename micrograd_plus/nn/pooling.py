@@ -58,12 +58,12 @@ class MaxPool1d(_MaxPool):
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         kernel_size: length k of a window.
-        stride: how far apart neighbouring windows lie; by default `kernel_size`, so that they do not overlap.
+        stride: step from one window to the next; `kernel_size` by default, so that windows do not overlap.
         padding: entries added at either end, never the largest; at most half a window, 0 by default.
-        dilation: how far apart the entries of a window lie; 1 by default.
-        ceil_mode: whether a last window that hangs over the end is one more; False by default.
+        dilation: step between the entries of a window; 1 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
     Raises: when called, ValueError for a kernel or stride below 1, too much padding, a window larger than the input,
-        and an input that has not three axes; TypeError for what is not a tensor, and for complex numbers.
+        and an input without three axes; TypeError if the input is not a tensor of real numbers.
     Example:
         >>> nn.MaxPool1d(2)(mg.tensor([[[3.0, 1.0, 5.0]]])).tolist()
         [[[3.0]]]
@@ -85,12 +85,12 @@ class MaxPool2d(_MaxPool):
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
         kernel_size: height and width of a window, or one number for both; so for the settings below.
-        stride: how far apart neighbouring windows lie; by default `kernel_size`, so that they do not overlap.
+        stride: step from one window to the next; `kernel_size` by default, so that windows do not overlap.
         padding: entries added on each side, never the largest; at most half a window, 0 by default.
-        dilation: how far apart the entries of a window lie; 1 by default.
-        ceil_mode: whether a last window that hangs over the end is one more; False by default.
+        dilation: step between the entries of a window; 1 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
     Raises: when called, ValueError for a kernel or stride below 1, too much padding, a window larger than the input,
-        and an input that has not four axes; TypeError for what is not a tensor, and for complex numbers.
+        and an input without four axes; TypeError if the input is not a tensor of real numbers.
     Example:
         >>> nn.MaxPool2d(2)(mg.tensor(np.arange(16.0).reshape(1, 1, 4, 4))).tolist()
         [[[[5.0, 7.0], [13.0, 15.0]]]]
@@ -109,12 +109,12 @@ class MaxPool3d(_MaxPool):
     Shapes: x (N, C, D, H, W) -> (N, C, D', H', W'); without N the same.
     Args:
         kernel_size: depth, height and width of a window, or one number for all; so for the settings below.
-        stride: how far apart neighbouring windows lie; by default `kernel_size`, so that they do not overlap.
+        stride: step from one window to the next; `kernel_size` by default, so that windows do not overlap.
         padding: entries added on each side, never the largest; at most half a window, 0 by default.
-        dilation: how far apart the entries of a window lie; 1 by default.
-        ceil_mode: whether a last window that hangs over the end is one more; False by default.
+        dilation: step between the entries of a window; 1 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
     Raises: ValueError for a kernel or stride below 1 and too much padding; when called, ValueError for a window larger
-        than the input, and an input that has neither five axes nor four; TypeError for what is not a tensor.
+        than the input, and an input that has neither five axes nor four; TypeError if the input is not a tensor.
     Example:
         >>> nn.MaxPool3d(2)(mg.tensor(np.arange(8.0).reshape(1, 1, 2, 2, 2))).tolist()
         [[[[[7.0]]]]]
@@ -155,12 +155,13 @@ class AvgPool1d(_AvgPool):
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         kernel_size: length k of a window.
-        stride: how far apart neighbouring windows lie; by default `kernel_size`, so that they do not overlap.
+        stride: step from one window to the next; `kernel_size` by default, so that windows do not overlap.
         padding: entries added at either end, 0s; at most half a window, 0 by default.
-        ceil_mode: whether a last window that hangs over the end is one more, the mean of what it has; False by default.
+        ceil_mode: whether to add a last window that extends past the end, with the mean of the entries inside; False by
+            default.
         count_include_pad: whether the padding counts as entries; True by default.
     Raises: when called, ValueError for a kernel or stride below 1, too much padding, a window larger than the input,
-        and an input that has not three axes; TypeError for what is not a tensor.
+        and an input without three axes; TypeError if the input is not a tensor.
     Example:
         >>> nn.AvgPool1d(2)(mg.tensor([[[3.0, 1.0, 5.0]]])).tolist()
         [[[2.0]]]
@@ -188,13 +189,14 @@ class AvgPool2d(_AvgPool):
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
         kernel_size: height and width of a window, or one number for both; so for the settings below.
-        stride: how far apart neighbouring windows lie; by default `kernel_size`, so that they do not overlap.
+        stride: step from one window to the next; `kernel_size` by default, so that windows do not overlap.
         padding: entries added on each side, 0s; at most half a window, 0 by default.
-        ceil_mode: whether a last window that hangs over the end is one more, the mean of what it has; False by default.
+        ceil_mode: whether to add a last window that extends past the end, with the mean of the entries inside; False by
+            default.
         count_include_pad: whether the padding counts as entries; True by default.
-        divisor_override: what sums are divided by; None (default) for how many entries count.
+        divisor_override: divisor of the sums; None (default) for how many entries count.
     Raises: when called, ValueError for a kernel or stride below 1, too much padding, a window larger than the input,
-        and an input that has not four axes; TypeError for what is not a tensor.
+        and an input without four axes; TypeError if the input is not a tensor.
     Example:
         >>> nn.AvgPool2d(2)(mg.tensor(np.arange(16.0).reshape(1, 1, 4, 4))).tolist()
         [[[[2.5, 4.5], [10.5, 12.5]]]]
@@ -213,13 +215,14 @@ class AvgPool3d(_AvgPool):
     Shapes: x (N, C, D, H, W) -> (N, C, D', H', W'); without N the same.
     Args:
         kernel_size: depth, height and width of a window, or one number for all; so for the settings below.
-        stride: how far apart neighbouring windows lie; by default `kernel_size`, so that they do not overlap.
+        stride: step from one window to the next; `kernel_size` by default, so that windows do not overlap.
         padding: entries added on each side, 0s; at most half a window, 0 by default.
-        ceil_mode: whether a last window that hangs over the end is one more, the mean of what it has; False by default.
+        ceil_mode: whether to add a last window that extends past the end, with the mean of the entries inside; False by
+            default.
         count_include_pad: whether the padding counts as entries; True by default.
-        divisor_override: what sums are divided by; None (default) for how many entries count.
+        divisor_override: divisor of the sums; None (default) for how many entries count.
     Raises: ValueError for a kernel or stride below 1 and too much padding; when called, ValueError for a window larger
-        than the input, and an input that has neither five axes nor four; TypeError for what is not a tensor.
+        than the input, and an input that has neither five axes nor four; TypeError if the input is not a tensor.
     Example:
         >>> nn.AvgPool3d(2)(mg.tensor(np.arange(8.0).reshape(1, 1, 2, 2, 2))).tolist()
         [[[[[3.5]]]]]
@@ -252,8 +255,8 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         output_size: L', at least 1.
-    Raises: when called, ValueError for a size below 1 and for an input that has not three axes; TypeError for a size
-        that is no whole number, and for what is not a tensor.
+    Raises: when called, ValueError for a size below 1 and for an input without three axes; TypeError for a size
+        that is not an integer, and if the input is not a tensor.
     Example:
         >>> nn.AdaptiveAvgPool1d(2)(mg.tensor([[[1.0, 2.0, 6.0]]])).tolist()
         [[[1.5, 4.0]]]
@@ -272,8 +275,8 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
         output_size: H' and W', or one number for both; None keeps an axis as it is.
-    Raises: when called, ValueError for a size below 1 and for an input that has not four axes; TypeError for what is
-        not a tensor.
+    Raises: when called, ValueError for a size below 1 and for an input without four axes; TypeError if the input is not
+        a tensor.
     Example:
         >>> nn.AdaptiveAvgPool2d(1)(mg.tensor(np.arange(16.0).reshape(1, 1, 4, 4))).tolist()
         [[[[7.5]]]]

@@ -114,19 +114,19 @@ class RNN(_Recurrent):
     Shapes: input (T, N, in), with `batch_first` (N, T, in), or (T, in) for one sequence -> hidden states of the last
         layer (T, N, D · H) and last states of all layers (D · K, N, H), with D directions and K layers.
     Args:
-        input_size, hidden_size: in and H, whole numbers of at least 1.
-        num_layers: K, how many layers stand on top of each other; 1 by default.
+        input_size, hidden_size: in and H, integers of at least 1.
+        num_layers: K, number of stacked layers; 1 by default.
         nonlinearity: "tanh" (default) or "relu".
-        bias: whether there are biases; True by default.
+        bias: whether to add biases; True by default.
         batch_first: whether examples come before time; False by default. States are not affected.
         dropout: the probability of `Dropout` between layers while training; 0 by default.
         bidirectional: whether a second direction goes from the end to the start (D = 2); False by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values and dropout; that of `mg.random` by default.
-    Raises: ValueError for a size below 1, another nonlinearity or a dropout that is no probability; when called,
-        ValueError for an input or states of other shapes and for a sequence of no steps; TypeError for what is not a
-        tensor.
+        rng: NumPy generator for the initial values and for dropout; the generator of `mg.random` by default.
+    Raises: ValueError for a size below 1, another nonlinearity or a dropout that is not a probability; when called,
+        ValueError for an input or states of other shapes and for a sequence of no steps; TypeError if the input is not
+        a tensor.
     Example:
         >>> out, last = nn.RNN(3, 5, num_layers=2, bidirectional=True)(mg.random.normal(size=(7, 4, 3)))
         >>> out.shape, last.shape
@@ -174,17 +174,17 @@ class LSTM(_Recurrent):
         layer (T, N, D · H) and (hidden, cell), the last of all layers, each (D · K, N, H), with D directions and K
         layers.
     Args:
-        input_size, hidden_size: in and H, whole numbers of at least 1.
-        num_layers: K, how many layers stand on top of each other; 1 by default.
-        bias: whether there are biases; True by default.
+        input_size, hidden_size: in and H, integers of at least 1.
+        num_layers: K, number of stacked layers; 1 by default.
+        bias: whether to add biases; True by default.
         batch_first: whether examples come before time; False by default. States are not affected.
         dropout: the probability of `Dropout` between layers while training; 0 by default.
         bidirectional: whether a second direction goes from the end to the start (D = 2); False by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values and dropout; that of `mg.random` by default.
-    Raises: ValueError for a size below 1 or a dropout that is no probability; when called, ValueError for an input or
-        states of other shapes and for a sequence of no steps; TypeError for what is not a tensor.
+        rng: NumPy generator for the initial values and for dropout; the generator of `mg.random` by default.
+    Raises: ValueError for a size below 1 or a dropout that is not a probability; when called, ValueError for an input
+        or states of other shapes and for a sequence of no steps; TypeError if the input is not a tensor.
     Example:
         >>> out, (hidden, cell) = nn.LSTM(3, 5, batch_first=True)(mg.random.normal(size=(4, 7, 3)))
         >>> out.shape, hidden.shape, cell.shape
@@ -220,17 +220,17 @@ class GRU(_Recurrent):
     Shapes: input (T, N, in), with `batch_first` (N, T, in), or (T, in) for one sequence -> hidden states of the last
         layer (T, N, D · H) and last states of all layers (D · K, N, H), with D directions and K layers.
     Args:
-        input_size, hidden_size: in and H, whole numbers of at least 1.
-        num_layers: K, how many layers stand on top of each other; 1 by default.
-        bias: whether there are biases; True by default.
+        input_size, hidden_size: in and H, integers of at least 1.
+        num_layers: K, number of stacked layers; 1 by default.
+        bias: whether to add biases; True by default.
         batch_first: whether examples come before time; False by default. States are not affected.
         dropout: the probability of `Dropout` between layers while training; 0 by default.
         bidirectional: whether a second direction goes from the end to the start (D = 2); False by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values and dropout; that of `mg.random` by default.
-    Raises: ValueError for a size below 1 or a dropout that is no probability; when called, ValueError for an input or
-        states of other shapes and for a sequence of no steps; TypeError for what is not a tensor.
+        rng: NumPy generator for the initial values and for dropout; the generator of `mg.random` by default.
+    Raises: ValueError for a size below 1 or a dropout that is not a probability; when called, ValueError for an input
+        or states of other shapes and for a sequence of no steps; TypeError if the input is not a tensor.
     Example:
         >>> out, last = nn.GRU(3, 5)(mg.random.normal(size=(7, 4, 3)))
         >>> out.shape, last.shape
@@ -287,14 +287,14 @@ class RNNCell(_Cell):
 
     Shapes: input (N, in) or (in,), state (N, H) or (H,) -> the next state, the same.
     Args:
-        input_size, hidden_size: in and H, whole numbers of at least 1.
-        bias: whether there are biases; True by default.
+        input_size, hidden_size: in and H, integers of at least 1.
+        bias: whether to add biases; True by default.
         nonlinearity: "tanh" (default) or "relu".
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+        rng: NumPy generator for the initial values; the generator of `mg.random` by default.
     Raises: ValueError for a size below 1, another nonlinearity; when called, ValueError for an input or states of other
-        shapes, TypeError for what is not a tensor.
+        shapes, TypeError if the input is not a tensor.
     Example:
         >>> cell, state = nn.RNNCell(3, 5), None
         >>> for x in mg.unstack(mg.random.normal(size=(7, 4, 3))):
@@ -329,13 +329,13 @@ class LSTMCell(_Cell):
 
     Shapes: input (N, in) or (in,), states (N, H) or (H,) each -> the next (hidden, cell), the same.
     Args:
-        input_size, hidden_size: in and H, whole numbers of at least 1.
-        bias: whether there are biases; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        input_size, hidden_size: in and H, integers of at least 1.
+        bias: whether to add biases; True by default.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
-    Raises: ValueError for a size below 1; when called, ValueError for an input or states of other shapes, TypeError for
-        what is not a tensor.
+        rng: NumPy generator for the initial values; the generator of `mg.random` by default.
+    Raises: ValueError for a size below 1; when called, ValueError for an input or states of other shapes, TypeError if
+        the input is not a tensor.
     Example:
         >>> cell, state = nn.LSTMCell(3, 5), None
         >>> for x in mg.unstack(mg.random.normal(size=(7, 4, 3))):
@@ -361,13 +361,13 @@ class GRUCell(_Cell):
 
     Shapes: input (N, in) or (in,), state (N, H) or (H,) -> the next state, the same.
     Args:
-        input_size, hidden_size: in and H, whole numbers of at least 1.
-        bias: whether there are biases; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        input_size, hidden_size: in and H, integers of at least 1.
+        bias: whether to add biases; True by default.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
-    Raises: ValueError for a size below 1; when called, ValueError for an input or states of other shapes, TypeError for
-        what is not a tensor.
+        rng: NumPy generator for the initial values; the generator of `mg.random` by default.
+    Raises: ValueError for a size below 1; when called, ValueError for an input or states of other shapes, TypeError if
+        the input is not a tensor.
     Example:
         >>> cell = nn.GRUCell(3, 5)
         >>> cell(mg.tensor([1.0, 2.0, 3.0])).shape

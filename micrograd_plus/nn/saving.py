@@ -40,8 +40,8 @@ def save(state: Mapping[str, Any], path: Path | str | os.PathLike[str] | BinaryI
         path: where to; its name ends in .npz, which NumPy reads, or .safetensors, which many libraries read. An open
             file, such as io.BytesIO(), is written as .npz.
     Returns: None.
-    Raises: ValueError where the name ends otherwise, or a key is not allowed; TypeError where state is no dict, or a
-        value cannot be kept in such a file; OSError where the file cannot be written.
+    Raises: ValueError if the name ends otherwise, or a key is not allowed; TypeError if state is not a dict, or a
+        value cannot be kept in such a file; OSError if the file cannot be written.
     Example:
         >>> import tempfile
         >>> net, other = nn.Linear(2, 1), nn.Linear(2, 1)
@@ -71,8 +71,8 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     Args:
         path: where from; its name ends in .npz or .safetensors. An open file is read from its beginning, as what it is.
     Returns: a dict as it was given to save, with tensors for arrays and lists for tuples.
-    Raises: ValueError where the name ends otherwise; FileError, which is one, where the file is refused, with the
-        reason; FileNotFoundError where there is none.
+    Raises: ValueError if the name ends otherwise; FileError, which is one, where the file is refused, with the
+        reason; FileNotFoundError if there is none.
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:

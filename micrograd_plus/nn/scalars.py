@@ -40,7 +40,7 @@ class Module:
         """Every number of this network and those in it, by name: `layers.0.neurons.3.w[1]`.
 
         Args:
-            prefix: what the names begin with.
+            prefix: prefix of the names.
         Returns: an iterator of pairs (name, number).
         Example:
             >>> [name for name, weight in nn.MLP(2, [1]).named_parameters()]

@@ -40,11 +40,12 @@ class TransformerEncoderLayer(Module):
         batch_first: whether examples come before places; False by default.
         norm_first: whether parts are normalised before, rather than sums after; False by default.
         bias: whether linear layers and normalisations have biases; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values and dropout; that of `mg.random` by default.
-    Raises: ValueError for another activation, heads that do not divide E, a size below 1, or a dropout that is no
-        probability; when called, ValueError for an input or masks of other shapes; TypeError for what is not a tensor.
+        rng: NumPy generator for the initial values and for dropout; the generator of `mg.random` by default.
+    Raises: ValueError for another activation, heads that do not divide E, a size below 1, or a dropout that is not a
+        probability; when called, ValueError for an input or masks of other shapes; TypeError if the input is not a
+        tensor.
     Example:
         >>> layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
         >>> layer(mg.random.normal(size=(4, 10, 8)), is_causal=True).shape

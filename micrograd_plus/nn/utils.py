@@ -38,7 +38,7 @@ def clip_grad_norm_(
         norm_type: the p of the norm, also inf; 2 by default.
         error_if_nonfinite: whether a norm of nan or inf is refused, before any gradient is changed; False by default.
     Returns: a tensor of one number, the norm before clipping; 0 where there is no gradient.
-    Raises: RuntimeError where a norm that is not finite is refused; TypeError where parameters are neither a tensor nor
+    Raises: RuntimeError if a norm that is not finite is refused; TypeError if parameters are neither a tensor nor
         several.
     Example:
         >>> x = mg.tensor([1.0, 1.0], requires_grad=True)
@@ -74,7 +74,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
         parameters: a tensor, or several; those without a gradient are passed over.
         clip_value: how large an entry may be, a positive number.
     Returns: None; the gradients are replaced.
-    Raises: TypeError where parameters are neither a tensor nor several.
+    Raises: TypeError if parameters are neither a tensor nor several.
     Example:
         >>> x = mg.tensor([1.0, 1.0], requires_grad=True)
         >>> (x * mg.tensor([0.5, 4.0])).sum().backward()

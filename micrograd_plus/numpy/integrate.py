@@ -52,7 +52,7 @@ def odeint(
         rtol, atol: how much a step may be off, as a share of y and as a number.
         most: so many steps at most from one time to the next.
     Returns: a tensor where one was given, in `args` too, else an array: a row for each time.
-    Raises: RuntimeError where `most` steps are not enough, as for a stiff equation.
+    Raises: RuntimeError if `most` steps are not enough, as for a stiff equation.
     Example:
         >>> from micrograd_plus.numpy import grad
         >>> from micrograd_plus.numpy.integrate import odeint

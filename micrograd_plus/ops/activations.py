@@ -15,8 +15,6 @@ def sigmoid(xp, x):
     """Compute the logistic sigmoid, a smooth step from 0 to 1.
 
     σ(x) = 1 / (1 + exp(-x)), computed so that no exponential overflows.
-    Args:
-        x: real numbers, log-odds where the result is read as a probability.
     >>> mg.sigmoid([-1000.0, 0.0, 2.0])
     tensor([0.        , 0.5       , 0.88079708])
     See: torch.sigmoid; scipy.special.expit; CS231n notes, Neural Networks Part 1."""
@@ -67,7 +65,7 @@ def leaky_relu(xp, x, *, slope=0.01):
 
     leaky_relu(x) = x for x > 0, slope · x otherwise. At the kink x = 0 the derivative is `slope`, as in PyTorch.
     Args:
-        slope: the slope of the negative side, a number; default 0.01.
+        slope: the derivative for negative x, a number; default 0.01.
     Raises: TypeError if x is complex or not numeric, or slope is not a number.
     >>> mg.leaky_relu([-2.0, 3.0], slope=0.1).tolist()
     [-0.2, 3.0]
@@ -83,7 +81,7 @@ def elu(xp, x, *, alpha=1.0):
 
     elu(x) = x for x > 0, alpha · (exp(x) - 1) otherwise. At x = 0 the derivative is alpha, so alpha = 1 gives no kink.
     Args:
-        alpha: how far below 0 it goes, a number; default 1.0.
+        alpha: minus the limit for x → -∞, a number; default 1.0.
     Raises: TypeError if x is complex or not numeric, or alpha is not a number.
     >>> mg.elu([-1.0, 0.0, 2.0])
     tensor([-0.63212056,  0.        ,  2.        ])
@@ -112,7 +110,7 @@ def celu(xp, x, *, alpha=1.0):
 
     celu(x) = x for x > 0, alpha · (exp(x / alpha) - 1) otherwise, so the derivative at x = 0 is 1 on both sides.
     Args:
-        alpha: how far below 0 it goes, a positive number; default 1.0.
+        alpha: minus the limit for x → -∞, a positive number; default 1.0.
     Raises: TypeError if x is complex or not numeric, or alpha is not a number.
     >>> mg.celu([-1.0, 0.0, 2.0], alpha=2.0)
     tensor([-0.78693868,  0.        ,  2.        ])
@@ -137,7 +135,7 @@ def hardtanh(xp, x, *, low=-1.0, high=1.0):
 
     hardtanh(x) = min(max(x, low), high). At the bounds the derivative is 0, as in PyTorch; for `clip` it is 1.
     Args:
-        low: the least result, a number; default -1.0.
+        low: the smallest result, a number; default -1.0.
         high: the largest result, a number; default 1.0.
     Raises: TypeError if x is complex or not numeric, or a bound is not a number.
     >>> mg.hardtanh([-3.0, 0.5, 3.0]).tolist()
@@ -261,7 +259,7 @@ def gelu(x, approximate="none"):
         x: real numbers.
         approximate: "none" (exact, the default) or "tanh".
     Returns: a tensor of the dtype of x; float64 for integers.
-    Raises: ValueError if approximate is neither; TypeError if x is not numbers, or complex in the exact form.
+    Raises: ValueError if approximate is unknown; TypeError if x is not numeric, or complex in the exact form.
     >>> mg.gelu([1.0, 2.0])
     tensor([0.84134475, 1.95449974])
     >>> mg.gelu([1.0, 2.0], approximate="tanh")

@@ -42,7 +42,7 @@ def add(xp, a, b):
     """Add two inputs elementwise.
 
     add(a, b) = a + b.
-    Returns: a tensor of the dtype that a and b promote to.
+    Returns: a tensor of the common dtype of a and b.
     >>> mg.add([[1.0], [2.0]], [10.0, 20.0]).tolist()
     [[11.0, 21.0], [12.0, 22.0]]
     See: numpy.add; torch.add; CS231n notes, Backpropagation, Patterns in backward flow."""
@@ -54,7 +54,7 @@ def subtract(xp, a, b):
     """Subtract the second input from the first, elementwise.
 
     subtract(a, b) = a - b.
-    Returns: a tensor of the dtype that a and b promote to.
+    Returns: a tensor of the common dtype of a and b.
     Raises: ValueError if the shapes do not broadcast; TypeError if both are boolean, or one is not numeric.
     >>> mg.subtract([5.0, 7.0], 2.0).tolist()
     [3.0, 5.0]
@@ -67,7 +67,7 @@ def multiply(xp, a, b):
     """Multiply two inputs elementwise.
 
     multiply(a, b) = a · b. For the product of matrices see `matmul`.
-    Returns: a tensor of the dtype that a and b promote to.
+    Returns: a tensor of the common dtype of a and b.
     >>> mg.multiply([2.0, 3.0], [5.0, 7.0]).tolist()
     [10.0, 21.0]
     See: numpy.multiply; torch.mul; CS231n notes, Backpropagation, Patterns in backward flow."""
@@ -82,9 +82,9 @@ def floor_divide(xp, a, b):
     floor_divide(a, b) = ⌊a / b⌋, as // in Python. The result is a step function, so its gradient is 0 with respect to
     both inputs.
     Args:
-        a: dividend, real numbers.
-        b: divisor, real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
+        a: the dividend, real numbers.
+        b: the divisor, real numbers.
+    Returns: a tensor of the common dtype of a and b.
     >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
     [3.0, -4.0]
     See: numpy.floor_divide; torch.floor_divide."""
@@ -104,12 +104,12 @@ def divide(a, b, *, rounding_mode=None):
 
     divide(a, b) = a / b, also for integers. Division by 0 gives inf or nan, with NumPy's warning.
     Args:
-        a: numerator, real or complex numbers.
-        b: denominator, real or complex numbers.
-        rounding_mode: None (default) for the quotient itself; "floor" for a // b, "trunc" for the whole part.
-            Rounded, it moves in steps, and its slope is 0.
-    Returns: a tensor of the dtype that a and b promote to; float64 for the quotient of integers.
-    Raises: ValueError if the shapes do not broadcast, or for another rounding_mode; TypeError if an input is not
+        a: the numerator, real or complex numbers.
+        b: the denominator, real or complex numbers.
+        rounding_mode: None (default) for the quotient; "floor" for a // b, "trunc" to round towards 0. If rounded, its
+            gradient is 0.
+    Returns: a tensor of the common dtype of a and b; float64 for the quotient of integers.
+    Raises: ValueError if the shapes do not broadcast, or rounding_mode is unknown; TypeError if an input is not
         numeric.
     >>> mg.divide([1, 3], [2, 4]).tolist()
     [0.5, 0.75]
@@ -140,9 +140,9 @@ def power(xp, base, exponent):
     at base 0. For a base of 0 and an exponent of at least 0, the gradient of the exponent is 0. For a negative real
     base, the result is nan unless the exponent is an integer, and the gradient of the exponent is always nan. A complex
     base, such as -2 + 0j, has both.
-    Returns: a tensor of the dtype that base and exponent promote to.
-    Raises: ValueError if the shapes do not broadcast, or integers meet a negative whole exponent; TypeError if an input
-        is not numeric.
+    Returns: a tensor of the common dtype of base and exponent.
+    Raises: ValueError if the shapes do not broadcast, or for integers with a negative integer exponent; TypeError if an
+        input is not numeric.
     >>> mg.power([2.0, 3.0, 9.0], [3.0, 2.0, 0.5]).tolist()
     [8.0, 9.0, 3.0]
     See: numpy.power; torch.pow."""
@@ -177,7 +177,7 @@ def absolute(xp, x):
     """Compute the absolute value of each entry.
 
     absolute(x) = |x|; for complex numbers √(re² + im²). At 0 the gradient is 0, as in PyTorch.
-    Returns: a tensor of the dtype of x; real for complex numbers.
+    Returns: a tensor of the dtype of x; real if x is complex.
     >>> mg.abs([-2.0, 3.0]).tolist()
     [2.0, 3.0]
     >>> mg.abs(3 + 4j).item()
@@ -192,9 +192,6 @@ def copysign(xp, a, b):
 
     copysign(a, b) = |a| with the sign of b, where -0.0 counts as negative. The gradient of b is 0. At a = 0 the
     gradient of a is 0, as in PyTorch.
-    Args:
-        a: real numbers, of which the size counts.
-        b: real numbers, of which the sign counts.
     >>> mg.copysign([3.0, -3.0], [-1.0, 1.0]).tolist()
     [-3.0, 3.0]
     See: numpy.copysign; torch.copysign."""
@@ -208,9 +205,9 @@ def fmod(xp, a, b):
     fmod(a, b) = a - b · trunc(a / b), as % in C. The derivative with respect to b is -trunc(a / b). For b = 0 the
     result is nan, or 0 for integers.
     Args:
-        a: dividend, real numbers.
-        b: divisor, real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
+        a: the dividend, real numbers.
+        b: the divisor, real numbers.
+    Returns: a tensor of the common dtype of a and b.
     >>> mg.fmod([-7.0, 7.0], [3.0, -3.0]).tolist()
     [-1.0, 1.0]
     See: numpy.fmod; torch.fmod."""
@@ -224,9 +221,9 @@ def remainder(xp, a, b):
     remainder(a, b) = a - b · floor(a / b), as % in Python. The derivative with respect to b is -floor(a / b). For b = 0
     the result is nan, or 0 for integers.
     Args:
-        a: dividend, real numbers.
-        b: divisor, real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
+        a: the dividend, real numbers.
+        b: the divisor, real numbers.
+    Returns: a tensor of the common dtype of a and b.
     >>> mg.remainder([-7.0, 7.0], [3.0, -3.0]).tolist()
     [2.0, -2.0]
     See: numpy.remainder; torch.remainder."""
@@ -241,10 +238,7 @@ def affine(xp, x, scale, shift):
     """Compute scale · x + shift elementwise.
 
     affine(x, scale, shift) = scale · x + shift, as a single node in the graph.
-    Args:
-        scale: the slope of the line.
-        shift: its height at x = 0.
-    Returns: a tensor of the dtype that the three promote to.
+    Returns: a tensor of the common dtype of the inputs.
     >>> mg.affine([1.0, 2.0], 10.0, 0.5).tolist()
     [10.5, 20.5]
     See: torch.addcmul(shift, x, scale)."""
@@ -257,9 +251,7 @@ def lerp(xp, start, end, weight):
     """Interpolate linearly from `start` (weight 0) to `end` (weight 1).
 
     lerp(start, end, weight) = start + weight · (end - start). A weight outside 0 to 1 extrapolates.
-    Args:
-        weight: the share of `end`, numbers.
-    Returns: a tensor of the dtype that the three promote to.
+    Returns: a tensor of the common dtype of the inputs.
     Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or start and end are
         boolean.
     >>> mg.lerp(0.0, 10.0, [0.0, 0.25, 1.0]).tolist()
@@ -275,7 +267,7 @@ def addcmul(xp, x, a, b, *, value=1.0):
 
     addcmul(x, a, b) = x + value · a · b, as a single node in the graph.
     Args:
-        value: the factor, a number that receives no gradient; default 1.0.
+        value: a constant factor, a number; default 1.0.
     Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or value is not a number.
     >>> mg.addcmul([1.0, 2.0], [3.0, 4.0], [5.0, 6.0], value=0.5).tolist()
     [8.5, 14.0]
@@ -290,7 +282,7 @@ def maximum(xp, a, b):
 
     maximum(a, b) = a if a > b, else b; nan if either is nan. At a tie each input receives half of the gradient, as in
     PyTorch and JAX.
-    Returns: a tensor of the dtype that a and b promote to.
+    Returns: a tensor of the common dtype of a and b.
     >>> mg.maximum([1.0, 5.0], [3.0, 2.0]).tolist()
     [3.0, 5.0]
     >>> mg.grad(mg.maximum)(1.0, 1.0).item()
@@ -306,7 +298,7 @@ def minimum(xp, a, b):
 
     minimum(a, b) = a if a < b, else b; nan if either is nan. At a tie each input receives half of the gradient, as in
     PyTorch and JAX.
-    Returns: a tensor of the dtype that a and b promote to.
+    Returns: a tensor of the common dtype of a and b.
     >>> mg.minimum([1.0, 5.0], [3.0, 2.0]).tolist()
     [1.0, 2.0]
     See: numpy.minimum; torch.minimum; `mg.min` for the smallest along an axis."""
@@ -325,9 +317,9 @@ def clip(xp, x, min=None, max=None):
     clip(x) = min(max(x, lower), upper), so the result is `max` if min > max. At a bound the gradient goes to x, as in
     PyTorch; beyond it, to the bound.
     Args:
-        min: lower bound, real numbers; None, the default, for none.
-        max: upper bound, real numbers; None, the default, for none.
-    Returns: a tensor of the dtype that the three promote to.
+        min: lower bound, real numbers; None (default) for none.
+        max: upper bound, real numbers; None (default) for none.
+    Returns: a tensor of the common dtype of the inputs.
     >>> mg.clip([-2.0, 0.5, 3.0], 0.0, 1.0).tolist()
     [0.0, 0.5, 1.0]
     >>> mg.grad(mg.clip)(1.0, 0.0, 1.0).item()
@@ -348,10 +340,10 @@ def where(xp, condition, a=None, b=None):
     mg.log(mg.where(x > 0, x, 1.0)).
     Shapes: condition, a, b of shapes that broadcast -> the broadcast shape.
     Args:
-        condition: booleans, or numbers of which all but 0 hold.
+        condition: booleans, or numbers, which are true if they are not 0.
         a, b: real or complex numbers; both must be given.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or a or b is missing: the
-        places where a condition holds are mg.nonzero(condition).
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or a or b is missing; for
+        the indices where a condition is true use mg.nonzero(condition).
     >>> mg.where([True, False], [1.0, 2.0], 0.0).tolist()
     [1.0, 0.0]
     See: numpy.where; torch.where."""

@@ -21,8 +21,8 @@ def astype(x, dtype):
     truncates them; converting complex numbers to real ones drops the imaginary part, with NumPy's warning.
     Args:
         dtype: float, complex, int, bool, or a NumPy dtype or its name, such as "float32".
-    Returns: a tensor of the values in that dtype.
-    Raises: TypeError if x is not numeric, or dtype is not one of numbers.
+    Returns: a tensor of that dtype.
+    Raises: TypeError if x or dtype is not numeric.
     >>> mg.astype([1.7, -1.7], int).tolist()
     [1, -1]
     See: numpy.ndarray.astype; torch.Tensor.to."""
@@ -43,8 +43,8 @@ def cast(x, dtype):
     Args:
         x: a tensor or an array.
         dtype: a NumPy dtype of numbers, such as np.dtype("float32").
-    Returns: a tensor of the values in that dtype.
-    Raises: TypeError if x has no dtype, or dtype is not one of numbers.
+    Returns: a tensor of that dtype.
+    Raises: TypeError if x has no dtype, or dtype is not numeric.
     >>> mg.ops.cast(mg.tensor([1 + 2j]), np.dtype(float)).tolist()
     [1.0]
     See: numpy.ndarray.astype."""
@@ -73,11 +73,11 @@ def new_zeros(xp, x, *, shape, dtype=None):
     The values of x do not matter. With it an operation creates an array without naming a device.
     Shapes: x any -> shape.
     Args:
-        x: an array or a tensor, or numbers to make one of.
+        x: an array, a tensor or numbers.
         shape: the shape of the result, a length or a tuple of them.
-        dtype: its dtype; None, the default, for that of x.
+        dtype: the dtype; None (default) for the dtype of x.
     Returns: a tensor, without a graph.
-    Raises: ValueError if a length is negative; TypeError if x is not numeric, or shape is not integers.
+    Raises: ValueError if a length is negative; TypeError if x is not numeric, or shape does not consist of integers.
     >>> mg.ops.new_zeros(mg.tensor([1.0]), shape=(2, 3)).tolist()
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     See: numpy.zeros_like with shape; torch.Tensor.new_zeros."""
@@ -90,10 +90,10 @@ def new_ones(xp, x, *, shape):
 
     Shapes: x any -> shape.
     Args:
-        x: an array or a tensor, or numbers to make one of.
+        x: an array, a tensor or numbers.
         shape: the shape of the result, a length or a tuple of them.
     Returns: a tensor, without a graph.
-    Raises: ValueError if a length is negative; TypeError if x is not numeric, or shape is not integers.
+    Raises: ValueError if a length is negative; TypeError if x is not numeric, or shape does not consist of integers.
     >>> mg.ops.new_ones(mg.tensor([5.0]), shape=(2, 3)).tolist()
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     See: numpy.ones_like with shape; torch.Tensor.new_ones."""
@@ -107,7 +107,7 @@ def new_eye(xp, x, *, n):
     Ones on the diagonal, zeros beside it.
     Shapes: x any -> (n, n).
     Args:
-        x: an array or a tensor, or numbers to make one of.
+        x: an array, a tensor or numbers.
         n: the number of rows and columns, an integer.
     Returns: a tensor, without a graph.
     Raises: ValueError if n is negative; TypeError if x is not numeric, or n is not an integer.

@@ -79,7 +79,7 @@ def logical_and(xp, a, b):
 
     For booleans this is `a & b`. Numbers are true if they are not 0.
     Args:
-        a, b: booleans, or numbers of which all but 0 hold.
+        a, b: booleans or numbers.
     >>> mg.logical_and([True, True, False], [True, False, False]).tolist()
     [True, False, False]
     See: numpy.logical_and; torch.logical_and."""
@@ -92,7 +92,7 @@ def logical_or(xp, a, b):
 
     For booleans this is `a | b`. Numbers are true if they are not 0.
     Args:
-        a, b: booleans, or numbers of which all but 0 hold.
+        a, b: booleans or numbers.
     >>> mg.logical_or([True, True, False], [True, False, False]).tolist()
     [True, True, False]
     See: numpy.logical_or; torch.logical_or."""
@@ -105,7 +105,7 @@ def logical_xor(xp, a, b):
 
     For booleans this is `not_equal`. Numbers are true if they are not 0.
     Args:
-        a, b: booleans, or numbers of which all but 0 hold.
+        a, b: booleans or numbers.
     >>> mg.logical_xor([True, True, False], [True, False, False]).tolist()
     [False, True, False]
     See: numpy.logical_xor; torch.logical_xor."""
@@ -118,7 +118,7 @@ def logical_not(xp, x):
 
     For booleans this is `~x`. Numbers are true if they are not 0.
     Args:
-        x: booleans, or numbers of which all but 0 hold.
+        x: booleans or numbers.
     >>> mg.logical_not([True, False]).tolist()
     [False, True]
     See: numpy.logical_not; torch.logical_not."""
@@ -135,8 +135,8 @@ def bitwise_and(xp, a, b):
     `a & b` of tensors: the bits that are set in both.
     Args:
         a, b: integers, or booleans.
-    Returns: a tensor of the dtype that a and b promote to, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError for other numbers than whole ones.
+    Returns: a tensor of the common dtype of a and b, without a graph.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not an integer or boolean.
     >>> mg.bitwise_and([6, 3], 3).tolist()
     [2, 3]
     See: numpy.bitwise_and; torch.bitwise_and."""
@@ -150,8 +150,8 @@ def bitwise_or(xp, a, b):
     `a | b` of tensors: the bits that are set in at least one.
     Args:
         a, b: integers, or booleans.
-    Returns: a tensor of the dtype that a and b promote to, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError for other numbers than whole ones.
+    Returns: a tensor of the common dtype of a and b, without a graph.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not an integer or boolean.
     >>> mg.bitwise_or([6, 3], 1).tolist()
     [7, 3]
     See: numpy.bitwise_or; torch.bitwise_or."""
@@ -165,8 +165,8 @@ def bitwise_xor(xp, a, b):
     `a ^ b` of tensors: the bits that are set in exactly one.
     Args:
         a, b: integers, or booleans.
-    Returns: a tensor of the dtype that a and b promote to, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError for other numbers than whole ones.
+    Returns: a tensor of the common dtype of a and b, without a graph.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not an integer or boolean.
     >>> mg.bitwise_xor([6, 3], 3).tolist()
     [5, 0]
     See: numpy.bitwise_xor; torch.bitwise_xor."""
@@ -181,7 +181,7 @@ def invert(xp, x):
     Args:
         x: integers, or booleans.
     Returns: a tensor of the dtype of x, without a graph.
-    Raises: TypeError for other numbers.
+    Raises: TypeError if x is not an integer or boolean.
     >>> mg.invert([True, False]).tolist()
     [False, True]
     >>> mg.invert([1, 2]).tolist()
@@ -200,8 +200,8 @@ def left_shift(xp, a, b):
     left_shift(a, b) = a · 2ᵇ; `a << b` of tensors.
     Args:
         a, b: integers.
-    Returns: a tensor of the dtype that a and b promote to, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError for other numbers than whole ones.
+    Returns: a tensor of the common dtype of a and b, without a graph.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not an integer or boolean.
     >>> mg.left_shift([1, 3], 2).tolist()
     [4, 12]
     See: numpy.left_shift; torch.bitwise_left_shift."""
@@ -215,8 +215,8 @@ def right_shift(xp, a, b):
     right_shift(a, b) = ⌊a / 2ᵇ⌋; `a >> b` of tensors.
     Args:
         a, b: integers.
-    Returns: a tensor of the dtype that a and b promote to, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError for other numbers than whole ones.
+    Returns: a tensor of the common dtype of a and b, without a graph.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not an integer or boolean.
     >>> mg.right_shift([4, 13], 2).tolist()
     [1, 3]
     See: numpy.right_shift; torch.bitwise_right_shift."""
@@ -230,8 +230,6 @@ def right_shift(xp, a, b):
 def isnan(xp, x):
     """Return whether each entry is nan; for a complex number, whether either part is.
 
-    Args:
-        x: real or complex numbers; of the latter, either part counts.
     >>> mg.isnan([1.0, np.nan, np.inf]).tolist()
     [False, True, False]
     See: numpy.isnan; torch.isnan."""
@@ -242,8 +240,6 @@ def isnan(xp, x):
 def isinf(xp, x):
     """Return whether each entry is infinite, with either sign; for a complex number, whether either part is.
 
-    Args:
-        x: real or complex numbers; of the latter, either part counts.
     >>> mg.isinf([1.0, np.nan, -np.inf]).tolist()
     [False, False, True]
     See: numpy.isinf; torch.isinf."""
@@ -254,8 +250,6 @@ def isinf(xp, x):
 def isfinite(xp, x):
     """Return whether each entry is finite: neither infinite nor nan. For a complex number both parts must be.
 
-    Args:
-        x: real or complex numbers; of the latter, both parts count.
     >>> mg.isfinite([1.0, np.nan, np.inf]).tolist()
     [True, False, False]
     See: numpy.isfinite; torch.isfinite."""
@@ -270,7 +264,7 @@ def isclose(xp, a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False):
     Args:
         rtol: relative tolerance, a number; default 1e-5.
         atol: absolute tolerance, a number; default 1e-8.
-        equal_nan: whether nan is close to nan; default False.
+        equal_nan: whether nan counts as equal to nan; default False.
     Raises: ValueError if the shapes do not broadcast; TypeError if an input or a tolerance is not numeric.
     >>> mg.isclose([1.0, 1.0], [1.000001, 1.1]).tolist()
     [True, False]

@@ -10,7 +10,7 @@ def real(xp, x):
     """Return the real part.
 
     real(a + bi) = a; a real number is returned as it is.
-    Returns: a tensor of the shape of x, in the real dtype of its parts.
+    Returns: a real tensor of the precision of x.
     >>> mg.real([1 + 2j, 3.0]).tolist()
     [1.0, 3.0]
     See: numpy.real; torch.real."""
@@ -22,7 +22,7 @@ def imag(xp, x):
     """Return the imaginary part.
 
     imag(a + bi) = b, and 0 for real numbers. A step of x along i is an equal step of the result.
-    Returns: a tensor of the shape of x, in the real dtype of its parts.
+    Returns: a real tensor of the precision of x.
     >>> mg.imag([1 + 2j, 3.0]).tolist()
     [2.0, 0.0]
     See: numpy.imag; torch.imag."""
@@ -47,7 +47,7 @@ def angle(xp, x):
     """Return the angle of complex numbers in radians.
 
     angle(a + bi) = arctan2(b, a), from -π to π: 0 for positive and π for negative numbers. At 0 the gradient is 0.
-    Returns: a tensor of the shape of x, in the real dtype of its parts; float64 for integers.
+    Returns: a real tensor of the precision of x; float64 for integers.
     >>> mg.angle([1j, -1.0])
     tensor([1.57079633, 3.14159265])
     See: numpy.angle; torch.angle."""

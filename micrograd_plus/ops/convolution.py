@@ -30,10 +30,7 @@ def unfold(xp, x, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)
     Shapes: x (N, C, H, W) -> (N, C * kH * kW, H' * W').
     Args:
         x: images.
-        stride: steps from one window to the next, (down, across), each at least 1; default (1, 1).
-        padding: zeros added on either side, (above and below, left and right); default (0, 0).
-        dilation: steps between neighbouring entries of a window, each at least 1; default (1, 1).
-    Raises: ValueError if x has not four axes, a window is larger than the padded image, or a number is too small.
+    Raises: ValueError if x does not have four axes, a window is larger than the padded image, or a number is too small;
         TypeError if a pair is a single number.
     >>> x = np.arange(9.0).reshape(1, 1, 3, 3)
     >>> mg.unfold(x, kernel_size=(2, 2))[0, :, 0].tolist()
@@ -53,12 +50,12 @@ def fold(xp, x, *, output_size, kernel_size, stride=(1, 1), padding=(0, 0), dila
 
     Each column is put back at the position of its window; overlapping entries add up. So fold(unfold(x)) is x times the
     number of windows that contain each entry.
-    Shapes: x (N, C * kH * kW, L) -> (N, C, H, W), with as many columns L as `unfold` makes of that image.
+    Shapes: x (N, C * kH * kW, L) -> (N, C, H, W), where L is the number of windows in the image.
     Args:
-        x: columns, as `unfold` makes them.
+        x: columns, as returned by `unfold`.
         output_size: height and width of the images, (H, W).
         stride, padding, dilation: pairs, as in `unfold`; default (1, 1), (0, 0) and (1, 1).
-    Raises: ValueError if the columns are not as many, or not as long, as the windows of such an image. TypeError if a
+    Raises: ValueError if number or length of the columns does not match the windows of such an image; TypeError if a
         pair is a single number.
     >>> windows = mg.unfold(np.ones((1, 1, 3, 3)), kernel_size=(2, 2))
     >>> mg.fold(windows, output_size=(3, 3), kernel_size=(2, 2)).tolist()
@@ -84,10 +81,6 @@ def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=
         x: images.
         weight: one filter for each of O output channels.
         bias: one number for each output channel; default none.
-        stride: steps from one window to the next, (down, across), each at least 1; default (1, 1).
-        padding: zeros added on either side, (above and below, left and right); default (0, 0).
-        dilation: steps between neighbouring entries of a window, each at least 1; default (1, 1).
-        groups: into the number of equal parts the channels fall, each with its own O / groups filters; default 1.
     Returns: a tensor of the common dtype of x and weight.
     Raises: ValueError if the shapes do not match, or a window is larger than the padded image. TypeError if a pair is a
         single number.
@@ -229,8 +222,7 @@ def kernel_rows(xp, x, *, groups=1):
     Shapes: x (O, C / groups, kH, kW) -> (groups, O / groups, C / groups * kH * kW).
     Args:
         x: the weight of a convolution.
-        groups: into the number of groups the output channels fall; default 1.
-    Raises: ValueError if O is no multiple of groups.
+    Raises: ValueError if O is not a multiple of groups.
     >>> mg.ops.kernel_rows(np.arange(8.0).reshape(2, 1, 2, 2)).tolist()
     [[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]]]
     See: `conv2d`, whose left matrix this is."""
@@ -246,9 +238,8 @@ def group_columns(xp, x, *, groups=1):
 
     Shapes: x (N, entries, windows) -> (groups, entries / groups, windows * N); the images alternate fastest.
     Args:
-        x: columns, as `unfold` makes them.
-        groups: into the number of groups the entries of a column fall; default 1.
-    Raises: ValueError if the length of a column is no multiple of groups.
+        x: columns, as returned by `unfold`.
+    Raises: ValueError if the length of a column is not a multiple of groups.
     >>> mg.ops.group_columns([[[1.0, 2.0]], [[3.0, 4.0]]]).tolist()
     [[[1.0, 3.0, 2.0, 4.0]]]
     See: `conv2d`, whose right matrix this is; `ungroup_columns` is the reverse."""
@@ -261,9 +252,9 @@ def ungroup_columns(xp, x, *, images):
 
     Shapes: x (groups, entries / groups, windows * N) -> (N, entries, windows).
     Args:
-        x: columns of all images side by side, apart for each group.
-        images: the number of images they are of, N.
-    Raises: ValueError if the last axis is no multiple of images.
+        x: columns of all images side by side, for each group.
+        images: the number of images, N.
+    Raises: ValueError if the last axis is not a multiple of images.
     >>> mg.ops.ungroup_columns([[[1.0, 3.0, 2.0, 4.0]]], images=2).tolist()
     [[[1.0, 2.0]], [[3.0, 4.0]]]
     See: `group_columns`."""
@@ -280,8 +271,7 @@ def group_images(xp, x, *, groups=1):
     Shapes: x (N, C, H, W) -> (groups, C / groups, H * W * N); the images alternate fastest.
     Args:
         x: images.
-        groups: into the number of groups the channels fall; default 1.
-    Raises: ValueError if C is no multiple of groups, or x has not four axes.
+    Raises: ValueError if C is not a multiple of groups, or x does not have four axes.
     >>> mg.ops.group_images([[[[1.0, 2.0]]], [[[3.0, 4.0]]]]).tolist()
     [[[1.0, 3.0, 2.0, 4.0]]]
     See: `conv2d`, whose rules need it; `ungroup_images` is the reverse."""
@@ -294,9 +284,9 @@ def ungroup_images(xp, x, *, size, images):
 
     Shapes: x (groups, C / groups, H * W * N) -> (N, C, H, W).
     Args:
-        x: places of all images in a row, apart for each group.
+        x: pixels of all images in a row, for each group.
         size: height and width of an image, (H, W).
-        images: the number of images they are of, N.
+        images: the number of images, N.
     Raises: ValueError if the last axis is not H * W * N long.
     >>> mg.ops.ungroup_images([[[1.0, 3.0, 2.0, 4.0]]], size=(1, 2), images=2).tolist()
     [[[[1.0, 2.0]]], [[[3.0, 4.0]]]]
@@ -330,12 +320,11 @@ def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
     Shapes: x (N, C, H, W) -> (N, C, H', W').
     Args:
         x: images of real numbers.
-        stride: steps from one window to the next, (down, across), each at least 1.
-        padding: how far windows may reach beyond the edges, at most half a window; default (0, 0).
-        dilation: steps between neighbouring entries of a window, each at least 1; default (1, 1).
+        stride: step from one window to the next, (down, across), each at least 1.
+        padding: how far windows may extend beyond the edges, at most half a window; default (0, 0).
     Returns: a tensor of the dtype of x.
-    Raises: TypeError for complex numbers, and where a pair is a single number. ValueError if a window is larger than
-        the padded image, or the padding more than half of it.
+    Raises: TypeError if x is complex, or a pair is a single number; ValueError if a window is larger than the padded
+        image, or the padding is more than half a window.
     >>> x = mg.tensor([[[[1.0, 4.0, 4.0, 2.0]]]], requires_grad=True)
     >>> out = mg.max_pool2d(x, kernel_size=(1, 3), stride=(1, 1))
     >>> out.tolist()
@@ -377,9 +366,8 @@ def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=
     Shapes: x (N, C, H, W) -> (N, C, H', W').
     Args:
         x: images.
-        stride: steps from one window to the next, (down, across), each at least 1.
-        padding: zeros added on either side, (above and below, left and right); default (0, 0).
-        count_include_pad: whether that border counts as entries; default True.
+        stride: step from one window to the next, (down, across), each at least 1.
+        count_include_pad: whether to count the padding as entries; default True.
     Returns: a tensor of the dtype of x; float64 for integers.
     Raises: ValueError if a window is larger than the padded image, or a number is too small. TypeError if a pair is a
         single number.
@@ -398,11 +386,11 @@ def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
 
     Shapes: x (N, C * kH * kW, H' * W') -> (N, C, H', W').
     Args:
-        x: columns, as `unfold` makes them.
-        x_shape: the shape (N, C, H, W) of the images that the windows were cut from.
+        x: columns, as returned by `unfold`.
+        x_shape: the shape (N, C, H, W) of the images.
         kernel_size: height and width of a window, (kH, kW).
-        stride, padding: pairs, as `unfold` was given them.
-    Raises: ValueError if the columns are not those of such images.
+        stride, padding: pairs, as in `unfold`.
+    Raises: ValueError if the columns do not match such images.
     >>> windows = mg.unfold(np.ones((1, 1, 2, 3)), kernel_size=(2, 2))
     >>> mg.ops.window_sums(windows, (1, 1, 2, 3), kernel_size=(2, 2), stride=(1, 1), padding=(0, 0)).tolist()
     [[[[4.0, 4.0]]]]
@@ -423,7 +411,7 @@ def window_columns(xp, x, *, kernel_size):
     Args:
         x: images with one entry for each window.
         kernel_size: height and width of a window, (kH, kW).
-    Raises: ValueError if x has not four axes.
+    Raises: ValueError if x does not have four axes.
     >>> mg.ops.window_columns([[[[5.0, 7.0]]]], kernel_size=(1, 2)).tolist()
     [[[5.0, 7.0], [5.0, 7.0]]]
     See: `window_sums`."""
@@ -436,9 +424,9 @@ def split_columns(xp, x, *, kernel_size):
 
     Shapes: x (N, C * kH * kW, windows) -> (N, C, kH * kW, windows).
     Args:
-        x: columns, as `unfold` makes them.
+        x: columns, as returned by `unfold`.
         kernel_size: height and width of a window, (kH, kW).
-    Raises: ValueError if the length of a column is no multiple of kH * kW.
+    Raises: ValueError if the length of a column is not a multiple of kH * kW.
     >>> mg.ops.split_columns([[[1.0], [2.0], [3.0], [4.0]]], kernel_size=(1, 2)).tolist()
     [[[[1.0], [2.0]], [[3.0], [4.0]]]]
     See: `unfold`; `window_columns`, whose rule needs it."""
@@ -450,14 +438,14 @@ def window_counts(xp, x, *, shape, kernel_size, stride, padding, count_include_p
     """Count the entries that each window of an image averages.
 
     There is no gradient.
-    Shapes: x any -> (H', W'), or () where all windows count the same.
+    Shapes: x any -> (H', W'), or () if all counts are equal.
     Args:
-        x: any tensor; the result lives where it is.
+        x: a tensor that determines the device.
         shape: the shape (..., H, W) of the image.
         kernel_size, stride, padding: pairs, as in `avg_pool2d`.
-        count_include_pad: whether a border of padding counts as entries.
+        count_include_pad: whether to count the padding as entries.
     Returns: a tensor of integers (int16).
-    Raises: ValueError if a kernel or stride is less than 1 and the windows have to be counted one by one.
+    Raises: ValueError if a kernel size or stride is less than 1.
     >>> mg.ops.window_counts([0.0], (1, 1, 2, 2), (2, 2), (1, 1), (1, 1), False).tolist()
     [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
     See: `avg_pool2d`, which divides by it."""

@@ -11,6 +11,10 @@ import re
 import sys
 from typing import Any, NamedTuple
 
+_LINE = "\n    " if sys.version_info < (3, 13) else "\n"  # since then the compiler removes the indentation
+_INDENTED, _SEE, _EXAMPLE = f"{_LINE}    ", f"{_LINE}See:", f"{_LINE}>>> "
+_NAMES = re.compile(rf"^{_INDENTED[1:]}([*\w]+(?:, [*\w]+)*):", re.MULTILINE)
+
 REAL_FUNCTIONS = frozenset([
     "arctan2", "beta", "betaln", "cbrt", "ceil", "copysign", "digamma", "erf", "erfc", "erfcinv", "erfinv", "floor",
     "fmod", "gamma", "gammaln", "gammasgn", "hypot", "i0", "i0e", "i1", "i1e", "j0", "j1", "log_ndtr", "logaddexp",
@@ -19,25 +23,29 @@ REAL_FUNCTIONS = frozenset([
 """Functions of a namespace that are defined for real numbers only."""
 
 PARAMETERS = {
-    "axis1, axis2": "the axes of rows and of columns; default 0 and 1.",
-    "bias": "one number for each channel; default none.",
+    "axes": "number of last axes that form a row, at least 1; default 1.",
+    "axis1": "the axis of rows; default 0.",
+    "axis2": "the axis of columns; default 1.",
     "block": "number of codes along K that share a scale, a divisor of K; default 32.",
     "causal": "whether a query sees only positions up to its own; default False.",
-    "codes": "the stored weights, integers.",
-    "ddof": "subtracted from the number of entries: 0 (default), or 1 for an estimate from a sample.",
+    "ddof": "subtracted from the number of entries: 0 (default), or 1 (PyTorch's default) to estimate from a sample.",
     "dilation": "step between neighbouring entries of a window, each at least 1; default (1, 1).",
-    "eps": "added to the variance, so that a constant row does not divide by 0; default 1e-5.",
+    "eps": "added to the variance, to avoid division by 0; default 1e-5.",
     "groups": "number of equal groups of channels, each with its own filters; default 1.",
+    "high": "the largest integer; default 127, for int8.",
     "keepdims": "whether to keep the reduced axes with length 1; default False.",
     "kernel_size": "height and width of a window, (kH, kW), each at least 1.",
-    "low, high": "the smallest and the largest integer; default -128 and 127, for int8.",
-    "output_size": "height and width of the result, each at least 1.",
+    "low": "the smallest integer; default -128, for int8.",
+    "n": "length to which the axis is truncated or padded with zeros first; None (default) keeps it.",
+    "norm": (
+        'which transform is divided by the number n of entries: "backward" (None, the default) the inverse one,'
+        f'{_LINE}        "forward" the forward one; "ortho" divides both by √n.'
+    ),
     "padding": "zeros added on each side, (top and bottom, left and right); default (0, 0).",
-    "scale": "the length of a step.",
+    "s": "lengths to which the axes are truncated or padded with zeros first; None (default) keeps them.",
     "shape": "the shape of the result.",
     "stride": "step from one window to the next, (down, across), each at least 1; default (1, 1).",
-    "weight": "one number for each channel; default none.",
-    "zero_point": "the integer that stands for 0; default 0.",
+    "window": "number of positions that a query sees on each side, including its own, at least 1; default all.",
 }
 """Descriptions of parameters that mean the same in every operation that has them."""
 
@@ -49,13 +57,9 @@ AXES = {
 }
 """Descriptions of `axis`, for reductions and by its default."""
 
-_LINE = "\n    " if sys.version_info < (3, 13) else "\n"  # since then the compiler removes the indentation
-_INDENTED, _SEE, _EXAMPLE = f"{_LINE}    ", f"{_LINE}See:", f"{_LINE}>>> "
-_NAMES = re.compile(rf"^{_INDENTED[1:]}([*\w]+(?:, [*\w]+)*):", re.MULTILINE)
-
 
 class Facts(NamedTuple):
-    """What the derived sections depend on."""
+    """Facts about a function that determine its derived sections."""
 
     kind: str
     inputs: tuple[str, ...]
@@ -117,7 +121,7 @@ def with_sections(text: str, facts: Facts) -> str:
 
 
 # The sections ---------------------------------------------------------------------------------------------------------
-# Each function returns what the source says, or else the derived section.
+# Each function returns the section in the source, if there is one, or else the derived section.
 
 
 def shapes(facts: Facts, written: str) -> str:

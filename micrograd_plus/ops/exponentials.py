@@ -125,8 +125,6 @@ def logaddexp(xp, a, b):
 
     logaddexp(a, b) = log(exp(a) + exp(b)), without overflow. The gradient of a is σ(a - b), with σ the sigmoid, and
     that of b is σ(b - a); nan if both are -inf.
-    Args:
-        a, b: real numbers, logarithms of what is added.
     >>> mg.logaddexp(1000.0, 1000.0)
     tensor(1000.69314718)
     See: numpy.logaddexp; torch.logaddexp; `mg.logsumexp` along an axis."""

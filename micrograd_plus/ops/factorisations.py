@@ -42,7 +42,7 @@ def pivots(xp, x):
     not change. `eigh` and `svd` use it to fix the phase of complex vectors.
     Shapes: (..., m, n) -> the same.
     Args:
-        x: matrices, real or complex. A column of zeros has infinity in its first place.
+        x: matrices, real or complex. For a column of zeros the first entry is infinite.
     Returns: a tensor of the dtype of x.
     Raises: IndexError if x has fewer than two axes.
     >>> mg.ops.pivots([[1.0, 8.0], [4.0, 2.0]]).tolist()
@@ -72,8 +72,8 @@ def resolution(xp, x, *, shape=None, rtol=None):
     Shapes: (..., n) -> (..., 1).
     Args:
         x: numbers, such as singular values.
-        shape: the shape of the matrix that they belong to; None (default) takes that of x.
-        rtol: the relative size, a number; None by default.
+        shape: the shape of the matrix; None (default) for the shape of x.
+        rtol: the relative tolerance, a number; default None.
     Returns: a real tensor, without a graph.
     Raises: TypeError if rtol is not a number; ValueError if x is a single number.
     >>> mg.ops.resolution([1.0, 50.0], rtol=0.1).tolist()
@@ -87,9 +87,9 @@ def reciprocal_beyond(xp, x, floor):
     """Compute the reciprocal of entries larger than a floor, and 0 for smaller ones.
 
     1 / x if |x| > floor, else 0. The pseudoinverse inverts singular values this way.
-    Shapes: x and floor broadcast.
+    Shapes: x, floor of shapes that broadcast -> the broadcast shape.
     Args:
-        floor: the size that is not enough; it receives no gradient.
+        floor: the largest magnitude that counts as 0; it receives no gradient.
     Returns: a tensor of the dtype of x; float64 for integers.
     >>> mg.ops.reciprocal_beyond([4.0, 0.1], 1.0).tolist()
     [0.25, 0.0]
@@ -108,9 +108,9 @@ def known_ratio(xp, x, y, floor):
 
     x / y if |y| > floor; else nan, but 0 if x = 0. So a function that does not use the eigenvectors of equal values has
     its gradient, and one that does receives nan.
-    Shapes: x, y and floor broadcast.
+    Shapes: x, y, floor of shapes that broadcast -> the broadcast shape.
     Args:
-        floor: up to this size, y is taken to be unknown; it receives no gradient.
+        floor: the largest magnitude at which y counts as unknown; it receives no gradient.
     >>> mg.ops.known_ratio([1.0, 0.0, 1.0], [2.0, 0.0, 0.0], 0.0).tolist()
     [0.5, 0.0, nan]
     See: mg.linalg.eigh, mg.linalg.svd."""
@@ -159,7 +159,7 @@ def cholesky(a, *, upper=False):
     Shapes: (..., n, n) -> the same.
     Args:
         a: positive definite matrices: symmetric (complex: Hermitian), with all eigenvalues above 0.
-        upper: whether to give the upper triangle Lᵀ, with Lᵀᵀ @ Lᵀ = a; False by default.
+        upper: whether to return the upper triangle Lᵀ, with Lᵀᵀ @ Lᵀ = a; default False.
     Raises: ValueError if a is not square, or its symmetric part is not positive definite.
     >>> mg.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).tolist()
     [[2.0, 0.0], [1.0, 2.0]]
@@ -198,9 +198,9 @@ def eigh(a, UPLO=None):
     Shapes: a (..., n, n) -> values (..., n), vectors (..., n, n).
     Args:
         a: symmetric matrices (complex: Hermitian).
-        UPLO: None (default) reads the symmetric part; "L" or "U" the lower or upper triangle alone.
-    Returns: a pair of tensors: values, real, and vectors, of a's dtype; float64 for integers.
-    Raises: ValueError if a is not square, or for another UPLO.
+        UPLO: None (default) reads the symmetric part; "L" or "U" only the lower or upper triangle.
+    Returns: a pair of tensors: real values, and vectors of the dtype of a; float64 for integers.
+    Raises: ValueError if a is not square, or UPLO is unknown.
     >>> values, vectors = mg.linalg.eigh([[2.0, 1.0], [1.0, 2.0]])
     >>> values
     tensor([1., 3.])
@@ -221,9 +221,9 @@ def eigvalsh(a, UPLO=None):
     Shapes: (..., n, n) -> (..., n).
     Args:
         a: symmetric matrices (complex: Hermitian).
-        UPLO: None (default) reads the symmetric part; "L" or "U" the lower or upper triangle alone.
-    Returns: a real tensor of a's precision; float64 for integers.
-    Raises: ValueError if a is not square, or for another UPLO.
+        UPLO: None (default) reads the symmetric part; "L" or "U" only the lower or upper triangle.
+    Returns: a real tensor of the precision of a; float64 for integers.
+    Raises: ValueError if a is not square, or UPLO is unknown.
     >>> mg.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])
     tensor([1., 3.])
     See: numpy.linalg.eigvalsh, torch.linalg.eigvalsh."""
@@ -241,10 +241,10 @@ def check_independent(xp, x, *, what="the columns depend on each other"):
     Shapes: (..., n, n) -> the same.
     Args:
         x: square matrices.
-        what: the sentence that is said where they do.
-    Returns: x.
-    Raises: ValueError if a singular value is no larger than what rounding leaves beside the largest; on a device the
-        result is nan.
+        what: the error message if they are not.
+    Returns: x itself.
+    Raises: ValueError if a singular value is as small as the rounding error of the largest; on a device the result is
+        nan.
     >>> mg.ops.check_independent([[2.0, 1.0], [0.0, 3.0]]).tolist()
     [[2.0, 1.0], [0.0, 3.0]]
     See: mg.linalg.qr, mg.linalg.eig."""
@@ -287,9 +287,9 @@ def eig(a):
     Shapes: a (..., n, n) -> values (..., n), vectors (..., n, n).
     Args:
         a: square matrices.
-    Returns: a pair of complex tensors of a's precision, in the order in which LAPACK finds them.
-    Raises: ValueError if a is not square or holds nan, and on the way back where the vectors do not span the space;
-        RuntimeError on a device whose library has no eigenvectors of such matrices.
+    Returns: a pair of complex tensors of the precision of a, in LAPACK's order.
+    Raises: ValueError if a is not square or contains nan, or in the backward pass if the vectors are not linearly
+        independent; RuntimeError on a device whose library cannot compute them.
     >>> values, vectors = mg.linalg.eig([[0.0, 1.0], [-1.0, 0.0]])
     >>> values.tolist()
     [1j, -1j]
@@ -304,8 +304,9 @@ def eigvals(a):
     Shapes: (..., n, n) -> (..., n).
     Args:
         a: square matrices.
-    Returns: a complex tensor of a's precision, in the order in which LAPACK finds them.
-    Raises: ValueError if a is not square or holds nan, and on the way back where the vectors do not span the space.
+    Returns: a complex tensor of the precision of a, in LAPACK's order.
+    Raises: ValueError if a is not square or contains nan, or in the backward pass if the vectors are not linearly
+        independent.
     >>> mg.linalg.eigvals([[2.0, 1.0], [0.0, 3.0]]).tolist()
     [(2+0j), (3+0j)]
     See: torch.linalg.eigvals, numpy.linalg.eigvals."""
@@ -347,9 +348,9 @@ def qr(a, mode="reduced"):
     Shapes: a (..., m, n) -> q (..., m, k), r (..., k, n), with k = min(m, n).
     Args:
         a: matrices.
-        mode: "reduced" (default) for both, "r" for the triangle alone.
-    Returns: a pair of tensors, q and r, of a's dtype; or r. float64 for integers.
-    Raises: ValueError for another mode, where a has fewer than two axes, and on the way back where r is singular.
+        mode: "reduced" (default) for both, "r" for only the triangle.
+    Returns: a pair of tensors, q and r, of the dtype of a; or only r. float64 for integers.
+    Raises: ValueErrorif mode is unknown, ora has fewer than two axes, or in the backward pass if r is singular.
     >>> q, r = mg.linalg.qr([[3.0, 0.0], [4.0, 5.0]])
     >>> abs(r)
     tensor([[5., 4.],
@@ -412,11 +413,10 @@ def svd(a, full_matrices=False, compute_uv=True):
     Shapes: a (..., m, n) -> u (..., m, k), s (..., k), vh (..., k, n), with k = min(m, n).
     Args:
         a: matrices.
-        full_matrices: False, unlike in NumPy: the further vectors would be any basis of what is left, without a
-            gradient.
-        compute_uv: whether to give the vectors; True by default.
-    Returns: a triple of tensors: u and vh of a's dtype, s real; or s alone. float64 for integers.
-    Raises: ValueError for full_matrices=True, where a has fewer than two axes, and where it holds nan.
+        full_matrices: must be False, unlike in NumPy: the additional vectors are not unique and have no gradient.
+        compute_uv: whether to return the vectors; default True.
+    Returns: a triple of tensors, u and vh of the dtype of a, s real; or only s. float64 for integers.
+    Raises: ValueError if full_matrices is True, a has fewer than two axes, or a contains nan.
     >>> u, s, vh = mg.linalg.svd([[3.0, 0.0], [0.0, -4.0]])
     >>> s
     tensor([4., 3.])
@@ -436,8 +436,8 @@ def svdvals(a):
     Shapes: (..., m, n) -> (..., min(m, n)).
     Args:
         a: matrices.
-    Returns: a real tensor of a's precision; float64 for integers.
-    Raises: ValueError if a has fewer than two axes, or holds nan.
+    Returns: a real tensor of the precision of a; float64 for integers.
+    Raises: ValueError if a has fewer than two axes, or contains nan.
     >>> mg.linalg.svdvals([[3.0, 0.0], [0.0, -4.0]])
     tensor([4., 3.])
     See: numpy.linalg.svdvals, torch.linalg.svdvals."""
@@ -454,8 +454,8 @@ def pinv(xp, a, *, rtol=None):
     Shapes: (..., m, n) -> (..., n, m).
     Args:
         a: matrices, of any rank.
-        rtol: the relative size up to which a singular value counts as 0; None (default) for what rounding leaves:
-            the longer side of a times the machine epsilon.
+        rtol: the relative size up to which a singular value counts as 0; None (default) for the longer side of a times
+            the machine epsilon.
     Raises: ValueError if a has fewer than two axes; TypeError if rtol is not a number.
     >>> mg.linalg.pinv([[1.0], [1.0]])
     tensor([[0.5, 0.5]])

@@ -22,9 +22,8 @@ def cut_or_pad(xp, x, *, length, axis=-1):
 
     Shapes: x (..., n), length=m -> (..., m).
     Args:
-        length: the number of entries the result has along the axis.
-        axis: the axis to cut or pad, the last by default.
-    Raises: ValueError for a negative length; TypeError for one that is not an integer; IndexError if the axis is out of
+        length: the length of the axis in the result.
+    Raises: ValueError if a length is negative; TypeError if it is not an integer; IndexError if the axis is out of
         range.
     >>> mg.ops.cut_or_pad([1.0, 2.0, 3.0], 2).tolist(), mg.ops.cut_or_pad([1.0, 2.0, 3.0], 5).tolist()
     ([1.0, 2.0], [1.0, 2.0, 3.0, 0.0, 0.0])
@@ -39,8 +38,8 @@ def count_mirrored(xp, x, *, n, axis=-1):
     Frequencies 0 and, for even n, n / 2 are their own mirror images and occur once; all others occur twice.
     Shapes: (..., n // 2 + 1) -> the same.
     Args:
-        x: half a spectrum, as of `rfft`.
-        n: the number of real numbers it belongs to.
+        x: half a spectrum, as returned by `rfft`.
+        n: the number of real numbers.
     >>> mg.ops.count_mirrored([1.0, 1.0, 1.0], n=4).tolist()
     [1.0, 2.0, 1.0]
     >>> mg.ops.count_mirrored([1.0, 1.0, 1.0], n=5).tolist()
@@ -70,12 +69,9 @@ def fft(x, n=None, axis=-1, norm=None):
 
     X[k] = Σ_t x[t] exp(-2πi k t / n), for the frequencies k = 0, 1, …, n - 1.
     Shapes: x (..., n) -> the same.
-    Args:
-        n: the length to which x is cut or padded with zeros first; None (default) leaves it.
-        norm: what X is divided by: "backward" (None, the default) by nothing, "ortho" by √n, "forward" by n.
-    Returns: a complex tensor of x's precision.
-    Raises: ValueError for a length below 1 or another norm; IndexError if the axis is out of range; TypeError for a
-        length that is not an integer.
+    Returns: a complex tensor of the precision of x.
+    Raises: ValueError if n is less than 1 or norm is unknown; IndexError if the axis is out of range; TypeError if n is
+        not an integer.
     >>> mg.fft.fft([1.0, 2.0, 3.0, 4.0]).tolist()
     [(10+0j), (-2+2j), (-2+0j), (-2-2j)]
     See: numpy.fft.fft, torch.fft.fft."""
@@ -97,11 +93,9 @@ def ifft(x, n=None, axis=-1, norm=None):
     Shapes: x (..., n) -> the same.
     Args:
         x: the spectrum X, real or complex numbers.
-        n: the length to which x is cut or padded with zeros first; None (default) leaves it.
-        norm: what the sum is divided by: "backward" (None, the default) by n, "ortho" by √n, "forward" by nothing.
-    Returns: a complex tensor of x's precision.
-    Raises: ValueError for a length below 1 or another norm; IndexError if the axis is out of range; TypeError for a
-        length that is not an integer.
+    Returns: a complex tensor of the precision of x.
+    Raises: ValueError if n is less than 1 or norm is unknown; IndexError if the axis is out of range; TypeError if n is
+        not an integer.
     >>> mg.fft.ifft([4.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j), (1+0j)]
     See: numpy.fft.ifft, torch.fft.ifft."""
@@ -122,12 +116,10 @@ def fft2(x, s=None, axes=(-2, -1), norm=None):
     X[k, l] = Σ_{s,t} x[s, t] exp(-2πi (k s / h + l t / w)).
     Shapes: x (..., h, w) -> the same.
     Args:
-        s: the two lengths to which x is cut or padded with zeros first; None (default) leaves them.
-        axes: the two axes, the last two by default.
-        norm: what X is divided by: "backward" (None, the default) by nothing, "ortho" by √(h w), "forward" by h w.
-    Returns: a complex tensor of x's precision.
-    Raises: ValueError for a length below 1, more or fewer lengths than axes, or another norm; IndexError if the axis is
-        out of range.
+        axes: the two axes; default the last two.
+    Returns: a complex tensor of the precision of x.
+    Raises: ValueError if a length is less than 1, s and axes differ in length, or norm is unknown; IndexError if an
+        axis is out of range.
     >>> mg.fft.fft2([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
     See: numpy.fft.fft2, torch.fft.fft2."""
@@ -149,13 +141,10 @@ def ifft2(x, s=None, axes=(-2, -1), norm=None):
     Shapes: x (..., h, w) -> the same.
     Args:
         x: the spectrum X, real or complex numbers.
-        s: the two lengths to which x is cut or padded with zeros first; None (default) leaves them.
-        axes: the two axes, the last two by default.
-        norm: what the sum is divided by: "backward" (None, the default) by h w, "ortho" by √(h w), "forward" by
-            nothing.
-    Returns: a complex tensor of x's precision.
-    Raises: ValueError for a length below 1, more or fewer lengths than axes, or another norm; IndexError if the axis is
-        out of range.
+        axes: the two axes; default the last two.
+    Returns: a complex tensor of the precision of x.
+    Raises: ValueError if a length is less than 1, s and axes differ in length, or norm is unknown; IndexError if an
+        axis is out of range.
     >>> mg.fft.ifft2([[4.0, 0.0], [0.0, 0.0]]).tolist()
     [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
     See: numpy.fft.ifft2, torch.fft.ifft2."""
@@ -191,11 +180,9 @@ def rfft(x, n=None, axis=-1, norm=None):
     Shapes: x (..., n) -> (..., n // 2 + 1).
     Args:
         x: real numbers.
-        n: the length to which x is cut or padded with zeros first; None (default) leaves it.
-        norm: what X is divided by: "backward" (None, the default) by nothing, "ortho" by √n, "forward" by n.
-    Returns: a complex tensor of x's precision.
-    Raises: TypeError if x is complex; ValueError for a length below 1 or another norm; IndexError if the axis is out of
-        range.
+    Returns: a complex tensor of the precision of x.
+    Raises: TypeError if x is complex; ValueError if n is less than 1 or norm is unknown; IndexError if the axis is out
+        of range.
     >>> mg.fft.rfft([1.0, 2.0, 3.0, 4.0]).tolist()
     [(10+0j), (-2+2j), (-2+0j)]
     See: numpy.fft.rfft, torch.fft.rfft."""
@@ -222,12 +209,10 @@ def irfft(x, n=None, axis=-1, norm=None):
     Shapes: x (..., n // 2 + 1) -> (..., n).
     Args:
         x: half a spectrum, real or complex numbers.
-        n: the number of real numbers to make, x being cut or padded to fit; None (default) for an even number of
-            them, 2 (m - 1) of m frequencies.
-        norm: what the sum is divided by: "backward" (None, the default) by n, "ortho" by √n, "forward" by nothing.
-    Returns: a real tensor of x's precision.
-    Raises: ValueError for a length below 1 or another norm; IndexError if the axis is out of range; TypeError for a
-        length that is not an integer.
+        n: the number of real numbers; None (default) for 2 (m - 1), where m is the number of frequencies.
+    Returns: a real tensor of the precision of x.
+    Raises: ValueError if n is less than 1 or norm is unknown; IndexError if the axis is out of range; TypeError if n is
+        not an integer.
     >>> mg.fft.irfft([10.0, -2.0 + 2.0j, -2.0]).tolist()
     [1.0, 2.0, 3.0, 4.0]
     See: numpy.fft.irfft, torch.fft.irfft."""
@@ -251,13 +236,10 @@ def fftn(x, s=None, axes=None, norm=None):
 
     Shapes: x any -> the same.
     Args:
-        s: the lengths to which x is cut or padded with zeros first, one for each axis; None (default) leaves them.
-        axes: the axes; None (default) for all, or with `s` for as many last ones.
-        norm: what the result is divided by: "backward" (None, the default) by nothing, "ortho" by the root of the
-            number of entries, "forward" by it.
-    Returns: a complex tensor of x's precision.
-    Raises: ValueError for a length below 1, more or fewer lengths than axes, an axis named twice, or another norm;
-        IndexError if the axis is out of range.
+        axes: the axes; None (default) for all, or with `s` for the last len(s).
+    Returns: a complex tensor of the precision of x.
+    Raises: ValueError if a length is less than 1, s and axes differ in length, an axis is repeated, or norm is unknown;
+        IndexError if an axis is out of range.
     >>> mg.fft.fftn([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
     See: numpy.fft.fftn, torch.fft.fftn."""
@@ -279,13 +261,10 @@ def ifftn(x, s=None, axes=None, norm=None):
     Shapes: x any -> the same.
     Args:
         x: the spectrum, real or complex numbers.
-        s: the lengths to which x is cut or padded with zeros first, one for each axis; None (default) leaves them.
-        axes: the axes; None (default) for all, or with `s` for as many last ones.
-        norm: what the sum is divided by: "backward" (None, the default) by the number of entries, "ortho" by its
-            root, "forward" by nothing.
-    Returns: a complex tensor of x's precision.
-    Raises: ValueError for a length below 1, more or fewer lengths than axes, an axis named twice, or another norm;
-        IndexError if the axis is out of range.
+        axes: the axes; None (default) for all, or with `s` for the last len(s).
+    Returns: a complex tensor of the precision of x.
+    Raises: ValueError if a length is less than 1, s and axes differ in length, an axis is repeated, or norm is unknown;
+        IndexError if an axis is out of range.
     >>> mg.fft.ifftn([[4.0, 0.0], [0.0, 0.0]]).tolist()
     [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
     See: numpy.fft.ifftn, torch.fft.ifftn."""
@@ -301,13 +280,10 @@ def rfftn(x, s=None, axes=None, norm=None):
     Shapes: x (..., m, n), axes=(-2, -1) -> (..., m, n // 2 + 1).
     Args:
         x: real numbers.
-        s: the lengths to which x is cut or padded with zeros first, one for each axis; None (default) leaves them.
-        axes: the axes; None (default) for all, or with `s` for as many last ones.
-        norm: what the result is divided by: "backward" (None, the default) by nothing, "ortho" by the root of the
-            number of entries, "forward" by it.
-    Returns: a complex tensor of x's precision.
-    Raises: TypeError if x is complex; ValueError for a length below 1, more or fewer lengths than axes, an axis named
-        twice, or another norm; IndexError if the axis is out of range.
+        axes: the axes; None (default) for all, or with `s` for the last len(s).
+    Returns: a complex tensor of the precision of x.
+    Raises: TypeError if x is complex; ValueError if a length is less than 1, s and axes differ in length, an axis is
+        repeated, or norm is unknown; IndexError if an axis is out of range.
     >>> mg.fft.rfftn([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
     See: numpy.fft.rfftn, torch.fft.rfftn."""
@@ -324,14 +300,11 @@ def irfftn(x, s=None, axes=None, norm=None):
     Shapes: x (..., m, n // 2 + 1), axes=(-2, -1) -> (..., m, n).
     Args:
         x: half a spectrum, real or complex numbers.
-        s: the lengths of the result along the axes; None (default) keeps those of x, and makes an even number along
-            the last.
-        axes: the axes; None (default) for all, or with `s` for as many last ones.
-        norm: what the sum is divided by: "backward" (None, the default) by the number of entries, "ortho" by its
-            root, "forward" by nothing.
-    Returns: a real tensor of x's precision.
-    Raises: ValueError for a length below 1, more or fewer lengths than axes, an axis named twice, or another norm;
-        IndexError if the axis is out of range.
+        s: the lengths of the result along the axes; None (default) for the lengths of x, and 2 (m - 1) along the last.
+        axes: the axes; None (default) for all, or with `s` for the last len(s).
+    Returns: a real tensor of the precision of x.
+    Raises: ValueError if a length is less than 1, s and axes differ in length, an axis is repeated, or norm is unknown;
+        IndexError if an axis is out of range.
     >>> mg.fft.irfftn([[10.0, -2.0], [-4.0, 0.0]]).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
     See: numpy.fft.irfftn, torch.fft.irfftn."""
@@ -348,13 +321,10 @@ def rfft2(x, s=None, axes=(-2, -1), norm=None):
     Shapes: x (..., h, w) -> (..., h, w // 2 + 1).
     Args:
         x: real numbers.
-        s: the two lengths to which x is cut or padded with zeros first; None (default) leaves them.
-        axes: the two axes, the last two by default.
-        norm: what the result is divided by: "backward" (None, the default) by nothing, "ortho" by √(h w), "forward"
-            by h w.
-    Returns: a complex tensor of x's precision.
-    Raises: TypeError if x is complex; ValueError for a length below 1, more or fewer lengths than axes, or another
-        norm; IndexError if the axis is out of range.
+        axes: the two axes; default the last two.
+    Returns: a complex tensor of the precision of x.
+    Raises: TypeError if x is complex; ValueError if a length is less than 1, s and axes differ in length, or norm is
+        unknown; IndexError if an axis is out of range.
     >>> mg.fft.rfft2([[1.0, 2.0], [3.0, 4.0]]).shape
     (2, 2)
     See: numpy.fft.rfft2, torch.fft.rfft2."""
@@ -368,13 +338,11 @@ def irfft2(x, s=None, axes=(-2, -1), norm=None):
     Shapes: x (..., h, w // 2 + 1) -> (..., h, w).
     Args:
         x: half a spectrum, real or complex numbers.
-        s: the two lengths of the result; None (default) keeps those of x, and makes an even number along the last.
-        axes: the two axes, the last two by default.
-        norm: what the sum is divided by: "backward" (None, the default) by h w, "ortho" by √(h w), "forward" by
-            nothing.
-    Returns: a real tensor of x's precision.
-    Raises: ValueError for a length below 1, more or fewer lengths than axes, or another norm; IndexError if the axis is
-        out of range.
+        s: the two lengths of the result; None (default) for the lengths of x, and 2 (m - 1) along the last.
+        axes: the two axes; default the last two.
+    Returns: a real tensor of the precision of x.
+    Raises: ValueError if a length is less than 1, s and axes differ in length, or norm is unknown; IndexError if an
+        axis is out of range.
     >>> mg.fft.irfft2([[10.0, -2.0], [-4.0, 0.0]]).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
     See: numpy.fft.irfft2, torch.fft.irfft2."""
@@ -438,8 +406,8 @@ def fftfreq(n, d=1.0):
     """Return the frequencies of `fft` in cycles per unit of time: from 0 up, then the negative ones.
 
     Args:
-        n: the number of entries in time, at least 1.
-        d: the time between two of them; default 1.0.
+        n: the number of samples, at least 1.
+        d: the time between two samples; default 1.0.
     Returns: a tensor of shape (n), without a graph.
     Raises: ValueError if n is less than 1, or d is 0; TypeError if n is not an integer.
     >>> mg.fft.fftfreq(4, 0.5).tolist()
@@ -454,8 +422,8 @@ def rfftfreq(n, d=1.0):
     """Return the frequencies of `rfft` in cycles per unit of time: from 0 up to half the sampling rate.
 
     Args:
-        n: the number of entries in time, at least 1.
-        d: the time between two of them; default 1.0.
+        n: the number of samples, at least 1.
+        d: the time between two samples; default 1.0.
     Returns: a tensor of shape (n // 2 + 1), without a graph.
     Raises: ValueError if n is less than 1, or d is 0; TypeError if n is not an integer.
     >>> mg.fft.rfftfreq(4, 0.5).tolist()

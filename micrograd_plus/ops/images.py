@@ -21,16 +21,15 @@ def conv1d(xp, x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=
         L' = ⌊(L + 2 * padding - dilation * (k - 1) - 1) / stride⌋ + 1
     Shapes: x (N, C, L), weight (O, C / groups, k), bias (O,) -> (N, O, L').
     Args:
-        x: lines of C channels.
+        x: sequences of C channels.
         weight: one filter for each of O output channels.
         bias: one number for each output channel; default none.
-        stride: steps from one window to the next, at least 1; default 1.
-        padding: zeros added at either end; default 0.
-        dilation: steps between neighbouring entries of a window, at least 1; default 1.
-        groups: into the number of equal parts the channels fall, each with its own O / groups filters; default 1.
+        stride: step from one window to the next, at least 1; default 1.
+        padding: zeros added at each end; default 0.
+        dilation: step between neighbouring entries of a window, at least 1; default 1.
     Returns: a tensor of the common dtype of x and weight.
-    Raises: ValueError if the shapes do not match, or a window is larger than the padded line. TypeError if the stride
-        is not an integer.
+    Raises: ValueError if the shapes do not match, or a window is larger than the padded sequence; TypeError if the
+        stride is not an integer.
     >>> mg.conv1d([[[1.0, 2.0, 4.0, 8.0]]], [[[-1.0, 1.0]]]).tolist()
     [[[1.0, 2.0, 4.0]]]
     See: torch.nn.functional.conv1d."""
@@ -56,11 +55,9 @@ def conv3d(xp, x, weight, bias=None, *, stride=(1, 1, 1), padding=(0, 0, 0), dil
         x: volumes of C channels.
         weight: one filter for each of O output channels.
         bias: one number for each output channel; default none.
-        stride: steps from one window to the next, along depth, height and width, each at least 1; default (1, 1,
-            1).
-        padding: zeros added on either side, along depth, height and width; default (0, 0, 0).
-        dilation: steps between neighbouring entries of a window, each at least 1; default (1, 1, 1).
-        groups: into the number of equal parts the channels fall, each with its own O / groups filters; default 1.
+        stride: step from one window to the next, along depth, height and width; default (1, 1, 1).
+        padding: zeros added on each side, along depth, height and width; default (0, 0, 0).
+        dilation: step between neighbouring entries of a window; default (1, 1, 1).
     Returns: a tensor of the common dtype of x and weight.
     Raises: ValueError if the shapes do not match, or a window is larger than the padded volume. TypeError if a triple
         is a single number.
@@ -96,14 +93,12 @@ def conv_transpose2d(
     Shapes: x (N, C, H, W), weight (C, O / groups, kH, kW), bias (O,) -> (N, O, H', W').
     Args:
         x: images.
-        weight: what each input channel writes into the output channels of its group.
+        weight: one filter for each pair of an input channel and an output channel in its group.
         bias: one number for each output channel; default none.
-        stride: how far apart neighbouring entries write, (down, across), each at least 1; default (1, 1).
-        padding: the number of rows and columns are cut off on either side of the result; default (0, 0).
-        output_padding: rows and columns more than the smallest size, below and on the right, less than the stride;
-            default (0, 0).
-        groups: into the number of equal parts the channels fall; default 1.
-        dilation: steps between the places that one entry writes to, each at least 1; default (1, 1).
+        stride: distance in the result between the windows of neighbouring entries, (down, across); default (1, 1).
+        padding: rows and columns removed on each side of the result; default (0, 0).
+        output_padding: additional rows and columns at the bottom and on the right, fewer than the stride; default (0,
+            0).
     Returns: a tensor of the common dtype of x and weight.
     Raises: ValueError if the shapes do not match, the padding leaves nothing, or output_padding reaches the stride.
     >>> x = [[[[1.0, 2.0]]]]
@@ -148,14 +143,13 @@ def conv_transpose1d(xp, x, weight, bias=None, *, stride=1, padding=0, output_pa
         L' = (L - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1
     Shapes: x (N, C, L), weight (C, O / groups, k), bias (O,) -> (N, O, L').
     Args:
-        x: lines of C channels.
-        weight: what each input channel writes into the output channels of its group.
+        x: sequences of C channels.
+        weight: one filter for each pair of an input channel and an output channel in its group.
         bias: one number for each output channel; default none.
-        stride: how far apart neighbouring entries write, at least 1; default 1.
-        padding: the number of entries are cut off at either end of the result; default 0.
-        output_padding: entries more than the smallest size, at the end, less than the stride; default 0.
-        groups: into the number of equal parts the channels fall; default 1.
-        dilation: steps between the places that one entry writes to, at least 1; default 1.
+        stride: distance in the result between the windows of neighbouring entries; default 1.
+        padding: entries removed at each end of the result; default 0.
+        output_padding: additional entries at the end, fewer than the stride; default 0.
+        dilation: step between neighbouring entries of a window, at least 1; default 1.
     Returns: a tensor of the common dtype of x and weight.
     Raises: ValueError if the shapes do not match, the padding leaves nothing, or output_padding reaches the stride.
     >>> mg.conv_transpose1d([[[1.0, 2.0, 3.0]]], [[[1.0, 10.0]]], stride=2).tolist()
@@ -180,14 +174,14 @@ def max_pool1d(xp, x, *, kernel_size, stride, padding=0, dilation=1):
         L' = ⌊(L + 2 * padding - dilation * (kernel_size - 1) - 1) / stride⌋ + 1
     Shapes: x (N, C, L) -> (N, C, L').
     Args:
-        x: lines of real numbers.
+        x: sequences of real numbers.
         kernel_size: length of a window, at least 1.
-        stride: steps from one window to the next, at least 1.
-        padding: how far windows may reach beyond the ends, at most half a window; default 0.
-        dilation: steps between neighbouring entries of a window, at least 1; default 1.
+        stride: step from one window to the next, at least 1.
+        padding: how far windows may extend beyond the ends, at most half a window; default 0.
+        dilation: step between neighbouring entries of a window, at least 1; default 1.
     Returns: a tensor of the dtype of x.
-    Raises: TypeError for complex numbers. ValueError if a window is larger than the padded line, or the padding more
-        than half of it.
+    Raises: TypeError if x is complex; ValueError if a window is larger than the padded sequence, or the padding is more
+        than half a window.
     >>> mg.max_pool1d([[[1.0, 4.0, 2.0, 3.0]]], kernel_size=2, stride=2).tolist()
     [[[4.0, 3.0]]]
     See: torch.nn.functional.max_pool1d."""
@@ -205,12 +199,12 @@ def avg_pool1d(xp, x, *, kernel_size, stride, padding=0, count_include_pad=True)
         L' = ⌊(L + 2 * padding - kernel_size) / stride⌋ + 1
     Shapes: x (N, C, L) -> (N, C, L').
     Args:
-        x: lines of numbers.
+        x: sequences of numbers.
         kernel_size: length of a window, at least 1.
-        stride: steps from one window to the next, at least 1.
-        padding: zeros added at either end; default 0.
-        count_include_pad: whether those zeros count as entries; default True.
-    Raises: ValueError if a window is larger than the padded line, or a number is too small.
+        stride: step from one window to the next, at least 1.
+        padding: zeros added at each end; default 0.
+        count_include_pad: whether to count the padding as entries; default True.
+    Raises: ValueError if a window is larger than the padded sequence, or a number is too small.
     >>> x = [[[2.0, 4.0, 6.0]]]
     >>> mg.avg_pool1d(x, kernel_size=2, stride=2, padding=1).tolist()
     [[[1.0, 5.0]]]
@@ -233,7 +227,7 @@ def adaptive_avg_pool2d(xp, x, *, output_size):
     Shapes: x (..., H, W) -> (..., h, w).
     Args:
         x: images.
-        output_size: rows and columns of the result, (h, w), each at least 1; they may be more than those of x.
+        output_size: height and width of the result, (h, w), each at least 1; also larger than x.
     Raises: ValueError if a size is less than 1, TypeError if output_size is a single number.
     >>> mg.adaptive_avg_pool2d([[[[1.0, 3.0, 5.0]]]], output_size=(1, 2)).tolist()
     [[[[2.0, 4.0]]]]
@@ -255,9 +249,9 @@ def interpolate(xp, x, *, size, mode="nearest", steps=(None, None)):
         x: images.
         size: height and width of the result, (h, w), each at least 1.
         mode: "nearest" (default), "linear", "corners" or "average", as in `resample`.
-        steps: how far apart new rows and new columns lie, in old ones; default (None, None): H / h and W / w.
+        steps: distance of new rows and columns, measured in old ones; default (None, None): H / h and W / w.
     Returns: a tensor of the dtype of x; float64 for integers unless the mode is "nearest".
-    Raises: ValueError for another mode, or a size less than 1; TypeError if size is a single number.
+    Raises: ValueError if mode is unknown or a size is less than 1; TypeError if size is a single number.
     >>> mg.interpolate([[[[1.0, 3.0]]]], size=(1, 4)).tolist()
     [[[[1.0, 1.0, 3.0, 3.0]]]]
     >>> mg.interpolate([[[[1.0, 3.0]]]], size=(1, 4), mode="linear").tolist()
@@ -284,10 +278,10 @@ def resample(xp, x, *, length, axis=-1, mode="nearest", step=None):
     Shapes: x (..., n, ...) -> (..., m, ...).
     Args:
         length: the new length m, at least 1.
-        mode: one of those above; default "nearest".
-        step: s for "nearest" and "linear", where it is not n / m; default None.
+        mode: one of the modes above; default "nearest".
+        step: s for "nearest" and "linear"; None (default) for n / m.
     Returns: a tensor of the dtype of x; float64 for integers unless the mode is "nearest".
-    Raises: ValueError for another mode, or a length less than 1; IndexError if there is no such axis.
+    Raises: ValueError if mode is unknown or length is less than 1; IndexError if the axis is out of range.
     >>> mg.ops.resample([1.0, 3.0], length=4, mode="linear").tolist()
     [1.0, 1.5, 2.5, 3.0]
     >>> mg.ops.resample([1.0, 3.0], length=3, mode="corners").tolist()
@@ -307,10 +301,10 @@ def unresample(xp, x, *, shape, axis=-1, mode="nearest", step=None):
 
     Shapes: x (..., m, ...) -> (..., n, ...).
     Args:
-        x: numbers, of the shape that `resample` would make of an array of `shape`.
+        x: numbers, with the shape that `resample` returns for an array of `shape`.
         axis, mode, step: as in `resample`; default -1, "nearest" and None.
     Returns: a tensor of the dtype of x; float64 for integers unless the mode is "nearest".
-    Raises: ValueError for another mode, for a length of 0, or where x has not the resampled shape.
+    Raises: ValueError if mode is unknown, a length is 0, or x does not have the resampled shape.
     >>> mg.ops.unresample([1.0, 2.0, 3.0, 4.0], shape=(2,)).tolist()
     [3.0, 7.0]
     See: `resample`."""
@@ -327,7 +321,7 @@ def pixel_shuffle(xp, x, *, upscale_factor):
     Args:
         x: images.
         upscale_factor: r, an integer of at least 1.
-    Raises: ValueError if x has not four axes, or the channels are no multiple of r².
+    Raises: ValueError if x does not have four axes, or the channels are not a multiple of r².
     >>> mg.pixel_shuffle([[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]], upscale_factor=2).tolist()
     [[[[1.0, 2.0], [3.0, 4.0]]]]
     See: torch.nn.functional.pixel_shuffle; Shi et al., "Real-time single image and video super-resolution using an
@@ -347,7 +341,7 @@ def pixel_unshuffle(xp, x, *, downscale_factor):
     Args:
         x: images.
         downscale_factor: r, an integer of at least 1.
-    Raises: ValueError if x has not four axes, or height or width is no multiple of r.
+    Raises: ValueError if x does not have four axes, or height or width is not a multiple of r.
     >>> mg.pixel_unshuffle([[[[1.0, 2.0], [3.0, 4.0]]]], downscale_factor=2).tolist()
     [[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]
     See: torch.nn.functional.pixel_unshuffle; `pixel_shuffle`."""

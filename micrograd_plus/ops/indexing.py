@@ -19,9 +19,9 @@ def take(xp, x, indices, *, axis=None):
     An entry that is taken twice receives both gradients.
     Shapes: x (2, 3, 4), indices (k), axis=1 -> (2, k, 4); indices (j, k) -> (2, j, k, 4).
     Args:
-        indices: integers from -n to n - 1, n being the length of the axis.
+        indices: integers from -n to n - 1, where n is the length of the axis.
     Returns: a tensor of the dtype of x.
-    Raises: IndexError for an index or an axis that x has not; TypeError for indices that are not integers.
+    Raises: IndexError if an index or the axis is out of range; TypeError for indices that are not integers.
     >>> mg.take([10.0, 20.0, 30.0], [2, 0, 0]).tolist()
     [30.0, 10.0, 10.0]
     See: numpy.take, torch.index_select."""
@@ -32,13 +32,13 @@ def take(xp, x, indices, *, axis=None):
 def put_take(xp, x, indices, *, shape, axis=None):
     """Add slices of x into zeros at their indices along an axis: the transpose of `take`.
 
-    Shapes: x has that of what `take` picks of an array of `shape`.
+    Shapes: x as returned by `take` for an array of `shape` -> shape.
     Args:
-        indices: as given to `take`; they may repeat.
-        axis: as given to `take`; None by default.
+        indices: as in `take`; they may repeat.
+        axis: as in `take`; default None.
     Returns: a tensor of the dtype of x.
-    Raises: ValueError if x does not have the shape of what is picked; IndexError for an index or an axis that `shape`
-        has not.
+    Raises: ValueError if x does not have the shape of the selection; IndexError if an index or the axis is out of
+        range.
     >>> mg.ops.put_take([1.0, 2.0, 3.0], [2, 0, 0], shape=(3,)).tolist()
     [5.0, 0.0, 1.0]
     See: mg.take, torch.Tensor.index_add_."""
@@ -56,11 +56,11 @@ def take_along_axis(xp, x, indices, *, axis=-1):
     For two axes and axis=1: out[i, j] = x[i, indices[i, j]]. An entry that is taken twice receives both gradients.
     Shapes: x (m, n), indices (m, k), axis=1 -> (m, k).
     Args:
-        indices: integers, with as many axes as x; its other lengths are those of x, or 1.
-        axis: the axis to look along, the last by default; None for all entries in one row.
+        indices: integers, with equally many axes as x; their other lengths must equal the lengths of x, or be 1.
+        axis: the axis along which to index, by default the last; None flattens x first.
     Returns: a tensor of the dtype of x.
-    Raises: ValueError if `indices` has more or fewer axes than x; IndexError for an index or an axis that x has not, or
-        for indices that are not integers.
+    Raises: ValueError if `indices` has more or fewer axes than x; IndexError if an index or the axis is out of range,
+        or for indices that are not integers.
     >>> mg.take_along_axis([[1.0, 2.0], [3.0, 4.0]], [[1], [0]], axis=1).tolist()
     [[2.0], [3.0]]
     See: numpy.take_along_axis, torch.gather."""
@@ -72,13 +72,13 @@ def put_along_axis_add(xp, x, indices, *, shape, axis=-1):
     """Add entries of x into zeros at their indices: the transpose of `take_along_axis`.
 
     For two axes and axis=1: out[i, indices[i, j]] += x[i, j].
-    Shapes: x has that of what `take_along_axis` picks of an array of `shape`.
+    Shapes: x as returned by `take_along_axis` for an array of `shape` -> shape.
     Args:
-        indices: as given to `take_along_axis`; they may repeat.
-        axis: as given to `take_along_axis`; the last by default.
+        indices: as in `take_along_axis`; they may repeat.
+        axis: as in `take_along_axis`; default -1, the last.
     Returns: a tensor of the dtype of x.
-    Raises: ValueError if x does not have the shape of what is picked; IndexError for an index or an axis that `shape`
-        has not.
+    Raises: ValueError if x does not have the shape of the selection; IndexError if an index or the axis is out of
+        range.
     >>> mg.ops.put_along_axis_add([[1.0, 2.0]], [[2, 2]], shape=(1, 3), axis=1).tolist()
     [[0.0, 0.0, 3.0]]
     See: numpy.put_along_axis, which overwrites; torch.Tensor.scatter_add_."""
@@ -105,13 +105,13 @@ def scatter_add(x, axis, index, src):
     For two axes and axis=1: out = x, then out[i, index[i, j]] += src[i, j]. Indices may repeat.
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n).
     Args:
-        x: numbers to add to; they are not changed.
-        axis: the axis along which `index` counts.
+        x: numbers to add to, in a copy.
+        axis: the axis along which to index.
         index: integers, one for each entry of `src`.
-        src: what is added.
-    Returns: a tensor of the shape of x, of the dtype that holds x and src.
-    Raises: IndexError for an index or an axis that x has not, or an index that is not an integer; ValueError if `src`
-        does not have the shape of `index`.
+        src: the numbers to add.
+    Returns: a tensor of the shape of x, with the common dtype of x and src.
+    Raises: IndexError if an index or the axis is out of range, or an index is not an integer; ValueError if `src` does
+        not have the shape of `index`.
     >>> mg.scatter_add([0.0, 0.0, 0.0], 0, [2, 0, 2], [1.0, 2.0, 3.0]).tolist()
     [2.0, 0.0, 4.0]
     See: torch.scatter_add."""
@@ -128,14 +128,14 @@ def setitem(xp, x, values, *, index):
 
     out = x, then out[index] = values. Overwritten entries receive no gradient. `x[index] = values` calls this when a
     gradient is needed.
-    Shapes: values broadcast to what `index` picks of x: x (3, 4), index (0, slice(2)), values (2) or () -> (3, 4).
+    Shapes: values broadcast to x[index]: x (3, 4), index (0, slice(2)), values (2) or () -> (3, 4).
     Args:
-        x: numbers; they are not changed.
-        values: what is written.
-        index: integers, slices, None, `...`, arrays of integers, masks of True and False, or a tuple of them; no
-            place twice.
-    Returns: a tensor of the shape of x, of the dtype that holds x and values.
-    Raises: IndexError for a place that x has not; ValueError if `values` does not fit, or a place is named twice.
+        x: numbers; they are copied.
+        values: the numbers to write.
+        index: integers, slices, None, `...`, arrays of integers, boolean masks, or a tuple of them; no position twice.
+    Returns: a tensor of the shape of x, with the common dtype of x and values.
+    Raises: IndexError if the index is out of range; ValueError if `values` does not broadcast, or a position is
+        repeated.
     >>> mg.ops.setitem([1.0, 2.0, 3.0], 9.0, index=slice(0, 2)).tolist()
     [9.0, 9.0, 3.0]
     See: torch.Tensor.index_put, jax.numpy.ndarray.at."""
@@ -162,13 +162,13 @@ def scatter(x, axis, index, src):
     index must not repeat a position, since the result would not be determined.
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n); src may be a single number.
     Args:
-        x: numbers to write over; they are not changed.
-        axis: the axis along which `index` counts.
+        x: numbers to overwrite in a copy.
+        axis: the axis along which to index.
         index: integers, one for each entry of `src`.
-        src: what is written.
-    Returns: a tensor of the shape of x, of the dtype that holds x and src.
-    Raises: IndexError for an index or an axis that x has not, or an index that is not an integer; ValueError if `src`
-        does not have the shape of `index`, or a place is met twice.
+        src: the numbers to write.
+    Returns: a tensor of the shape of x, with the common dtype of x and src.
+    Raises: IndexError if an index or the axis is out of range, or an index is not an integer; ValueError if `src` does
+        not have the shape of `index`, or a position is repeated.
     >>> mg.scatter([0.0, 0.0, 0.0], 0, [2, 0], [1.0, 2.0]).tolist()
     [2.0, 0.0, 1.0]
     See: torch.scatter, numpy.put_along_axis."""
@@ -183,7 +183,7 @@ def zero_at(xp, x, index, *, axis=-1):
     Args:
         index: integers, with as many axes as x.
     Returns: a tensor of the dtype of x.
-    Raises: IndexError for an index or an axis that x has not; ValueError if index has other axes.
+    Raises: IndexError if an index or the axis is out of range; ValueError if the number of axes differs.
     >>> mg.ops.zero_at([1.0, 2.0, 3.0], [2, 0]).tolist()
     [0.0, 2.0, 0.0]
     See: mg.scatter, whose rule it is."""
@@ -197,16 +197,15 @@ def scatter_reduce(x, axis, index, src, reduce, include_self=True):
     Entries that tie for an extreme share the gradient equally.
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n).
     Args:
-        x: numbers that count in themselves; they are not changed.
-        axis: the axis along which `index` counts.
+        x: numbers to reduce into, in a copy.
+        axis: the axis along which to index.
         index: integers, one for each entry of `src`; they may repeat.
-        src: what is gathered.
+        src: the numbers to gather.
         reduce: "sum", "prod", "mean", "amax" or "amin".
-        include_self: whether what x has at a place counts too (default); where nothing is gathered it stays in
-            either case.
-    Returns: a tensor of the shape of x, of the dtype that holds x and src.
-    Raises: ValueError for another reduce, or where `src` does not have the shape of `index`; IndexError for an index or
-        an axis that x has not.
+        include_self: whether to include the entries of x (default); where nothing is gathered they always stay.
+    Returns: a tensor of the shape of x, with the common dtype of x and src.
+    Raises: ValueError if reduce is unknown, or `src` does not have the shape of `index`; IndexError if an index or the
+        axis is out of range.
     >>> mg.scatter_reduce([0.0, 5.0], 0, [0, 0, 1], [1.0, 2.0, 3.0], "amax").tolist()
     [2.0, 5.0]
     See: torch.scatter_reduce."""
@@ -270,11 +269,11 @@ def scatter_extreme(xp, x, index, src, *, axis=-1, largest=True, include_self=Tr
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n).
     Args:
         index: integers, one for each entry of `src`.
-        src: what is gathered.
+        src: the numbers to gather.
         largest: whether the largest (default) or the smallest.
-        include_self: whether what x has at a place counts too; True by default.
+        include_self: whether to include the entries of x; default True.
     Returns: a tensor of the shape of x, without a graph.
-    Raises: IndexError for an index or an axis that x has not; ValueError if `src` does not have the shape of `index`;
+    Raises: IndexError if an index or the axis is out of range; ValueError if `src` does not have the shape of `index`;
         TypeError if an input is complex.
     >>> mg.ops.scatter_extreme([0.0, 5.0], [0, 0, 1], [1.0, 2.0, 3.0], axis=0).tolist()
     [2.0, 5.0]
@@ -291,11 +290,11 @@ def embedding(xp, indices, weight, *, padding_idx=None):
     Shapes: indices (...), weight (V, D) -> (..., D).
     Args:
         indices: integers from 0 to V - 1; negative ones count from the end.
-        weight: the table, a row of D numbers for each of V words.
-        padding_idx: the row that stands for no word and receives no gradient; None (default) for no such row.
+        weight: the table, one row of D numbers for each of V tokens.
+        padding_idx: the row for padding, which receives no gradient; None (default) for no such row.
     Returns: a tensor of weight's dtype.
-    Raises: IndexError for a row that the table has not; TypeError for indices that are not integers; ValueError if
-        weight is no table of rows.
+    Raises: IndexError if an index is out of range; TypeError if indices are not integers; ValueError if weight does not
+        have two axes.
     >>> mg.embedding([1, 0, 1], [[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]]
     See: torch.nn.functional.embedding; T. Mikolov et al., "Efficient estimation of word representations in vector
@@ -319,9 +318,9 @@ def one_hot(xp, indices, *, num_classes):
     Shapes: indices (...), num_classes=C -> (..., C).
     Args:
         indices: integers from 0 to C - 1; negative ones count from the end.
-        num_classes: C, the number of classes there are; at least 0.
-    Returns: a tensor of int8, beside which any dtype stays as it is; without a graph.
-    Raises: IndexError for a number that is not below C, or not whole; ValueError for a negative C.
+        num_classes: C, the number of classes, at least 0.
+    Returns: a tensor of int8, which does not change the dtype of operations with it; without a graph.
+    Raises: IndexError if a number is out of range or not an integer; ValueError if C is negative.
     >>> mg.one_hot([0, 2], 3).tolist()
     [[1, 0, 0], [0, 0, 1]]
     See: torch.nn.functional.one_hot, jax.nn.one_hot."""
@@ -334,13 +333,13 @@ def searchsorted(xp, a, v, *, side="left"):
     """Return the index at which each value would be inserted into a sorted vector.
 
     side="left": the first i with v ≤ a_i; side="right": the first i with v < a_i; n if there is none.
-    Shapes: a (n), v any -> that of v.
+    Shapes: a (n), v any -> the shape of v.
     Args:
         a: real numbers in ascending order.
         v: the real numbers to insert.
-        side: before ("left", default) or behind ("right") the entries that are equal.
+        side: whether to insert before ("left", default) or after ("right") equal entries.
     Returns: a tensor of int64, without a graph.
-    Raises: ValueError for another side, or an `a` of several axes; TypeError if an input is complex.
+    Raises: ValueError if side is unknown, or `a` has several axes; TypeError if an input is complex.
     >>> mg.searchsorted([1.0, 2.0, 2.0, 3.0], [2.0, 9.0]).tolist()
     [1, 4]
     See: numpy.searchsorted, torch.searchsorted."""

@@ -59,12 +59,12 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
     Args:
         a: square matrices.
         b: the right-hand side: one vector, or a matrix of columns.
-        trans: 0 or "N" (default) for a, 1 or "T" for its transpose, 2 or "C" for its adjoint.
-        lower: whether the lower triangle counts; False, the upper one, by default.
-        unit_diagonal: whether the diagonal is taken to be ones, and not read; False by default.
+        trans: 0 or "N" (default) for a, 1 or "T" for its transpose, 2 or "C" for its conjugate transpose.
+        lower: whether to use the lower triangle; default False, the upper one.
+        unit_diagonal: whether to treat the diagonal as ones without reading it; default False.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if the triangle is singular or not square, b does not have a row for each row of a, or for
-        another trans.
+    Raises: ValueError if the triangle is singular or not square, b does not have a row for each row of a, or trans is
+        unknown.
     >>> mg.linalg.solve_triangular([[2.0, 1.0], [9.0, 4.0]], [4.0, 8.0]).tolist()
     [1.0, 2.0]
     See: scipy.linalg.solve_triangular, torch.linalg.solve_triangular."""
@@ -89,12 +89,11 @@ def solve_banded(l_and_u, ab, b):
     The matrix is expanded, so this form saves no memory or time.
     Shapes: ab (l + u + 1, n), b (n) -> (n); b (n, k) -> (n, k), a solution for each column.
     Args:
-        l_and_u: the number of diagonals there are below and above the main one.
+        l_and_u: the numbers of diagonals below and above the main one.
         ab: the diagonals, as rows.
         b: the right-hand side: one vector, or a matrix of columns.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if ab has other than l + u + 1 rows, a is singular, or b does not have a row for each of its
-        columns.
+    Raises: ValueError if ab does not have l + u + 1 rows, a is singular, or b does not have a row for each column of a.
     >>> mg.linalg.solve_banded((0, 1), [[0.0, 1.0], [2.0, 4.0]], [4.0, 8.0]).tolist()
     [1.0, 2.0]
     See: scipy.linalg.solve_banded."""
@@ -116,10 +115,10 @@ def solve_sylvester(xp, a, b, q):
     q is the solution y of aᵀ y + y bᵀ = upstream; that of a is -y xᵀ, and that of b is -xᵀ y.
     Shapes: a (..., m, m), b (..., n, n), q (..., m, n) -> (..., m, n).
     Args:
-        a, b: square matrices; no eigenvalue of a is minus one of b.
+        a, b: square matrices; no eigenvalue of a may be the negative of one of b.
         q: the right-hand side.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if there is no solution, or more than one; where a or b is not square, or q does not fit them.
+    Raises: ValueError if there is not exactly one solution, a or b is not square, or q does not match them.
     >>> mg.linalg.solve_sylvester([[1.0]], [[3.0]], [[8.0]]).tolist()
     [[2.0]]
     See: scipy.linalg.solve_sylvester."""
@@ -140,7 +139,7 @@ def sqrtm(xp, a):
     The gradient of a is the solution y of xᵀ y + y xᵀ = upstream.
     Shapes: (..., n, n) -> the same.
     Args:
-        a: square matrices without eigenvalues on the real line up to 0. A real one has a real root.
+        a: square matrices without eigenvalues on the real line up to 0. A real matrix has a real root.
     Raises: ValueError if a is not square or singular, or has a real eigenvalue below 0.
     >>> mg.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]).round(6).tolist()
     [[2.0, 0.0], [0.0, 3.0]]
@@ -206,7 +205,7 @@ def cofactors(xp, a):
     Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices.
-    Raises: ValueError if a is not square, and on the way back where it is singular.
+    Raises: ValueError if a is not square, or in the backward pass if it is singular.
     >>> mg.ops.cofactors([[1.0, 2.0], [3.0, 4.0]])
     tensor([[ 4., -3.],
             [-2.,  1.]])
@@ -231,8 +230,8 @@ def slogdet(xp, a):
     Shapes: (..., n, n) -> (...) twice.
     Args:
         a: square matrices.
-    Returns: a pair of tensors: sign, of a's dtype, and logabsdet, real; float64 for integers.
-    Raises: ValueError if a is not square, and on the way back where it is singular.
+    Returns: a pair of tensors: sign, of the dtype of a, and logabsdet, real; float64 for integers.
+    Raises: ValueError if a is not square, or in the backward pass if it is singular.
     >>> mg.linalg.slogdet([[1.0, 2.0], [3.0, 4.0]])
     (tensor(-1.), tensor(0.69314718))
     See: numpy.linalg.slogdet, torch.linalg.slogdet."""
@@ -257,11 +256,11 @@ def _trace(xp, x, *, offset=0):
     """Compute the trace of a matrix: the sum along its diagonal.
 
     Σ_i x[..., i, i + offset].
-    Shapes: (..., m, n) -> (...): the matrices stand on the last two axes, in numpy.trace on the first two.
+    Shapes: (..., m, n) -> (...); the matrices are on the last two axes, in numpy.trace on the first two.
     Args:
-        x: matrices, which need not be square.
+        x: matrices, also not square.
         offset: which diagonal: 0 (default) the main one, above it if positive, below it if negative.
-    Raises: ValueError if x has fewer than two axes; TypeError for an offset that is not an integer.
+    Raises: ValueError if x has fewer than two axes; TypeError if the offset is not an integer.
     >>> mg.linalg.trace([[1.0, 2.0], [3.0, 4.0]]).item()
     5.0
     See: numpy.linalg.trace, torch.trace."""
@@ -288,7 +287,7 @@ def block_triangle(xp, a, b):
     Shapes: a (..., n, n), b (..., n, n) -> (..., 2 n, 2 n).
     Args:
         a: square matrices.
-        b: the directions in which they move.
+        b: the directions, matrices of the same shape.
     Raises: ValueError if b does not have the shape of a.
     >>> mg.ops.block_triangle([[1.0]], [[5.0]]).tolist()
     [[1.0, 5.0], [0.0, 1.0]]
@@ -304,7 +303,7 @@ def matrix_power(xp, a, *, n):
     Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices.
-        n: the exponent, an integer of either sign.
+        n: the exponent, an integer.
     Returns: a tensor of the dtype of a; float64 for integers to a negative power.
     Raises: ValueError if a is not square, or singular for a negative power; TypeError if n is not an integer.
     >>> mg.linalg.matrix_power([[1.0, 1.0], [0.0, 1.0]], 5).tolist()
@@ -354,9 +353,8 @@ def p_norm(xp, x, *, ord, axis=None, keepdims=False):
     ‖x‖_p = (Σ_i |x_i|^p)^(1/p). At the origin, and for an entry of 0, the gradient is defined as 0.
     Args:
         ord: the exponent p.
-    Returns: a real tensor of x's precision; float64 for integers.
-    Raises: ValueError for an exponent of 0; TypeError for one that is not a number; IndexError if the axis is out of
-        range.
+    Returns: a real tensor of the precision of x; float64 for integers.
+    Raises: ValueError if ord is 0; TypeError if ord is not a number; IndexError if the axis is out of range.
     >>> round(mg.ops.p_norm([3.0, 4.0], 3).item(), 4)
     4.4979
     See: numpy.linalg.norm, torch.linalg.vector_norm."""
@@ -385,7 +383,7 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     At the origin the gradient is taken to be 0; entries that tie for the largest share it.
     Args:
         x: numbers, real or complex.
-        ord: a number, or inf or -inf; 2 by default.
+        ord: a number, inf or -inf; default 2.
     Returns: a real tensor.
     Raises: ValueError if ord is text; IndexError if the axis is out of range.
     >>> [mg.linalg.vector_norm([3.0, -4.0], ord=p).item() for p in (1, 2, np.inf)]
@@ -416,7 +414,7 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
         x: matrices, real or complex.
         ord: "fro" (default), "nuc", 1, -1, 2, -2, inf or -inf.
     Returns: a real tensor.
-    Raises: ValueError for another ord; IndexError or ValueError if x has fewer than two axes.
+    Raises: ValueError if ord is unknown; IndexError or ValueError if x has fewer than two axes.
     >>> [mg.linalg.matrix_norm([[3.0, 0.0], [0.0, -4.0]], ord=each).item() for each in ("fro", 1)]
     [5.0, 4.0]
     See: numpy.linalg.matrix_norm, torch.linalg.matrix_norm."""
@@ -440,11 +438,10 @@ def norm(x, ord=None, axis=None, keepdims=False):
     Shapes: x (2, 3) -> (); axis=1 -> (2); with keepdims -> (2, 1).
     Args:
         x: numbers, real or complex.
-        ord: as of `vector_norm` or `matrix_norm`; None by default.
+        ord: as in `vector_norm` or `matrix_norm`; default None.
         axis: the axis of vectors, or the two of matrices; None (default) for all.
     Returns: a real tensor.
-    Raises: ValueError for an ord that the vector or matrix norm has not, or an ord over three axes or more; IndexError
-        if the axis is out of range.
+    Raises: ValueError if ord is unknown, or given for three or more axes; IndexError if an axis is out of range.
     >>> mg.linalg.norm([3.0, 4.0]).item()
     5.0
     >>> mg.linalg.norm([[1.0, -2.0], [3.0, 4.0]], np.inf).item()

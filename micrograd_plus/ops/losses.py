@@ -8,10 +8,10 @@ def mse(xp, prediction, target):
     """Compute the mean squared error.
 
     (1 / n) * Σ_i (prediction_i - target_i)², over all n entries.
-    Shapes: prediction and target any that broadcast -> ().
+    Shapes: prediction and target of shapes that broadcast -> ().
     Args:
-        target: numbers; it receives a gradient too.
-    Returns: a tensor of one number, of the common dtype; of integers float64, and of no entries at all not a number.
+        target: numbers; they receive a gradient, too.
+    Returns: a scalar tensor of the common dtype; float64 for integers, nan if there are no entries.
     >>> mg.mse([1.0, 2.0], [1.0, 4.0]).item()
     2.0
     See: torch.nn.functional.mse_loss."""
@@ -40,9 +40,9 @@ def softmax_cross_entropy(xp, logits, target):
     Shapes: logits (..., classes), target (..., classes) -> (...).
     Args:
         logits: scores, real numbers.
-        target: probabilities, of the shape of logits; a sum other than 1 only weighs the row.
-    Returns: a tensor of one loss for each row, of the common dtype; float64 for integers.
-    Raises: ValueError if the shapes differ, TypeError for complex numbers.
+        target: probabilities, of the shape of logits; a sum other than 1 weights the row.
+    Returns: a tensor with one loss for each row, of the common dtype; float64 for integers.
+    Raises: ValueError if the shapes differ; TypeError if an input is complex.
     >>> mg.softmax_cross_entropy([[0.0, 0.0]], [[0.5, 0.5]]).round(4).tolist()
     [0.6931]
     See: torch.nn.functional.cross_entropy with probabilities; the notes on linear classification of CS231n."""
@@ -72,10 +72,10 @@ def mean_class_cross_entropy(xp, logits, classes):
     Shapes: logits (rows, classes), classes (rows,) -> ().
     Args:
         logits: scores, real numbers.
-        classes: integers, the right class of each row; negative ones count from the last. They receive no gradient.
-    Returns: a tensor of one number, of the dtype of logits; float64 for integers.
-    Raises: IndexError for a class that there is not, or that is not an integer. ValueError if the shapes do not match,
-        TypeError for complex numbers.
+        classes: integers, the target class of each row; negative ones count from the end. They receive no gradient.
+    Returns: a scalar tensor of the dtype of logits; float64 for integers.
+    Raises: IndexError if a class is out of range or not an integer; ValueError if the shapes do not match; TypeError if
+        logits are complex.
     >>> mg.ops.mean_class_cross_entropy([[0.0, 0.0], [0.0, np.log(3.0)]], [0, 1]).round(4).item()
     0.4904
     See: torch.nn.functional.cross_entropy; the notes on linear classification of CS231n."""
@@ -98,12 +98,12 @@ def binary_cross_entropy_with_logits(xp, logits, target):
 
     -(target * log σ(logits) + (1 - target) * log(1 - σ(logits))), with σ(s) = 1 / (1 + exp(-s)). It is computed by
     softplus, so it does not overflow for large scores of either sign.
-    Shapes: logits and target any that broadcast -> the broadcast shape.
+    Shapes: logits and target of shapes that broadcast -> the broadcast shape.
     Args:
         logits: scores, real numbers.
         target: 1 for yes, 0 for no, or a probability between them.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if the shapes do not broadcast, TypeError for complex numbers or True and False as scores.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or logits are boolean.
     >>> mg.binary_cross_entropy_with_logits([0.0, 1000.0, -1000.0], [1.0, 1.0, 1.0]).round(4).tolist()
     [0.6931, 0.0, 1000.0]
     See: torch.nn.functional.binary_cross_entropy_with_logits, which takes the mean."""

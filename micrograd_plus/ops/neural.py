@@ -12,8 +12,8 @@ def softmax(xp, x, *, axis=-1):
     exponential overflows.
     Args:
         x: scores, real numbers.
-        axis: the axis, or axes, along which weights add up to 1; default -1.
-    Raises: TypeError for complex numbers or True and False. IndexError if there is no such axis.
+        axis: axis or axes along which weights sum to 1; default -1.
+    Raises: TypeError if x is complex or boolean; IndexError if the axis is out of range.
     >>> mg.softmax([0.0, np.log(3.0)]).round(6).tolist()
     [0.25, 0.75]
     >>> mg.softmax([1000.0, 1000.0]).tolist()
@@ -38,7 +38,7 @@ def log_softmax(xp, x, *, axis=-1):
     log_softmax(x)_i = x_i - log Σ_j exp(x_j) along the axis, with the largest entry subtracted first.
     Args:
         x: scores, real numbers.
-        axis: the axis, or axes, along which the exponentials add up to 1; default -1.
+        axis: axis or axes along which the exponentials sum to 1; default -1.
     >>> mg.log_softmax([0.0, 1000.0]).tolist()
     [-1000.0, 0.0]
     See: torch.nn.functional.log_softmax, scipy.special.log_softmax."""
@@ -63,15 +63,13 @@ def layer_norm(xp, x, weight=None, bias=None, *, axes=1, eps=1e-5):
         out = (x - mean) / √(variance + eps) * weight + bias
 
     Mean and variance are those of each row of the last `axes` axes, the variance with ddof 0 (divided by n).
-    Shapes: x (..., *last), weight and bias the last `axes` lengths of x -> the shape of x.
+    Shapes: x (..., *last), weight and bias (*last,), where last are `axes` lengths -> the shape of x.
     Args:
-        weight: multiplies the normalised row; default none.
-        bias: is added to it; default none.
-        axes: the number of of the last axes make up a row, at least 1; default 1.
-        eps: added to the variance, so that a constant row divides by no 0; default 1e-5.
+        weight: factors for the normalised row; default none.
+        bias: added to it; default none.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if weight or bias does not fit, or axes is less than 1; IndexError if x has fewer axes; TypeError
-        if eps is not a number.
+    Raises: ValueError if weight or bias does not match, or axes is less than 1; IndexError if x has fewer axes;
+        TypeError if eps is not a number.
     >>> mg.layer_norm([[1.0, 3.0], [10.0, 30.0]], eps=0.0).tolist()
     [[-1.0, 1.0], [-1.0, 1.0]]
     See: torch.nn.functional.layer_norm; Ba, Kiros and Hinton, "Layer normalization", 2016."""
@@ -112,10 +110,9 @@ def dropout(xp, x, mask):
 
     out = x * mask, where the mask is 0 with probability p and else 1 / (1 - p), so that the mean is unchanged. The
     gradient uses the same mask.
-    Shapes: x and mask any that broadcast -> the broadcast shape.
+    Shapes: x and mask of shapes that broadcast -> the broadcast shape.
     Args:
-        mask: what each entry is multiplied by; it receives no gradient.
-    Returns: a tensor of the common dtype.
+        mask: factors for the entries; it receives no gradient.
     >>> mg.dropout([1.0, 2.0, 3.0, 4.0], mask=[2.0, 0.0, 0.0, 2.0]).tolist()
     [2.0, 0.0, 0.0, 8.0]
     See: torch.nn.functional.dropout, which draws the mask too; Srivastava et al., "Dropout: a simple way to prevent
@@ -136,13 +133,12 @@ def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None
     A query that may look nowhere gathers 0, and sends nothing back.
     Shapes: query (..., L, E), key (..., S, E), value (..., S, V), bias broadcastable to (..., L, S) -> (..., L, V).
     Args:
-        query: what each of L places looks for.
-        key: what each of S places is found by.
-        value: what is gathered there.
-        bias: added to the scores, minus infinity where a query may not look; default none.
-        scale: of the scores; default 1 / √E.
-    Raises: TypeError for a bias of True and False, or a scale that is not a number. ValueError if the shapes do not
-        match, or bias is for more queries or keys than there are.
+        query: the queries at L positions.
+        key: the keys at S positions.
+        value: the values at S positions.
+        bias: added to the scores, -inf where a query may not look; default none.
+        scale: factor of the scores; default 1 / √E.
+    Raises: TypeError if bias is boolean, or scale is not a number; ValueError if the shapes do not match.
     >>> key, value = [[0.0], [1000.0]], [[3.0], [5.0]]
     >>> mg.scaled_dot_product_attention([[0.0], [1.0]], key, value).tolist()
     [[4.0], [5.0]]

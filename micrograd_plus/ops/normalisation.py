@@ -15,11 +15,10 @@ def rms_norm(xp, x, weight=None, *, axes=1, eps=1e-6):
         out = x / √(mean(x²) + eps) * weight
 
     Unlike `layer_norm` it leaves the mean where it is.
-    Shapes: x (..., *last), weight the last `axes` lengths of x -> the shape of x.
+    Shapes: x (..., *last), weight (*last,), where last are `axes` lengths -> the shape of x.
     Args:
-        weight: multiplies the normalised row; default none.
-        axes: the number of of the last axes make up a row, at least 1; default 1.
-        eps: added to the mean square, so that a row of 0 divides by no 0; default 1e-6.
+        weight: factors for the normalised row; default none.
+        eps: added to the mean square, so that a row of zeros does not divide by 0; default 1e-6.
     Returns: a tensor of the common dtype; float64 for integers.
     Raises: ValueError if weight does not broadcast, or axes is less than 1; IndexError if x has fewer axes.
     >>> mg.rms_norm([[1.0, 7.0]], eps=0.0).round(3).tolist()
@@ -51,10 +50,10 @@ def scaled_channels(xp, x, weight=None, bias=None):
 
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
-        x: numbers, channels on axis 1.
+        x: numbers, with channels on axis 1.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
-    Raises: ValueError if weight or bias has not one number for each channel, IndexError if x has one axis only.
+    Raises: ValueError if weight or bias does not have one number for each channel; IndexError if x has only one axis.
     >>> mg.ops.scaled_channels([[[1.0, 2.0], [3.0, 4.0]]], weight=[1.0, 10.0], bias=[0.5, 0.0]).tolist()
     [[[1.5, 2.5], [30.0, 40.0]]]
     See: `batch_norm`, `group_norm`, which end with it."""
@@ -73,12 +72,11 @@ def batch_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
     example moves the mean and the variance that all others are measured by, so it receives gradient through them too.
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
-        x: numbers, channels on axis 1.
+        x: numbers, with channels on axis 1.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
-        eps: added to the variance, so that a constant channel divides by no 0; default 1e-5.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if weight or bias has not one number for each channel.
+    Raises: ValueError if weight or bias does not have one number for each channel.
     >>> mg.batch_norm([[1.0, 10.0], [3.0, 30.0]], eps=0.0).tolist()
     [[-1.0, -1.0], [1.0, 1.0]]
     See: torch.nn.functional.batch_norm with training=True; Ioffe and Szegedy, "Batch normalization: accelerating deep
@@ -122,13 +120,12 @@ def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1
     No example moves the others any more. Mean and variance receive gradients, as any input does.
     Shapes: x (N, C, ...), mean, variance, weight and bias (C,) -> the shape of x.
     Args:
-        x: numbers, channels on axis 1.
-        mean: that of each channel, as it ran along in training.
-        variance: that of each channel, likewise.
+        x: numbers, with channels on axis 1.
+        mean: the running mean of each channel from training.
+        variance: the running variance of each channel from training.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
-        eps: added to the variance; default 1e-5.
-    Raises: ValueError if mean, variance, weight or bias has not one number for each channel.
+    Raises: ValueError if mean, variance, weight or bias does not have one number for each channel.
     >>> mg.ops.batch_norm_inference([[1.0, 10.0]], mean=[0.0, 4.0], variance=[1.0, 4.0], eps=0.0).tolist()
     [[1.0, 3.0]]
     See: torch.nn.functional.batch_norm with training=False; `batch_norm`."""
@@ -147,13 +144,12 @@ def group_norm(xp, x, weight=None, bias=None, *, num_groups=1, eps=1e-5):
     ddof 0.
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
-        x: numbers, channels on axis 1.
+        x: numbers, with channels on axis 1.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
-        num_groups: a divisor of C; default 1, all channels together.
-        eps: added to the variance; default 1e-5.
+        num_groups: the number of groups, a divisor of C; default 1.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if num_groups does not divide C, or weight or bias has not one number for each channel.
+    Raises: ValueError if num_groups does not divide C, or weight or bias does not have one number for each channel.
     >>> mg.group_norm([[0.0, 2.0, 10.0, 30.0]], num_groups=2, eps=0.0).tolist()
     [[-1.0, 1.0, -1.0, 1.0]]
     See: torch.nn.functional.group_norm; Wu and He, "Group normalization", 2018."""
@@ -172,12 +168,11 @@ def instance_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
     groups of one channel.
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
-        x: numbers, channels on axis 1.
+        x: numbers, with channels on axis 1.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
-        eps: added to the variance; default 1e-5.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if weight or bias has not one number for each channel, IndexError if x has one axis only.
+    Raises: ValueError if weight or bias does not have one number for each channel; IndexError if x has only one axis.
     >>> mg.instance_norm([[[0.0, 2.0], [10.0, 30.0]]], eps=0.0).tolist()
     [[[-1.0, 1.0], [-1.0, 1.0]]]
     See: torch.nn.functional.instance_norm; Ulyanov, Vedaldi and Lempitsky, "Instance normalization: the missing
@@ -190,13 +185,11 @@ def residual_layer_norm(xp, x, residual, weight=None, bias=None, *, axes=1, eps=
     """Normalise the sum of a layer's output and its residual connection with `layer_norm`.
 
     out = layer_norm(x + residual, weight, bias), the end of a block of a post-norm transformer.
-    Shapes: x and residual any that broadcast, weight and bias the last `axes` lengths -> the broadcast shape.
+    Shapes: x, residual of shapes that broadcast, weight and bias (*last,) -> the broadcast shape.
     Args:
-        x: what the layer gave.
-        residual: what went past it.
+        x: the output of the layer.
+        residual: the input of the layer.
         weight, bias: as in `layer_norm`; default none.
-        axes: the number of of the last axes make up a row, at least 1; default 1.
-        eps: added to the variance; default 1e-5.
     Raises: ValueError if the shapes do not broadcast, or axes is less than 1.
     >>> mg.residual_layer_norm([[1.0, 1.0]], [[0.0, 2.0]], eps=0.0).tolist()
     [[-1.0, 1.0]]
@@ -209,12 +202,11 @@ def residual_rms_norm(xp, x, residual, weight=None, *, axes=1, eps=1e-6):
     """Normalise the sum of a layer's output and its residual connection with `rms_norm`.
 
     out = rms_norm(x + residual, weight)
-    Shapes: x and residual any that broadcast, weight the last `axes` lengths -> the broadcast shape.
+    Shapes: x, residual of shapes that broadcast, weight (*last,) -> the broadcast shape.
     Args:
-        x: what the layer gave.
-        residual: what went past it.
+        x: the output of the layer.
+        residual: the input of the layer.
         weight: as in `rms_norm`; default none.
-        axes: the number of of the last axes make up a row, at least 1; default 1.
         eps: added to the mean square; default 1e-6.
     Raises: ValueError if the shapes do not broadcast, or axes is less than 1.
     >>> mg.residual_rms_norm([[1.0, 3.0]], [[0.0, 4.0]], eps=0.0).round(3).tolist()

@@ -23,10 +23,10 @@ def flatten(x, start_dim=0, end_dim=-1):
     Shapes: (2, 3, 4) -> (24); with start_dim=1 -> (2, 12); with end_dim=1 -> (6, 4).
     Args:
         x: numbers.
-        start_dim: the first axis to be joined; 0 by default.
-        end_dim: the last axis to be joined; -1 by default.
+        start_dim: the first axis to merge; default 0.
+        end_dim: the last axis to merge; default -1.
     Returns: a tensor of the dtype of x.
-    Raises: IndexError if there is no such axis; ValueError if the first comes after the last.
+    Raises: IndexError if an axis is out of range; ValueError if the first comes after the last.
     >>> mg.flatten(np.ones((2, 3, 4)), 1).shape
     (2, 12)
     See: torch.flatten; mg.ravel, mg.nn.Flatten."""
@@ -47,8 +47,8 @@ def atleast_1d(*arrays):
 
     Shapes: () -> (1); any other -> the same.
     Args:
-        *arrays: numbers, one array or several.
-    Returns: a tensor; of several arrays a tuple of them.
+        *arrays: one or more arrays of numbers.
+    Returns: a tensor; a tuple of tensors for several arrays.
     Raises: TypeError if an input is not numeric.
     >>> mg.atleast_1d(3.0).tolist()
     [3.0]
@@ -61,8 +61,8 @@ def atleast_2d(*arrays):
 
     Shapes: () -> (1, 1); (n) -> (1, n); any other -> the same.
     Args:
-        *arrays: numbers, one array or several.
-    Returns: a tensor; of several arrays a tuple of them.
+        *arrays: one or more arrays of numbers.
+    Returns: a tensor; a tuple of tensors for several arrays.
     Raises: TypeError if an input is not numeric.
     >>> mg.atleast_2d([1.0, 2.0]).tolist()
     [[1.0, 2.0]]
@@ -75,8 +75,8 @@ def atleast_3d(*arrays):
 
     Shapes: () -> (1, 1, 1); (n) -> (1, n, 1); (m, n) -> (m, n, 1); any other -> the same.
     Args:
-        *arrays: numbers, one array or several.
-    Returns: a tensor; of several arrays a tuple of them.
+        *arrays: one or more arrays of numbers.
+    Returns: a tensor; a tuple of tensors for several arrays.
     Raises: TypeError if an input is not numeric.
     >>> mg.atleast_3d([1.0, 2.0]).shape
     (1, 2, 1)
@@ -99,7 +99,7 @@ def rollaxis(x, axis, start=0):
     Args:
         x: numbers.
         axis: the axis to move.
-        start: the axis before which it comes to stand, 0 by default; as many as x has axes for the end.
+        start: the axis is moved before this one; default 0. The number of axes moves it to the end.
     Returns: a tensor of the dtype of x.
     Raises: IndexError if the axis is out of range.
     >>> mg.rollaxis(np.zeros((2, 3, 4)), 2).shape
@@ -121,9 +121,9 @@ def vstack(parts):
 
     Shapes: parts (3) and (3) -> (2, 3); (2, 3) and (4, 3) -> (6, 3).
     Args:
-        parts: a sequence of arrays, equally long but along the first axis.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError if the other lengths differ, or there is no part.
+        parts: a sequence of arrays, of equal length except along the first axis.
+    Returns: a tensor of the common dtype of the parts.
+    Raises: ValueError if the lengths of the other axes differ, or there is no parts.
     >>> mg.vstack([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
     See: numpy.vstack; torch.vstack."""
@@ -136,9 +136,9 @@ def hstack(parts):
 
     Shapes: parts (2) and (3) -> (5); (2, 1) and (2, 3) -> (2, 4).
     Args:
-        parts: a sequence of arrays, equally long but along the axis that joins them.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError if the other lengths differ, or there is no part.
+        parts: a sequence of arrays, of equal length except along the axis that joins them.
+    Returns: a tensor of the common dtype of the parts.
+    Raises: ValueError if the lengths of the other axes differ, or there is no parts.
     >>> mg.hstack([[1.0, 2.0], [3.0]]).tolist()
     [1.0, 2.0, 3.0]
     See: numpy.hstack; torch.hstack."""
@@ -152,9 +152,9 @@ def dstack(parts):
 
     Shapes: parts (2, 3) and (2, 3) -> (2, 3, 2); (3) and (3) -> (1, 3, 2).
     Args:
-        parts: a sequence of arrays, equally long but along the third axis.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError if the other lengths differ, or there is no part.
+        parts: a sequence of arrays, of equal length except along the third axis.
+    Returns: a tensor of the common dtype of the parts.
+    Raises: ValueError if the lengths of the other axes differ, or there is no parts.
     >>> mg.dstack([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[[1.0, 3.0], [2.0, 4.0]]]
     See: numpy.dstack; torch.dstack."""
@@ -167,9 +167,9 @@ def column_stack(parts):
 
     Shapes: parts (3) and (3) -> (3, 2); (3, 2) and (3) -> (3, 3).
     Args:
-        parts: a sequence of rows and matrices, all of one length.
+        parts: a sequence of vectors and matrices with equally many rows.
     Returns: a matrix of the common dtype.
-    Raises: ValueError if lengths differ, or there is no part.
+    Raises: ValueError if lengths differ, or there is no parts.
     >>> mg.column_stack([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[1.0, 3.0], [2.0, 4.0]]
     See: numpy.column_stack; torch.column_stack."""
@@ -180,13 +180,13 @@ def column_stack(parts):
 def append(x, values, axis=None):
     """Append entries to an array.
 
-    Shapes: axis=None -> (m + n), all entries in one row; x (2, 3), values (1, 3), axis=0 -> (3, 3).
+    Shapes: axis=None -> (m + n); x (2, 3), values (1, 3), axis=0 -> (3, 3).
     Args:
         x: numbers.
-        values: what is put behind them.
-        axis: the axis that joins them; None (default) joins all entries in one row.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError if the other lengths differ; IndexError if the axis is out of range.
+        values: numbers to append.
+        axis: the axis along which to append; None (default) flattens both first.
+    Returns: a tensor of the common dtype of x and values.
+    Raises: ValueError if the lengths of the other axes differ; IndexError if the axis is out of range.
     >>> mg.append([1.0, 2.0], 3.0).tolist()
     [1.0, 2.0, 3.0]
     See: numpy.append."""
@@ -204,9 +204,9 @@ def array_split(x, indices_or_sections, axis=0):
     Shapes: x (7, n), indices_or_sections=3 -> (3, n), (2, n) and (2, n).
     Args:
         x: numbers.
-        indices_or_sections: into the number of parts; or a sequence of the places to cut at.
-    Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError for fewer parts than one; IndexError if the axis is out of range.
+        indices_or_sections: the number of parts, or a sequence of indices at which to split.
+    Returns: a tuple of tensors of the dtype of x.
+    Raises: ValueError if there is less than one part; IndexError if the axis is out of range.
     >>> [part.tolist() for part in mg.array_split([1.0, 2.0, 3.0], 2)]
     [[1.0, 2.0], [3.0]]
     See: numpy.array_split; torch.tensor_split."""
@@ -227,10 +227,10 @@ def hsplit(x, indices_or_sections):
 
     Shapes: x (2, 6), indices_or_sections=3 -> three parts (2, 2).
     Args:
-        x: numbers, with one axis or more.
-        indices_or_sections: into the number of equal parts; or a sequence of the places to cut at.
-    Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError if x is a single number, or does not divide into so many equal parts.
+        x: numbers, with at least one axis.
+        indices_or_sections: the number of equal parts, or a sequence of indices at which to split.
+    Returns: a tuple of tensors of the dtype of x.
+    Raises: ValueError if x is a single number, or cannot be split into that many equal parts.
     >>> [part.tolist() for part in mg.hsplit([1.0, 2.0, 3.0, 4.0], 2)]
     [[1.0, 2.0], [3.0, 4.0]]
     See: numpy.hsplit; torch.hsplit."""
@@ -244,10 +244,10 @@ def vsplit(x, indices_or_sections):
 
     Shapes: x (6, 2), indices_or_sections=3 -> three parts (2, 2).
     Args:
-        x: numbers, with two axes or more.
-        indices_or_sections: into the number of equal parts; or a sequence of the places to cut at.
-    Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError if x has fewer than two axes, or does not divide into so many equal parts.
+        x: numbers, with at least two axes.
+        indices_or_sections: the number of equal parts, or a sequence of indices at which to split.
+    Returns: a tuple of tensors of the dtype of x.
+    Raises: ValueError if x has fewer than two axes, or cannot be split into that many equal parts.
     >>> [part.tolist() for part in mg.vsplit([[1.0, 2.0], [3.0, 4.0]], 2)]
     [[[1.0, 2.0]], [[3.0, 4.0]]]
     See: numpy.vsplit; torch.vsplit."""
@@ -261,10 +261,10 @@ def dsplit(x, indices_or_sections):
 
     Shapes: x (2, 3, 4), indices_or_sections=2 -> two parts (2, 3, 2).
     Args:
-        x: numbers, with three axes or more.
-        indices_or_sections: into the number of equal parts; or a sequence of the places to cut at.
-    Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError if x has fewer than three axes, or does not divide into so many equal parts.
+        x: numbers, with at least three axes.
+        indices_or_sections: the number of equal parts, or a sequence of indices at which to split.
+    Returns: a tuple of tensors of the dtype of x.
+    Raises: ValueError if x has fewer than three axes, or cannot be split into that many equal parts.
     >>> [part.tolist() for part in mg.dsplit([[[1.0, 2.0]]], 2)]
     [[[[1.0]]], [[[2.0]]]]
     See: numpy.dsplit; torch.dsplit."""
@@ -284,7 +284,7 @@ def _wants_axes(name, x, least):
 def flipud(x):
     """Reverse the order of the rows: flip upside down.
 
-    Shapes: any with one axis or more -> the same.
+    Shapes: any with at least one axis -> the same.
     Args:
         x: numbers.
     Returns: a tensor of the dtype of x.
@@ -300,7 +300,7 @@ def flipud(x):
 def fliplr(x):
     """Reverse the order of the columns: flip left to right.
 
-    Shapes: any with two axes or more -> the same.
+    Shapes: any with at least two axes -> the same.
     Args:
         x: numbers.
     Returns: a tensor of the dtype of x.
@@ -318,11 +318,11 @@ def rot90(x, k=1, axes=(0, 1)):
 
     Shapes: x (2, 3) -> (3, 2) for an odd k, else the same.
     Args:
-        x: numbers, with two axes or more.
-        k: the number of quarter turns, 1 by default; backwards if negative.
-        axes: the two axes of the plane, the first two by default.
+        x: numbers, with at least two axes.
+        k: the number of quarter turns, default 1; clockwise if negative.
+        axes: the two axes of the plane; default the first two.
     Returns: a tensor of the dtype of x.
-    Raises: ValueError if `axes` are not two different ones; IndexError if it is out of range; TypeError if k is not an
+    Raises: ValueError if `axes` are not two different axes; IndexError if one is out of range; TypeError if k is not an
         integer.
     >>> mg.rot90([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[2.0, 4.0], [1.0, 3.0]]
@@ -349,12 +349,11 @@ def diff(x, n=1, axis=-1, prepend=None, append=None):
     out[i] = x[i + 1] - x[i], repeated n times.
     Shapes: x (..., m) -> (..., m - n).
     Args:
-        x: numbers, with one axis or more.
-        n: the number of times, 1 by default; 0 leaves x as it is.
-        axis: the axis, the last by default.
-        prepend, append: values put before and behind x first; a single number as one slice of it. None by default.
+        x: numbers, with at least one axis.
+        n: how often to take differences, default 1; 0 returns x.
+        prepend, append: values to attach before and after x first; a single number fills one slice. Default None.
     Returns: a tensor of the dtype of x.
-    Raises: ValueError if n is negative, or x a single number; IndexError if the axis is out of range.
+    Raises: ValueError if n is negative, or x is a single number; IndexError if the axis is out of range.
     >>> mg.diff([1.0, 4.0, 9.0]).tolist(), mg.diff([1.0, 4.0, 9.0], 2).tolist()
     ([3.0, 5.0], [2.0])
     See: numpy.diff; torch.diff."""
@@ -396,14 +395,14 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     / (h k (h + k)). At both ends, one-sided differences. For the gradient of a program see `mg.grad`.
     Shapes: f any -> the same, for each axis.
     Args:
-        f: numbers, with one axis or more.
-        *varargs: how far places are apart: nothing for 1, a number for every axis, or for each axis a number or the
-            row of its places.
+        f: numbers, with at least one axis.
+        *varargs: spacing of the grid: nothing for 1, a number for every axis, or for each axis a number or a vector of
+            coordinates.
         axis: the axis or axes; None (default) for all.
-        edge_order: 1 (default) for straight lines at the ends, 2 for parabolas.
-    Returns: a tensor for one axis; if there are several, a tuple of them.
-    Raises: ValueError for an axis that is shorter than edge_order + 1, or another edge_order; TypeError for spacings
-        that are not as many as axes.
+        edge_order: 1 (default) for first-order differences at the ends, 2 for second-order ones.
+    Returns: a tensor for one axis; a tuple of tensors for several.
+    Raises: ValueError if an axis is shorter than edge_order + 1, or edge_order is unknown; TypeError if the number of
+        spacings differs from the number of axes.
     >>> mg.gradient([1.0, 4.0, 9.0, 16.0]).tolist()
     [3.0, 4.0, 6.0, 7.0]
     See: numpy.gradient; torch.gradient."""
@@ -461,13 +460,13 @@ def average(x, axis=None, weights=None, returned=False, keepdims=False):
     """Compute the weighted mean of the entries, all or along axes.
 
     Σ_i w_i x_i / Σ_i w_i; without weights the mean.
-    Shapes: x (2, 3), axis=0 -> (3); weights of x's shape, or a row (2) for that axis.
+    Shapes: x (2, 3), axis=0 -> (3); weights of the shape of x, or (2) for that axis.
     Args:
         x: numbers.
-        weights: how much each counts; None (default) for all alike.
-        returned: whether the sum of the weights comes back too; default False.
+        weights: weight of each entry; None (default) for equal weights.
+        returned: whether to return the sum of the weights, too; default False.
     Returns: a tensor; with `returned` a pair of it and the sums of the weights.
-    Raises: ValueError if the weights have another shape, or add up to 0; IndexError if the axis is out of range.
+    Raises: ValueError if the weights have the wrong shape or sum to 0; IndexError if the axis is out of range.
     >>> mg.average([1.0, 2.0, 4.0], weights=[1.0, 1.0, 2.0]).item()
     2.75
     See: numpy.average."""
@@ -524,10 +523,10 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     (a × b)₁ = a₂ b₃ - a₃ b₂, and so on cyclically. For vectors in the plane only the third entry, a₁ b₂ - a₂ b₁.
     Shapes: a (..., 3), b (..., 3) -> (..., 3); a (..., 2), b (..., 2) -> (...).
     Args:
-        axisa, axisb, axisc: the axis of the vectors in a, in b and in the result, the last by default.
-        axis: the axis of the vectors in all three, where it is given.
-    Raises: ValueError if vectors have neither two nor three entries, or the other axes do not broadcast; IndexError if
-        the axis is out of range.
+        axisa, axisb, axisc: the axis of the vectors in a, in b and in the result; default the last.
+        axis: the axis of the vectors in all three; overrides the others if given.
+    Raises: ValueError if the vectors do not have two or three entries, or the other axes do not broadcast; IndexError
+        if an axis is out of range.
     >>> mg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).tolist()
     [0.0, 0.0, 1.0]
     See: numpy.cross; torch.linalg.cross."""
@@ -550,8 +549,8 @@ def kron(a, b):
 
     Shapes: a (m, n), b (p, q) -> (m p, n q).
     Args:
-        a, b: numbers; the one with fewer axes has more of length 1 in front.
-    Returns: a tensor of the common dtype.
+        a, b: numbers; the one with fewer axes gets leading axes of length 1.
+    Returns: a tensor of the common dtype of a and b.
     Raises: TypeError if an input is not numeric.
     >>> mg.kron([1.0, 10.0], [1.0, 2.0, 3.0]).tolist()
     [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]
@@ -569,7 +568,7 @@ def matrix_transpose(x):
 
     Shapes: x (..., m, n) -> (..., n, m).
     Args:
-        x: numbers, with two axes or more.
+        x: numbers, with at least two axes.
     Returns: a tensor of the dtype of x.
     Raises: IndexError if x has fewer than two axes.
     >>> mg.matrix_transpose([[1.0, 2.0], [3.0, 4.0]]).tolist()

@@ -12,8 +12,8 @@ from .shape import expand_dims, reshape, squeeze
 
 
 @multilinear(
-    a=lambda xp, upstream, b, a_shape: xp.matmul_summed(upstream, xp.mT(b), a_shape),
-    b=lambda xp, upstream, a, b_shape: xp.matmul_summed(xp.mT(a), upstream, b_shape),
+    a=lambda xp, upstream, b: xp.matmul(upstream, xp.mT(b)),
+    b=lambda xp, upstream, a, b_shape: xp.contract_rows(a, upstream, b_shape),
 )
 @explains(
     "the last axis of a {a} must be as long as the second to last axis of b {b}, and the axes before must broadcast; "
@@ -32,8 +32,8 @@ def matmul(a, b):
     is dropped from the result. The gradients are upstream @ bᵀ for a, and aᵀ @ upstream for b.
     Shapes: a (..., m, k), b (..., k, n) -> (..., m, n); a (k), b (k) -> (). Leading axes broadcast.
     Args:
-        a, b: numbers, each with one axis or more.
-    Raises: ValueError if the lengths do not fit, or one of them is a single number.
+        a, b: numbers, each with at least one axis.
+    Raises: ValueError if the lengths do not match, or one of them is a single number.
     >>> mg.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).tolist()
     [21.0, 43.0]
     See: numpy.matmul, torch.matmul."""
@@ -56,7 +56,7 @@ def rows(x):
 
     Shapes: x (..., n) -> (rows, n); a vector (n) -> (1, n).
     Args:
-        x: numbers, with one axis or more; a matrix is given back as it is.
+        x: numbers, with at least one axis; a matrix is returned unchanged.
     Returns: a matrix of the same entries and dtype.
     Raises: IndexError if x is a single number.
     >>> mg.ops.rows(np.zeros((2, 3, 4))).shape
@@ -78,7 +78,7 @@ def sum_outer(xp, a, b):
     Args:
         a, b: numbers, with the same leading axes.
     Returns: a matrix of the common dtype.
-    Raises: ValueError if the leading axes do not hold equally many rows; IndexError for a single number.
+    Raises: ValueError if the number of rows differs; IndexError if an input is a single number.
     >>> mg.ops.sum_outer([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]]).tolist()
     [[31.0], [42.0]]
     See: mg.linear_layer, numpy.outer."""
@@ -94,10 +94,10 @@ def linear_layer(xp, x, weight, bias=None):
     Shapes: x (..., I), weight (O, I), bias (O) -> (..., O).
     Args:
         x: the inputs.
-        weight: a row for each output (PyTorch's layout: out, in).
-        bias: a number for each output; None (default) for none.
-    Raises: ValueError if x and weight differ in their last length, weight is no matrix, or bias does not broadcast to
-        the result.
+        weight: one row for each output (PyTorch's layout: out, in).
+        bias: one number for each output; default none.
+    Raises: ValueError if x and weight differ in their last length, weight is not a matrix, or bias does not broadcast
+        to the result.
     >>> mg.linear_layer([1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]], [0.5, 0.5]).tolist()
     [11.5, 17.5]
     See: torch.nn.functional.linear; CS231n notes, "Neural Networks Part 1"."""
@@ -134,7 +134,7 @@ def outer(a, b):
     Args:
         a, b: numbers.
     Returns: a matrix of the common dtype.
-    Raises: TypeError if an input is not numeric; ValueError for a nested list with rows of unequal length.
+    Raises: TypeError if an input is not numeric; ValueError if it is a nested list with rows of unequal length.
     >>> mg.outer([1.0, 2.0], [3.0, 4.0]).tolist()
     [[3.0, 4.0], [6.0, 8.0]]
     See: numpy.outer, torch.outer."""
@@ -150,7 +150,7 @@ def dot(a, b):
         k.
     Args:
         a, b: numbers.
-    Returns: a tensor of the common dtype.
+    Returns: a tensor of the common dtype of a and b.
     Raises: ValueError if the lengths do not fit; TypeError if an input is not numeric.
     >>> mg.dot([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]).item()
     32.0
@@ -170,7 +170,7 @@ def inner(a, b):
     Shapes: a (..., k), b (..., k) -> a's axes, then b's, without k.
     Args:
         a, b: numbers.
-    Returns: a tensor of the common dtype.
+    Returns: a tensor of the common dtype of a and b.
     Raises: ValueError if the last axes differ in length; TypeError if an input is not numeric.
     >>> mg.inner([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).tolist()
     [21.0, 43.0]
@@ -184,12 +184,12 @@ def inner(a, b):
 def tensordot(a, b, axes: Any = 2):
     """Contract two tensors: sum the products over several axes of both.
 
-    Shapes: a (2, 3, 4), b (3, 4, 5), axes=2 -> (2, 5): the axes of a that are left, then those of b.
+    Shapes: a (2, 3, 4), b (3, 4, 5), axes=2 -> (2, 5): the remaining axes of a, then of b.
     Args:
         a, b: numbers.
-        axes: the number of: the last of a meet the first of b, in order, 2 by default; 0 makes the outer product.
-            Or a pair of axes, or of lists of axes, one for a and one for b.
-    Returns: a tensor of the common dtype.
+        axes: the number of axes to sum over, the last of a with the first of b; default 2. 0 gives the outer product.
+            Or a pair of axes or of lists of axes, one for a and one for b.
+    Returns: a tensor of the common dtype of a and b.
     Raises: ValueError if axes do not pair up or differ in length; IndexError if an axis is out of range.
     >>> mg.tensordot([[1.0, 2.0], [3.0, 4.0]], [[1.0, 10.0], [100.0, 1000.0]]).item()
     4321.0
@@ -246,14 +246,13 @@ def einsum(subscripts, *operands):
 
     "ij,jk->ik" is the matrix product Σ_j a[i, j] b[j, k]; "ij->ji" the transpose; "ii" the trace; "i,j->ij" the outer
     product. The gradient of each factor is again an einsum, of upstream and the other factors.
-    Shapes: a letter for each axis of each operand; equal letters are equally long.
+    Shapes: one letter for each axis of each operand; equal letters have equal lengths.
     Args:
-        subscripts: a term of letters for each operand, separated by commas, then "->" and the letters of the
-            result; `...` stands for axes that broadcast. Without "->" the result has, in order of the alphabet, the
-            letters that occur once. NumPy's other form is taken too: each operand followed by the list of its axes,
-            as integers, and then the list of the result's.
+        subscripts: a term of letters for each operand, separated by commas, then "->" and the letters of the result;
+            `...` stands for axes that broadcast. Without "->" the result has the letters that occur once, in
+            alphabetical order. NumPy's other form also works: each operand followed by a list of its axes, as integers,
+            and then a list of the axes of the result.
         *operands: numbers, one array for each term.
-    Returns: a tensor of the common dtype.
     Raises: ValueError if terms and operands do not match in number, axes or lengths, or a letter of the result occurs
         in no term.
     >>> mg.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).tolist()

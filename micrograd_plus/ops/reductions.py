@@ -12,7 +12,7 @@ def sum(xp, x, *, axis=None, keepdims=False):
     """Sum the entries, all or along axes.
 
     Each entry contributes directly to its sum, so each receives the whole gradient. The sum of no entries is 0.
-    Returns: a tensor of the dtype of x; int64 for booleans and shorter integers.
+    Returns: a tensor of the dtype of x; int64 for booleans and smaller integers.
     >>> mg.sum([[1.0, 2.0], [3.0, 4.0]], axis=0).tolist()
     [4.0, 6.0]
     See: numpy.sum, torch.sum."""
@@ -23,11 +23,10 @@ def sum(xp, x, *, axis=None, keepdims=False):
 def unreduce(xp, x, *, shape, axis=None, keepdims=False):
     """Repeat the results of a sum along the axes that it reduced: the transpose of `sum`.
 
-    Shapes: x of the shape that a sum of `shape` has -> shape.
+    Shapes: x as returned by `sum` for an array of `shape` -> shape.
     Args:
-        shape: the shape from before the sum.
-        axis: the axis or axes of the sum; None (default) for all.
-        keepdims: whether x still has these axes, with length 1; False by default.
+        axis: axis or axes of the sum; None (default) for all.
+        keepdims: whether x still has these axes, with length 1; default False.
     Raises: ValueError if x does not have the shape of the sum; IndexError if the axis is out of range.
     >>> mg.ops.unreduce([1.0, 2.0], shape=(2, 3), axis=1).tolist()
     [[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]
@@ -57,7 +56,7 @@ def mean_square(xp, x, *, axis=None, keepdims=False):
 
     Σ_i x_i² / n: the mean squared error if the entries are errors.
     Args:
-        x: numbers; a complex one is squared as it is, not its size.
+        x: numbers; a complex number is squared itself, not its magnitude.
     >>> mg.ops.mean_square([1.0, 2.0, 3.0, 4.0]).item()
     7.5
     See: torch.nn.functional.mse_loss."""
@@ -79,7 +78,7 @@ def max(xp, x, *, axis=None, keepdims=False):
 
     Entries that tie share the gradient equally. If any entry is nan, the result is nan.
     Returns: a tensor of the dtype of x.
-    Raises: TypeError if x is complex; ValueError if there are no entries; IndexError if the axis is out of range.
+    Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
     >>> mg.max([2.0, 1.0, 2.0]).item()
     2.0
     >>> mg.grad(mg.max)(mg.tensor([2.0, 1.0, 2.0])).tolist()
@@ -99,7 +98,7 @@ def min(xp, x, *, axis=None, keepdims=False):
 
     Entries that tie share the gradient equally. If any entry is nan, the result is nan.
     Returns: a tensor of the dtype of x.
-    Raises: TypeError if x is complex; ValueError if there are no entries; IndexError if the axis is out of range.
+    Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
     >>> mg.min([[4.0, 1.0], [2.0, 3.0]], axis=1).tolist()
     [1.0, 2.0]
     See: numpy.min, torch.amin."""
@@ -124,7 +123,7 @@ def prod(xp, x, *, axis=None, keepdims=False):
 
     ∂ Π_j x_j / ∂x_i = Π_{j≠i} x_j, computed without dividing by x_i, so entries may be 0. The product of no entries is
     1.
-    Returns: a tensor of the dtype of x; int64 for booleans and shorter integers.
+    Returns: a tensor of the dtype of x; int64 for booleans and smaller integers.
     >>> mg.grad(mg.prod)(mg.tensor([0.0, 2.0, 3.0])).tolist()
     [6.0, 0.0, 0.0]
     See: numpy.prod, torch.prod."""
@@ -145,7 +144,7 @@ def product_of_others(xp, x, *, axis=None):
 
     out_i = Π_{j≠i} x_j, as the product of the entries before i times the product of those after it.
     Args:
-        axis: the axis or axes along which the others stand; None (default) for all.
+        axis: axis or axes along which to multiply; None (default) for all.
     Returns: a tensor of the dtype of x.
     >>> mg.ops.product_of_others([0.0, 2.0, 3.0]).tolist()
     [6.0, 0.0, 0.0]
@@ -161,8 +160,6 @@ def var(xp, x, *, axis=None, ddof=0, keepdims=False):
     """Compute the variance: the mean squared distance from the mean.
 
     var(x) = Σ_i |x_i - mean(x)|² / (n - ddof). As in NumPy the default is ddof=0; PyTorch's default is 1.
-    Args:
-        ddof: what is taken off the number of entries: 0 (default), or 1 for an estimate from a sample.
     Returns: a real tensor of x's precision; float64 for integers. nan where n = ddof = 1.
     Raises: IndexError if the axis is out of range; TypeError if ddof is not a number.
     >>> mg.var([1.0, 2.0, 3.0, 4.0]).item()
@@ -186,9 +183,7 @@ def std(xp, x, *, axis=None, ddof=0, keepdims=False):
     """Compute the standard deviation: the square root of the variance.
 
     std(x) = √(Σ_i |x_i - mean(x)|² / (n - ddof)). If all entries are equal, the gradient is defined as 0.
-    Args:
-        ddof: what is taken off the number of entries: 0 (default), or 1 for an estimate from a sample.
-    Returns: a real tensor of x's precision; float64 for integers.
+    Returns: a real tensor of the precision of x; float64 for integers.
     Raises: IndexError if the axis is out of range; TypeError if ddof is not a number.
     >>> mg.std([1.0, 1.0, 3.0, 3.0]).item()
     1.0
@@ -214,8 +209,6 @@ def std_mean(x, axis=None, ddof=0, keepdims=False):
     Shapes: x (2, 3), axis=0 -> (3) twice; with keepdims -> (1, 3).
     Args:
         x: numbers, real or complex.
-        ddof: what is taken off the number of entries: 0 (default), or 1 for an estimate from a sample, which is
-            PyTorch's default.
     Returns: a pair of tensors.
     Raises: IndexError if the axis is out of range; TypeError if ddof is not a number.
     >>> [each.item() for each in mg.std_mean([1.0, 1.0, 3.0, 3.0])]
@@ -231,8 +224,6 @@ def var_mean(x, axis=None, ddof=0, keepdims=False):
     Shapes: x (2, 3), axis=0 -> (3) twice; with keepdims -> (1, 3).
     Args:
         x: numbers, real or complex.
-        ddof: what is taken off the number of entries: 0 (default), or 1 for an estimate from a sample, which is
-            PyTorch's default.
     Returns: a pair of tensors.
     Raises: IndexError if the axis is out of range; TypeError if ddof is not a number.
     >>> [each.item() for each in mg.var_mean([1.0, 1.0, 5.0, 5.0])]
@@ -246,7 +237,7 @@ def norm(xp, x, *, axis=None, keepdims=False):
     """Compute the Euclidean (L2) norm of a vector.
 
     ‖x‖ = √(Σ_i |x_i|²). The gradient is x / ‖x‖, and defined as 0 at the origin. Other norms are in `mg.linalg`.
-    Returns: a real tensor of x's precision; float64 for integers.
+    Returns: a real tensor of the precision of x; float64 for integers.
     >>> mg.norm([3.0, 4.0]).item()
     5.0
     See: numpy.linalg.norm, torch.linalg.vector_norm."""
@@ -291,7 +282,7 @@ def finite_max(xp, x, *, axis=-1):
     the input is empty. Complex numbers are compared by real part, then imaginary part.
     Shapes: x (2, 3), axis=-1 -> (2, 1).
     Args:
-        axis: the axis or axes to reduce, the last by default; None for all.
+        axis: axis or axes to reduce; default -1, the last; None reduces all.
     Returns: a tensor of the dtype of x, without a graph.
     >>> mg.ops.finite_max([[1.0, 3.0], [2.0, float("inf")]]).tolist()
     [[3.0], [0.0]]
@@ -328,8 +319,8 @@ def argmax(xp, x, *, axis=None, keepdims=False):
 
     An entry that is nan counts as the largest.
     Returns: a tensor of int64, without a graph.
-    Raises: TypeError if x is complex, or if there are several axes; ValueError if there are no entries; IndexError if
-        the axis is out of range.
+    Raises: TypeError if x is complex, or axis is a tuple; ValueError if x is empty; IndexError if the axis is out of
+        range.
     >>> mg.argmax([[1.0, 3.0, 3.0], [2.0, 0.0, 1.0]], axis=1).tolist()
     [1, 0]
     See: numpy.argmax, torch.argmax."""
@@ -343,8 +334,8 @@ def argmin(xp, x, *, axis=None, keepdims=False):
 
     An entry that is nan counts as the smallest.
     Returns: a tensor of int64, without a graph.
-    Raises: TypeError if x is complex, or if there are several axes; ValueError if there are no entries; IndexError if
-        the axis is out of range.
+    Raises: TypeError if x is complex, or axis is a tuple; ValueError if x is empty; IndexError if the axis is out of
+        range.
     >>> mg.argmin([[1.0, 3.0, 3.0], [2.0, 0.0, 1.0]], axis=1).tolist()
     [0, 1]
     See: numpy.argmin, torch.argmin."""

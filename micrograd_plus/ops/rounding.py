@@ -49,8 +49,7 @@ def round(xp, x, *, decimals=0):
 
     Halves are rounded to even. The result is constant between its jumps, so its gradient is 0.
     Args:
-        x: real or complex numbers; of the latter each part is rounded.
-        decimals: the digits kept after the point, an integer, negative for tens and hundreds; default 0.
+        decimals: number of digits after the decimal point, an integer; negative for tens and hundreds; default 0.
     Returns: a tensor of the dtype of x.
     Raises: TypeError if x is not numeric, or decimals is not an integer.
     >>> mg.round([0.5, 1.5, 2.5]).tolist()

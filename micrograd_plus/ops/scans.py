@@ -17,12 +17,12 @@ def cumsum(xp, x, *, axis=None, exclusive=False, reverse=False):
 
     out_i = Σ_{j≤i} x_j. Each entry is part of its own sum and of all later ones, so the gradient is a cumulative sum
     from the other end.
-    Shapes: any -> the same; axis=None -> (n), n being the number of entries.
+    Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
-        exclusive: whether an entry is left out of its own sum (j < i); False by default.
-        reverse: whether the sums start at the end (j ≥ i); False by default.
-    Returns: a tensor of the dtype of x; int64 for booleans and shorter integers.
-    Raises: IndexError if the axis is out of range; ValueError if there are several.
+        exclusive: whether to exclude an entry from its sum (j < i); default False.
+        reverse: whether to sum from the end (j ≥ i); default False.
+    Returns: a tensor of the dtype of x; int64 for booleans and smaller integers.
+    Raises: IndexError if the axis is out of range; ValueError if axis is a tuple.
     >>> mg.cumsum([1.0, 2.0, 3.0]).tolist()
     [1.0, 3.0, 6.0]
     >>> mg.cumsum([1.0, 2.0, 3.0], exclusive=True, reverse=True).tolist()
@@ -37,11 +37,11 @@ def recurrence(xp, decay, drive, *, axis=-1, reverse=False):
     """Compute a first-order linear recurrence along an axis.
 
     state_t = decay_t * state_{t-1} + drive_t, starting from 0.
-    Shapes: decay and drive broadcast, and the result has their common shape: one decay may serve all along the axis.
+    Shapes: decay, drive of shapes that broadcast -> the broadcast shape.
     Args:
-        decay: how much of the state is left at each step; real or complex numbers.
-        drive: what is added at each step.
-        reverse: whether time starts at the end; False by default.
+        decay: factor of the state at each step; real or complex numbers.
+        drive: numbers to add at each step.
+        reverse: whether to start at the end; default False.
     >>> mg.recurrence(0.5, [1.0, 1.0, 1.0]).tolist()
     [1.0, 1.5, 1.75]
     See: scipy.signal.lfilter; G. E. Blelloch, "Prefix sums and their applications", 1990."""
@@ -63,7 +63,7 @@ def shift_by_one(xp, x, *, axis=-1, reverse=False):
 
     out_i = x_{i-1}, out_0 = 0.
     Args:
-        reverse: whether entries move back instead: out_i = x_{i+1}; False by default.
+        reverse: whether to move back instead: out_i = x_{i+1}; default False.
     >>> mg.ops.shift_by_one([1.0, 2.0, 3.0]).tolist()
     [0.0, 1.0, 2.0]
     See: numpy.roll, whose last entry comes in at the start."""
@@ -75,12 +75,12 @@ def cumprod(xp, x, *, axis=None, exclusive=False, reverse=False):
     """Compute the cumulative product along an axis.
 
     out_i = Π_{j≤i} x_j. Its gradient does not divide by entries, so they may be 0.
-    Shapes: any -> the same; axis=None -> (n), n being the number of entries.
+    Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
-        exclusive: whether an entry is left out of its own product (j < i); False by default.
-        reverse: whether the products start at the end (j ≥ i); False by default.
-    Returns: a tensor of the dtype of x; int64 for booleans and shorter integers.
-    Raises: IndexError if the axis is out of range; ValueError if there are several.
+        exclusive: whether to exclude an entry from its product (j < i); default False.
+        reverse: whether to multiply from the end (j ≥ i); default False.
+    Returns: a tensor of the dtype of x; int64 for booleans and smaller integers.
+    Raises: IndexError if the axis is out of range; ValueError if axis is a tuple.
     >>> mg.cumprod([1.0, 2.0, 3.0, 4.0]).tolist()
     [1.0, 2.0, 6.0, 24.0]
     See: numpy.cumprod, torch.cumprod, jax.lax.cumprod."""
@@ -107,8 +107,8 @@ def cummax_with_indices(xp, x, *, axis=-1):
 
     values_i = max_{j≤i} x_j. At a tie the last entry is chosen and receives the gradient. From a nan on, all results
     are nan.
-    Shapes: any -> two of the same.
-    Returns: a pair of tensors: values, of x's dtype, and indices, of int64.
+    Shapes: any -> two results of the same shape.
+    Returns: a pair of tensors: values, of the dtype of x, and indices, of int64.
     >>> values, indices = mg.ops.cummax_with_indices([2.0, 1.0, 2.0])
     >>> values.tolist(), indices.tolist()
     ([2.0, 2.0, 2.0], [0, 0, 2])
@@ -181,10 +181,10 @@ def sort(xp, x, *, axis=-1, descending=False):
 
     The sort is stable: equal entries keep their order, and each receives the gradient of its own position. nan counts
     as larger than all other numbers.
-    Shapes: any -> the same; axis=None -> (n), n being the number of entries.
+    Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
-        axis: the axis to sort along, the last by default; None for all entries in one row.
-        descending: whether the largest comes first; False by default.
+        axis: axis along which to sort; default -1, the last; None flattens x first.
+        descending: whether to sort in descending order; default False.
     Returns: a tensor of the dtype of x.
     >>> mg.sort([3.0, 1.0, 2.0]).tolist()
     [1.0, 2.0, 3.0]
@@ -205,10 +205,10 @@ def argsort(xp, x, *, axis=-1, descending=False):
     """Return the indices that sort the entries along an axis.
 
     The sort is stable: equal entries keep their order, in descending order, too.
-    Shapes: any -> the same; axis=None -> (n), n being the number of entries.
+    Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
-        axis: the axis to sort along, the last by default; None for all entries in one row.
-        descending: whether the largest comes first; False by default.
+        axis: axis along which to sort; default -1, the last; None flattens x first.
+        descending: whether to sort in descending order; default False.
     Returns: a tensor of int64, without a graph.
     >>> mg.argsort([3.0, 1.0, 2.0]).tolist()
     [1, 2, 0]
@@ -224,9 +224,9 @@ def topk(xp, x, *, k, axis=-1):
     At a tie the first entry comes first. Only the chosen entries receive a gradient.
     Shapes: x (..., n) -> (..., k) twice.
     Args:
-        k: the number of, from 0 to the length of the axis.
-    Returns: a pair of tensors: values, of x's dtype, and indices, of int64.
-    Raises: ValueError for more entries than there are, or fewer than 0; TypeError if x is complex or k no integer;
+        k: the number of entries, from 0 to the length of the axis.
+    Returns: a pair of tensors: values, of the dtype of x, and indices, of int64.
+    Raises: ValueError if k is negative or larger than the axis; TypeError if x is complex or k is not an integer;
         IndexError if the axis is out of range.
     >>> values, indices = mg.topk([2.0, 9.0, 4.0], 2)
     >>> values.tolist(), indices.tolist()
@@ -262,14 +262,14 @@ def quantile(x, q, axis=None, method="linear", keepdims=False):
     With the n entries in order, x_0 ≤ … ≤ x_{n-1}, the quantile is at position h = q (n - 1). By default it is
     interpolated linearly: (1 - w) x_i + w x_{i+1}, with i = ⌊h⌋ and w = h - i. The two entries share the gradient with
     the same weights. If any entry is nan, the result is nan.
-    Shapes: x (2, 3), q one number, axis=1 -> (2); k shares q -> (k, 2).
+    Shapes: x (2, 3), q () and axis=1 -> (2); q (k) -> (k, 2).
     Args:
-        q: a share from 0 to 1, or a row of k of them, which give an axis of their own, the first.
-        method: what stands in the place of the straight line: "linear" (default), "lower", "higher", "midpoint",
-            "nearest", or another of NumPy's names: "hazen", "weibull", "median_unbiased", "normal_unbiased",
-            "interpolated_inverted_cdf", "inverted_cdf", "averaged_inverted_cdf", "closest_observation".
-    Raises: ValueError for a share outside 0 to 1, another method, a q of several axes, or where there are no entries;
-        TypeError if x is complex; IndexError if the axis is out of range.
+        q: a number from 0 to 1, or a vector of k numbers, which become the first axis of the result.
+        method: the interpolation: "linear" (default), "lower", "higher", "midpoint", "nearest", or another of NumPy's
+            names: "hazen", "weibull", "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf",
+            "inverted_cdf", "averaged_inverted_cdf", "closest_observation".
+    Raises: ValueError if q is outside 0 to 1 or has several axes, method is unknown, or x is empty; TypeError if x is
+        complex; IndexError if the axis is out of range.
     >>> mg.quantile([1.0, 2.0, 4.0, 8.0, 16.0], [0.25, 0.9])
     tensor([ 2. , 12.8])
     See: numpy.quantile, torch.quantile; R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", 1996."""
@@ -285,7 +285,7 @@ def median(xp, x, *, axis=None, keepdims=False):
 
     For an even number of entries it is the mean of the two in the middle, and each receives half of the gradient. If
     any entry is nan, the result is nan.
-    Raises: TypeError if x is complex; ValueError if there are no entries; IndexError if the axis is out of range.
+    Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
     >>> mg.median([1.0, 9.0, 2.0, 4.0]).item()
     3.0
     See: numpy.median; torch.median, which takes the lower of two."""
@@ -298,10 +298,10 @@ def new_array(xp, x, *, numbers):
 
     Shapes: x any, numbers (n) -> (n).
     Args:
-        x: the array beside which they are to stand; its entries do not matter.
+        x: an array that determines device and dtype.
         numbers: a number or a nested list.
-    Returns: a tensor of the dtype of x (float64 where that is of integers), without a graph.
-    Raises: ValueError for what is not a number, or rows of unequal length.
+    Returns: a tensor of the dtype of x; float64 for integers; without a graph.
+    Raises: ValueError if an entry is not a number, or rows have unequal lengths.
     >>> mg.ops.new_array(mg.tensor([0.0], dtype="float32"), [1, 2])
     tensor([1., 2.], dtype=float32)
     See: torch.Tensor.new_tensor."""

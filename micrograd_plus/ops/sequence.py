@@ -14,12 +14,12 @@ def rnn(xp, drive, weight, start=None, *, nonlinearity="tanh"):
     The drive holds what enters from outside, input @ W_inᵀ + bias, for all times at once.
     Shapes: drive (T, ..., H), weight (H, H), start (..., H) -> (T, ..., H).
     Args:
-        drive: what enters each state, time on the first axis.
-        weight: what carries a state on to the next.
-        start: the state before the first; default 0.
-        nonlinearity: "tanh" (default) or "relu", whose slope at 0 is 0.
-    Raises: ValueError for another nonlinearity, or where weight is not (H, H) or start does not fit. TypeError for
-        complex numbers with relu, or for integers alone.
+        drive: the input of each state, with time on the first axis.
+        weight: the matrix from one state to the next.
+        start: the initial state; default 0.
+        nonlinearity: "tanh" (default) or "relu", whose derivative at 0 is 0.
+    Raises: ValueError if nonlinearity is unknown, or the shapes do not match; TypeError for complex numbers with relu,
+        or if all inputs are integers.
     >>> mg.rnn([[1.0], [-5.0], [1.0]], [[2.0]], nonlinearity="relu").tolist()
     [[1.0], [0.0], [1.0]]
     See: torch.nn.RNN; Elman, "Finding structure in time", 1990."""
@@ -46,9 +46,9 @@ def gated_recurrence(xp, gate, drive, weight, *, reverse=False):
         state_t = gate_t * (drive_t + state_{t-1} @ weight), starting from 0
     Shapes: gate and drive (T, ..., H), weight (H, H) -> (T, ..., H).
     Args:
-        gate: what each state is multiplied by.
-        drive: what enters it, of the shape of gate.
-        weight: what carries a state on to the next.
+        gate: the factor of each state.
+        drive: the input of each state, of the shape of gate.
+        weight: the matrix from one state to the next.
         reverse: whether to start at the end; default False.
     Raises: ValueError if gate and drive differ in shape, or weight is not (H, H).
     >>> mg.gated_recurrence([[0.5], [0.5]], [[1.0], [1.0]], [[1.0]]).tolist()
@@ -83,8 +83,9 @@ def lstm_cell(xp, gates, cell):
     Args:
         gates: real numbers, before sigmoids and tanh; PyTorch calls them i, f, g, o.
         cell: the cell before this step.
-    Returns: a tuple of tensors: hidden, what the cell shows, and cell_after.
-    Raises: TypeError for complex numbers. ValueError if the last axis of gates is not four times that of cell.
+    Returns: a tuple of tensors, hidden and cell_after.
+    Raises: TypeError if an input is complex; ValueError if the last axis of gates is not four times as long as the last
+        axis of cell.
     >>> hidden, cell = mg.lstm_cell([100.0, -100.0, 0.5, 100.0], cell=[7.0])
     >>> cell.round(4).tolist(), hidden.round(4).tolist()
     ([0.4621], [0.4318])
@@ -125,10 +126,10 @@ def gru_cell(xp, drive, recall, hidden):
     The drive is a linear layer over the input, input @ W_inᵀ + bias, and recall one over hidden.
     Shapes: drive (..., 3 H), recall (..., 3 H), hidden (..., H) -> (..., H).
     Args:
-        drive: real numbers, what the input says to both gates and the candidate.
-        recall: what the hidden state says to them.
+        drive: the input's part of both gates and the candidate, real numbers.
+        recall: the hidden state's part of them.
         hidden: the hidden state before this step.
-    Returns: a tensor, the hidden state after it.
+    Returns: a tensor, the hidden state after this step.
     >>> mg.gru_cell([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], hidden=[1.0]).tolist()
     [0.5]
     See: torch.nn.GRUCell; Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical
@@ -166,11 +167,11 @@ def selective_scan(xp, x, delta, A, B, C):
         out_t = C_t · state_t
     Shapes: x and delta (..., T, D), A (D, N), B and C (..., T, N) -> (..., T, D).
     Args:
-        x: what is read.
-        delta: how large a step each entry makes, usually positive.
-        A: how fast each of the N numbers of a channel fades, usually negative.
-        B: how they take in what is read.
-        C: how they show themselves.
+        x: the input.
+        delta: the step size of each entry, usually positive.
+        A: the decay rate of each of the N states of a channel, usually negative.
+        B: weights of the input.
+        C: weights of the output.
     >>> one = np.ones((3, 1))
     >>> mg.selective_scan([[1.0], [0.0], [0.0]], one, [[np.log(0.5)]], one, one).round(6).tolist()
     [[1.0], [0.5], [0.25]]
@@ -208,11 +209,11 @@ def gated_delta_net(xp, query, key, value, decay, rate):
         out_t = S_t @ query_t
     Shapes: query and key (..., T, K), value (..., T, V), decay and rate (..., T) -> (..., T, V).
     Args:
-        query: what is asked of the memory.
-        key: where in it a value belongs, usually of length 1.
-        value: what it should recall there.
-        decay: what share of the memory stays, usually from 0 to 1.
-        rate: what share of an error is corrected, usually from 0 to 1.
+        query: the queries of the memory.
+        key: the keys under which values are stored, usually of length 1.
+        value: the values to store.
+        decay: the fraction of the memory that remains, usually from 0 to 1.
+        rate: the fraction of an error that is corrected, usually from 0 to 1.
     >>> key = [[1.0, 0.0], [1.0, 0.0]]
     >>> mg.gated_delta_net(key, key, [[4.0], [6.0]], decay=[1.0, 1.0], rate=[1.0, 0.5]).tolist()
     [[4.0], [5.0]]
@@ -252,10 +253,10 @@ def matrix_recurrence(xp, matrices, drive, *, reverse=False):
         state_t = state_{t-1} @ matrix_t + drive_t, starting from 0
     Shapes: matrices (..., T, K, K), drive (..., T, V, K) -> (..., T, V, K).
     Args:
-        matrices: what carries a state on to the next.
-        drive: what enters it.
+        matrices: the matrix from one state to the next, for each step.
+        drive: the input of each state.
         reverse: whether to start at the end; default False.
-    Raises: ValueError if the shapes do not match, IndexError if matrices has fewer than three axes.
+    Raises: ValueError if the shapes do not match; IndexError if matrices has fewer than three axes.
     >>> mg.ops.matrix_recurrence([[[2.0]], [[2.0]], [[2.0]]], [[[1.0]], [[1.0]], [[1.0]]]).tolist()
     [[[1.0]], [[3.0]], [[7.0]]]
     See: `gated_delta_net`, which is made of it; `mg.recurrence`, where each entry goes alone."""

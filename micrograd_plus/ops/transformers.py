@@ -14,11 +14,11 @@ def rope(xp, x, angles, *, interleaved=False):
     Shapes: x (..., T, width), angles (..., T, pairs) with 2 * pairs ≤ width -> (..., T, width).
     Args:
         x: queries or keys.
-        angles: in radians, as `rope_angles` makes them; they are positions, and receive no gradient.
-        interleaved: whether a pair is two neighbours, and not a feature and the one `pairs` places on; default
+        angles: angles in radians, as returned by `rope_angles`; they receive no gradient.
+        interleaved: whether a pair is two neighbours, instead of a feature and the one `pairs` positions later; default
             False.
     Returns: a tensor of the dtype of x; float64 for integers.
-    Raises: ValueError if there are more angles than pairs of features, or the positions differ in number.
+    Raises: ValueError if there are more angles than pairs of features, or the number of positions differs.
     >>> quarter = [[np.pi / 2]]
     >>> mg.rope([[1.0, 0.0, 7.0]], quarter).round(6).tolist()
     [[0.0, 1.0, 7.0]]
@@ -34,10 +34,10 @@ def rope_angles(xp, x, *, pairs, base=10000.0, offset=0):
     almost nothing. There is no gradient.
     Shapes: x (..., T, width) -> (T, pairs).
     Args:
-        x: the sequence, of which only the length T, the dtype and the place count.
-        pairs: the number of pairs of features are turned.
-        base: the number of times as slow as the first a pair after the last would turn; default 10000.0.
-        offset: the position of the first entry, where earlier ones are in a cache; default 0.
+        x: the sequence; only its length T, dtype and device matter.
+        pairs: the number of pairs of features to rotate.
+        base: the ratio of the fastest rotation to that of a pair after the last; default 10000.0.
+        offset: the position of the first entry, if earlier ones are in a cache; default 0.
     Returns: a tensor of angles in radians, of the dtype of x.
     Raises: IndexError if x has fewer than two axes.
     >>> mg.rope_angles(np.ones((3, 4)), pairs=2).tolist()
@@ -55,11 +55,7 @@ def swiglu(xp, gate, up):
     """Compute SwiGLU: silu(gate) * up.
 
     silu(g) = g / (1 + exp(-g)), elementwise.
-    Shapes: gate and up any that broadcast -> the broadcast shape.
-    Args:
-        gate: real numbers that say how much passes.
-        up: real numbers that pass.
-    Returns: a tensor of the common dtype.
+    Shapes: gate and up of shapes that broadcast -> the broadcast shape.
     >>> mg.swiglu([0.0, 1.0, 20.0], 3.0).round(6).tolist()
     [0.0, 2.193176, 60.0]
     See: Shazeer, "GLU variants improve transformer", 2020."""
@@ -76,11 +72,11 @@ def lora_matmul(xp, x, weight, a, b, *, scale=1.0):
     Shapes: x (..., in), weight (out, in), a (rank, in), b (out, rank) -> (..., out).
     Args:
         x: inputs.
-        weight: the layer that is there already.
-        a: into the narrow way.
-        b: out of it; where it is 0, the layer is as before.
-        scale: how much the narrow way counts; default 1.0.
-    Raises: ValueError if the shapes do not match, TypeError if scale is not a number.
+        weight: the weight of the existing layer.
+        a: the first low-rank matrix.
+        b: the second low-rank matrix; if it is 0, the layer is unchanged.
+        scale: factor of the update; default 1.0.
+    Raises: ValueError if the shapes do not match; TypeError if scale is not a number.
     >>> mg.lora_matmul([[1.0, 2.0]], np.eye(2), a=[[1.0, 1.0]], b=[[0.0], [10.0]]).tolist()
     [[1.0, 32.0]]
     See: Hu et al., "LoRA: low-rank adaptation of large language models", 2021."""
@@ -120,7 +116,7 @@ def grouped_matmul(xp, x, weights, experts):
         weights: one matrix for each expert.
         experts: integers from 0, the expert of each row; they receive no gradient.
     Returns: a tensor of the common dtype of x and weights.
-    Raises: IndexError for an expert that there is not, ValueError if the shapes do not match.
+    Raises: IndexError if an expert is out of range; ValueError if the shapes do not match.
     >>> weights = [[[1.0], [1.0]], [[10.0], [0.0]]]
     >>> mg.grouped_matmul([[1.0, 2.0], [3.0, 4.0]], weights, [1, 0]).tolist()
     [[10.0], [7.0]]
@@ -139,11 +135,11 @@ def expert_products(xp, a, b, experts, *, count):
     out[e] = Σ_r a[r]ᵀ b[r] over the rows r with experts[r] = e; an expert without rows gets 0.
     Shapes: a (rows, in), b (rows, out), experts (rows,) -> (count, in, out).
     Args:
-        a, b: one row each for each token.
+        a, b: one row for each token.
         experts: integers from 0, the expert of each row; they receive no gradient.
-        count: the number of experts there are.
+        count: the number of experts.
     Returns: a tensor of the common dtype of a and b.
-    Raises: IndexError for an expert of count or more, or where the rows differ in number.
+    Raises: IndexError if an expert is out of range, or the numbers of rows differ.
     >>> mg.ops.expert_products([[1.0], [2.0], [3.0]], [[1.0], [1.0], [1.0]], [0, 0, 1], count=2).tolist()
     [[[3.0]], [[3.0]]]
     See: `grouped_matmul`."""
@@ -160,7 +156,7 @@ def masked_softmax(xp, x, *, axis=-1):
     exp(x_i) / Σ_j exp(x_j), with the largest entry subtracted first; an entry of -inf has weight 0.
     Args:
         x: scores.
-        axis: the axis, or axes, along which weights add up to 1; default -1.
+        axis: axis or axes along which weights sum to 1; default -1.
     >>> mg.ops.masked_softmax([[0.0, 0.0, -np.inf], [-np.inf, -np.inf, -np.inf]]).tolist()
     [[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
     See: `softmax`, where such a row is not a number."""
@@ -181,16 +177,13 @@ def attention_mask(xp, query, key, allowed=None, *, causal=False, window=None):
 
     The mask is added to the scores. The query at position i may look at the key at position j if all requested
     conditions are true: j ≤ i (`causal`), |i - j| < window, and allowed. There is no gradient.
-    Shapes: query (..., L, E), key (..., S, E), allowed broadcastable to (..., L, S) -> (L, S), or with `allowed` what
-        that and (L, S) broadcast to.
+    Shapes: query (..., L, E), key (..., S, E), allowed broadcastable to (..., L, S) -> (L, S), broadcast with
+        `allowed`.
     Args:
-        query, key: of which only the lengths L and S, the dtype and the place count.
+        query, key: queries and keys; only their lengths L and S, dtype and device matter.
         allowed: True where a query may look; default everywhere.
-        causal: whether a query looks no further than its own place; default False.
-        window: the number of places a query sees on either side, counted with its own, at least 1; default all.
     Returns: a tensor of the dtype of query.
-    Raises: TypeError if allowed is not made of True and False. ValueError if the window is less than 1, or allowed does
-        not broadcast.
+    Raises: TypeError if allowed is not boolean; ValueError if the window is less than 1, or allowed does not broadcast.
     >>> x = np.ones((3, 1))
     >>> mg.ops.attention_mask(x, x, causal=True, window=2).tolist()
     [[0.0, -inf, -inf], [0.0, 0.0, -inf], [-inf, 0.0, 0.0]]
@@ -209,14 +202,13 @@ def soft_capped_attention(xp, query, key, value, bias=None, *, soft_cap=50.0, sc
     A query that may look nowhere gathers 0. At the cap a score stands still, and passes no gradient.
     Shapes: query (..., L, E), key (..., S, E), value (..., S, V), bias broadcastable to (..., L, S) -> (..., L, V).
     Args:
-        query: what each of L places looks for.
-        key: what each of S places is found by.
-        value: what is gathered there.
-        bias: added to the capped scores, minus infinity where a query may not look; default none.
-        soft_cap: where scores level off; default 50.0.
-        scale: of the products; default 1 / √E.
-    Raises: TypeError for a bias of True and False, or a soft_cap that is not a number. ValueError if the shapes do not
-        match.
+        query: the queries at L positions.
+        key: the keys at S positions.
+        value: the values at S positions.
+        bias: added to the capped scores, -inf where a query may not look; default none.
+        soft_cap: the bound of the scores; default 50.0.
+        scale: factor of the products; default 1 / √E.
+    Raises: TypeError if bias is boolean, or soft_cap is not a number; ValueError if the shapes do not match.
     >>> key, value = [[0.0], [1000.0]], [[0.0], [1.0]]
     >>> mg.soft_capped_attention([[1.0]], key, value, soft_cap=1.0).round(4).tolist()
     [[0.7311]]
@@ -254,15 +246,13 @@ def attention(xp, query, key, value, bias=None, allowed=None, *, scale=None, sof
     Shapes: query (..., heads, L, E), key (..., heads, S, E), value (..., heads, S, V), bias and allowed broadcastable
         to (..., L, S) -> (..., heads, L, V).
     Args:
-        query, key, value: what is looked for, what it is found by, and what is gathered.
+        query, key, value: the queries, keys and values.
         bias: numbers added to the scores; default none.
         allowed: True where a query may look; default everywhere. It receives no gradient.
-        scale: of the scores; default 1 / √E.
-        soft_cap: where scores level off; default None, nowhere.
-        causal: whether a query looks no further than its own place; default False.
-        window: the number of places a query sees on either side, counted with its own, at least 1; default all.
-    Raises: TypeError if bias is made of True and False, or allowed of numbers. ValueError if the shapes do not match,
-        the heads do not divide, or the window is less than 1.
+        scale: factor of the scores; default 1 / √E.
+        soft_cap: the bound of the scores; None (default) for no bound.
+    Raises: TypeError if bias is boolean, or allowed is not; ValueError if the shapes do not match, the numbers of heads
+        do not divide, or the window is less than 1.
     >>> x = [[[0.0], [0.0], [0.0]]]
     >>> mg.attention(x, x, [[[3.0], [6.0], [9.0]]], causal=True).round(6).tolist()
     [[[3.0], [4.5], [6.0]]]
@@ -288,11 +278,10 @@ def attention_block(xp, x, in_weight, in_bias, out_weight, out_bias, *, heads, c
         out = gathered @ out_weightᵀ + out_bias
     Shapes: x (N, L, E), in_weight (3 E, E), in_bias (3 E,), out_weight (E, E), out_bias (E,) -> (N, L, E).
     Args:
-        x: N sequences of L places.
-        in_weight, in_bias: for queries, keys and values together, in this order.
-        out_weight, out_bias: of the layer over what the heads gathered.
-        heads: a divisor of E.
-        causal: whether a place looks no further than itself; default False.
+        x: N sequences of L positions.
+        in_weight, in_bias: of the layer for queries, keys and values, in this order.
+        out_weight, out_bias: of the layer after the heads.
+        heads: the number of heads, a divisor of E.
     Raises: ValueError if the shapes do not match, or heads does not divide E.
     >>> x, eye = np.arange(4.0).reshape(1, 2, 2), np.eye(2)
     >>> mg.attention_block(x, np.vstack([0 * eye, eye, eye]), np.zeros(6), eye, np.zeros(2), heads=2).tolist()
@@ -321,14 +310,12 @@ def transformer_layer(
     Shapes: x (N, L, E), in_weight (3 E, E), in_bias (3 E,), out_weight (E, E), out_bias (E,), weight1 (F, E), bias1
         (F,), weight2 (E, F), bias2 (E,), and weight and bias of both norms (E,) -> (N, L, E).
     Args:
-        x: N sequences of L places.
+        x: N sequences of L positions.
         in_weight, in_bias, out_weight, out_bias: of the attention, as in `attention_block`.
         weight1, bias1, weight2, bias2: of the two linear layers.
         norm1_weight, norm1_bias, norm2_weight, norm2_bias: of the two layer normalisations.
-        heads: a divisor of E.
-        causal: whether a place looks no further than itself; default False.
-        norm_first: whether each part is normalised before it, and not each sum after it; default False.
-        eps: added to variances; default 1e-5.
+        heads: the number of heads, a divisor of E.
+        norm_first: whether to normalise before each part, instead of after each sum; default False.
     Raises: ValueError if the shapes do not match, or heads does not divide E.
     >>> x, one, zero = [[[1.0, 3.0]]], np.ones(2), np.zeros(2)
     >>> idle = [np.zeros((6, 2)), np.zeros(6), *[np.zeros((2, 2)), zero] * 3]

@@ -49,7 +49,6 @@ def arcsin(xp, x):
     arcsin(x) is between -π/2 and π/2; nan for a real number outside -1 to 1. At -1 and 1 the derivative is inf.
     Args:
         x: real numbers from -1 to 1, or complex numbers.
-    Returns: the angle in radians, a tensor of the dtype of x; float64 for integers.
     >>> mg.arcsin([0.0, 0.5, 1.0])
     tensor([0.        , 0.52359878, 1.57079633])
     See: numpy.arcsin; torch.asin."""
@@ -63,7 +62,6 @@ def arccos(xp, x):
     arccos(x) = π/2 - arcsin(x) is between 0 and π; nan for a real x outside -1 to 1. At ±1 the derivative is -inf.
     Args:
         x: real numbers from -1 to 1, or complex numbers.
-    Returns: the angle in radians, a tensor of the dtype of x; float64 for integers.
     >>> mg.arccos([1.0, 0.5, 0.0])
     tensor([0.        , 1.04719755, 1.57079633])
     See: numpy.arccos; torch.acos."""
@@ -75,7 +73,6 @@ def arctan(xp, x):
     """Compute the inverse tangent.
 
     arctan(x) is between -π/2 and π/2. `arctan2` also distinguishes the quadrants.
-    Returns: the angle in radians, a tensor of the dtype of x; float64 for integers.
     >>> mg.arctan([0.0, 1.0])
     tensor([0.        , 0.78539816])
     See: numpy.arctan; torch.atan."""

@@ -33,8 +33,6 @@ def logaddexp2(xp, a, b):
     """Compute the logarithm to base 2 of the sum of two powers of two.
 
     logaddexp2(a, b) = log₂(2ᵃ + 2ᵇ), without overflow. Each input's derivative is its share of the sum.
-    Args:
-        a, b: real numbers, logarithms of what is added.
     >>> mg.logaddexp2(1000.0, 1000.0).item()
     1001.0
     See: numpy.logaddexp2; torch.logaddexp2."""
@@ -107,7 +105,7 @@ def fmax(xp, a, b):
     """Compute the larger of two entries, ignoring nan.
 
     fmax(a, b) = b if a is nan, a if b is nan, else max(a, b). At a tie each input receives half of the gradient.
-    Returns: a tensor of the dtype that a and b promote to.
+    Returns: a tensor of the common dtype of a and b.
     >>> mg.fmax([1.0, np.nan], [3.0, 2.0]).tolist()
     [3.0, 2.0]
     See: numpy.fmax; torch.fmax; `mg.maximum`, in which nan comes first."""
@@ -123,7 +121,7 @@ def fmin(xp, a, b):
     """Compute the smaller of two entries, ignoring nan.
 
     fmin(a, b) = b if a is nan, a if b is nan, else min(a, b). At a tie each input receives half of the gradient.
-    Returns: a tensor of the dtype that a and b promote to.
+    Returns: a tensor of the common dtype of a and b.
     >>> mg.fmin([1.0, np.nan], [3.0, 2.0]).tolist()
     [1.0, 2.0]
     See: numpy.fmin; torch.fmin; `mg.minimum`, in which nan comes first."""
@@ -136,12 +134,12 @@ def nan_to_num(xp, x, *, copy=True, nan=0.0, posinf=None, neginf=None):
 
     No gradient passes through the entries that were replaced.
     Args:
-        copy: as in NumPy; the result is a new tensor either way.
-        nan: what stands in the place of nan; default 0.0.
-        posinf: what stands for infinity; None (default) for the largest number of x's dtype.
-        neginf: what stands for minus infinity; None (default) for the lowest.
+        copy: accepted as in NumPy; the result is always a new tensor.
+        nan: the replacement for nan; default 0.0.
+        posinf: the replacement for inf; None (default) for the largest number of the dtype.
+        neginf: the replacement for -inf; None (default) for the lowest number of the dtype.
     Returns: a tensor of the dtype of x.
-    Raises: TypeError if x or a number in a place is not numeric.
+    Raises: TypeError if x or a replacement is not numeric.
     >>> mg.nan_to_num([1.0, np.nan, -np.inf], neginf=-9.0).tolist()
     [1.0, 0.0, -9.0]
     See: numpy.nan_to_num; torch.nan_to_num."""
@@ -173,9 +171,8 @@ def real_if_close(x, tol=100.0):
     Shapes: any -> the same.
     Args:
         x: numbers.
-        tol: up to the number of times the rounding of x's precision an imaginary part may be; below 1 it is the
-            size itself.
-    Returns: a real tensor where all imaginary parts are so small, else a complex one.
+        tol: the largest imaginary part, in machine epsilons of the dtype; below 1 an absolute value.
+    Returns: a real tensor if all imaginary parts are small, else a complex one.
     Raises: TypeError if x is not numeric.
     >>> mg.real_if_close([1.0 + 1e-16j, 2.0]).tolist()
     [1.0, 2.0]
@@ -197,10 +194,10 @@ def select(condlist, choicelist, default=0.0):
     Shapes: conditions, choices and default of shapes that broadcast -> the broadcast shape.
     Args:
         condlist: a list of conditions.
-        choicelist: as many choices, numbers that each stand where their condition is the first to hold.
-        default: what stands where none holds; default 0.0.
-    Returns: a tensor of the dtype that choices and default promote to.
-    Raises: ValueError if there are not as many conditions as choices, or none; or shapes do not broadcast.
+        choicelist: a list of equally many choices, numbers.
+        default: the value if no condition is true; default 0.0.
+    Returns: a tensor of the common dtype of the choices and default.
+    Raises: ValueError if the numbers of conditions and choices differ or are 0, or the shapes do not broadcast.
     >>> x = mg.tensor([1.0, 2.0, 3.0])
     >>> mg.select([x < 2, x < 3], [x, 10 * x], -1.0).tolist()
     [1.0, 20.0, -1.0]
@@ -222,12 +219,12 @@ def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
     """Return whether two inputs are equal up to rounding, in every entry.
 
     |a - b| <= atol + rtol · |b| for every entry.
-    Shapes: a, b of shapes that broadcast -> one answer.
+    Shapes: a, b of shapes that broadcast -> a bool.
     Args:
         a, b: real or complex numbers.
         rtol: relative tolerance, a number; default 1e-5.
         atol: absolute tolerance, a number; default 1e-8.
-        equal_nan: whether nan is close to nan; default False.
+        equal_nan: whether nan counts as equal to nan; default False.
     Returns: True or False.
     Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric.
     >>> mg.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9])
@@ -240,7 +237,7 @@ def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
 def array_equal(a1, a2):
     """Return whether two inputs have the same shape and the same entries.
 
-    Shapes: any -> one answer.
+    Shapes: any -> a bool.
     Args:
         a1, a2: real or complex numbers.
     Returns: True or False.
@@ -255,7 +252,7 @@ def array_equal(a1, a2):
 def argwhere(xp, x):
     """Return the indices of the entries that are not 0, one row for each.
 
-    Shapes: x of n axes with k such entries -> (k, n).
+    Shapes: x with n axes and k nonzero entries -> (k, n).
     Args:
         x: numbers or booleans.
     Returns: a tensor of int64, without a graph.
@@ -269,9 +266,9 @@ def argwhere(xp, x):
 def nonzero(x):
     """Return the indices of the entries that are not 0, as one array for each axis; `x[mg.nonzero(x)]` selects them.
 
-    Shapes: x of n axes with k such entries -> n rows (k).
+    Shapes: x with n axes and k nonzero entries -> n arrays (k).
     Args:
-        x: numbers or booleans, with one axis or more.
+        x: numbers or booleans, with at least one axis.
     Returns: a tuple of tensors of int64, without a graph.
     Raises: ValueError if x is a single number; TypeError if it is not numeric.
     >>> [row.tolist() for row in mg.nonzero([[0.0, 5.0], [7.0, 0.0]])]
@@ -289,9 +286,9 @@ def argpartition(xp, x, *, kth, axis=-1):
 
     The entry at index `kth` is in its sorted position; smaller entries come before it, larger ones after.
     Args:
-        kth: the rank, counted from 0; or several.
+        kth: an index into the sorted order, or several.
     Returns: a tensor of int64, without a graph.
-    Raises: ValueError for a rank that x has not; TypeError if x is complex; IndexError if the axis is out of range.
+    Raises: ValueError if kth is out of range; TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.argpartition([7.0, 1.0, 5.0], 0).tolist()[0]
     1
     See: numpy.argpartition."""
@@ -303,13 +300,13 @@ def partition(x, kth, axis=-1):
     """Partition the entries along an axis around the one at index `kth` of the sorted order.
 
     Smaller entries come before it and larger ones after, in no particular order.
-    Shapes: any -> the same; axis=None -> (n), all entries.
+    Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
         x: real numbers.
-        kth: the rank, counted from 0; or several.
-        axis: the axis to order along, the last by default; None orders all entries as one row.
+        kth: an index into the sorted order, or several.
+        axis: axis along which to partition; default -1, the last; None flattens x first.
     Returns: a tensor of the dtype of x.
-    Raises: ValueError for a rank that x has not; TypeError if x is complex; IndexError if the axis is out of range.
+    Raises: ValueError if kth is out of range; TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.partition([7.0, 1.0, 5.0], 1).tolist()
     [1.0, 5.0, 7.0]
     See: numpy.partition; torch.kthvalue."""

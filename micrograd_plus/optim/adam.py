@@ -21,17 +21,16 @@ class Adam(Optimizer):
     about the length lr for every entry, whatever the size of its gradient.
 
     Args:
-        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
-            own.
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and other settings.
         lr: the learning rate; 1e-3 by default.
         betas: how slowly the two means forget, from 0 to below 1; (0.9, 0.999) by default.
         eps: keeps the divisor away from 0; 1e-8 by default.
         weight_decay: the share of the values that is added to the gradient g, 0 by default; `AdamW` keeps it apart.
         amsgrad: whether v is the largest so far, so that the divisor never shrinks (Reddi, Kale and Kumar 2018); False
             by default.
-    Raises: TypeError for a single tensor or what is not one, and for complex parameters, whose gradients it squares;
-        ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a negative
-        setting, and for betas that are not two numbers from 0 to below 1.
+    Raises: TypeError for a single tensor or anything that is not a tensor, and for complex parameters, whose gradients
+        it squares; ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a
+        negative setting, and for betas that are not two numbers from 0 to below 1.
     Example:
         >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
         >>> adam = optim.Adam([x], lr=0.1)
@@ -100,16 +99,15 @@ class AdamW(Adam):
     In `Adam` the decay goes through the means, and weighs less where gradients are large; here it is the same for all.
 
     Args:
-        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
-            own.
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and other settings.
         lr: the learning rate; 1e-3 by default.
         betas: how slowly the two means forget, from 0 to below 1; (0.9, 0.999) by default.
         eps: keeps the divisor away from 0; 1e-8 by default.
         weight_decay: the share, times lr, that values lose in each step; 1e-2 by default.
         amsgrad: whether v is the largest so far, as in `Adam`; False by default.
-    Raises: TypeError for a single tensor or what is not one, and for complex parameters, whose gradients it squares;
-        ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a negative
-        setting, and for betas that are not two numbers from 0 to below 1.
+    Raises: TypeError for a single tensor or anything that is not a tensor, and for complex parameters, whose gradients
+        it squares; ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a
+        negative setting, and for betas that are not two numbers from 0 to below 1.
     Example:
         >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
         >>> adam = optim.AdamW([x], lr=0.1, weight_decay=0.1)

@@ -38,9 +38,10 @@ class LambdaLR(LRScheduler):
         lr_t = lr_0 · lr_lambda(t)
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         lr_lambda: a function of the step number t, or a list with one for each group.
-    Raises: TypeError for what is not an optimiser or a function; ValueError for more or fewer functions than groups.
+    Raises: TypeError if `optimizer` is not an optimiser or a factor is not a function; ValueError for more or fewer
+        functions than groups.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.LambdaLR(descent, lambda step: 1 / (1 + step))
@@ -69,10 +70,11 @@ class StepLR(LRScheduler):
         lr_t = lr_0 · gamma ^ ⌊t / step_size⌋
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         step_size: how many steps one rate lasts, at least 1.
-        gamma: what the rate is multiplied by; 0.1 by default.
-    Raises: TypeError for what is not an optimiser or a whole number; ValueError for a step_size below 1.
+        gamma: factor of the rate; 0.1 by default.
+    Raises: TypeError if `optimizer` is not an optimiser or a count is not an integer; ValueError for a step_size below
+        1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.StepLR(descent, step_size=2)
@@ -98,10 +100,10 @@ class MultiStepLR(LRScheduler):
         lr_t = lr_0 · gamma ^ (how many milestones are at most t)
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         milestones: step numbers, in any order; one that stands twice counts twice.
-        gamma: what the rate is multiplied by; 0.1 by default.
-    Raises: TypeError for what is not an optimiser, or milestones that are no iterable.
+        gamma: factor of the rate; 0.1 by default.
+    Raises: TypeError if `optimizer` is not an optimiser, or milestones that are not an iterable.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.MultiStepLR(descent, milestones=[2, 5])
@@ -126,10 +128,11 @@ class ConstantLR(LRScheduler):
         lr_t = lr_0 · factor for t < total_iters, then lr_0
 
     Args:
-        optimizer: the optimiser whose rates it sets.
-        factor: what the rate is multiplied by at first; 1/3 by default.
+        optimizer: the optimiser whose learning rates it sets.
+        factor: factor of the rate at first; 1/3 by default.
         total_iters: for how many steps, at least 1; 5 by default.
-    Raises: TypeError for what is not an optimiser or a whole number; ValueError for total_iters below 1.
+    Raises: TypeError if `optimizer` is not an optimiser or a count is not an integer; ValueError for total_iters below
+        1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.ConstantLR(descent, factor=0.5, total_iters=3)
@@ -155,9 +158,9 @@ class ExponentialLR(LRScheduler):
         lr_t = lr_0 · gamma ^ t
 
     Args:
-        optimizer: the optimiser whose rates it sets.
-        gamma: what the rate is multiplied by.
-    Raises: TypeError for what is not an optimiser.
+        optimizer: the optimiser whose learning rates it sets.
+        gamma: factor of the rate.
+    Raises: TypeError if `optimizer` is not an optimiser.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.ExponentialLR(descent, gamma=0.5)
@@ -185,11 +188,12 @@ class LinearLR(LRScheduler):
         lr_t = lr_0 · (start_factor + (end_factor - start_factor) · min(t / total_iters, 1))
 
     Args:
-        optimizer: the optimiser whose rates it sets.
-        start_factor: what the first rate is multiplied by; 1/3 by default.
-        end_factor: what the last one is multiplied by; 1 by default.
-        total_iters: how many steps lie between them, at least 1; 5 by default.
-    Raises: TypeError for what is not an optimiser or a whole number; ValueError for total_iters below 1.
+        optimizer: the optimiser whose learning rates it sets.
+        start_factor: factor of the first rate; 1/3 by default.
+        end_factor: factor of the last rate; 1 by default.
+        total_iters: number of steps between them, at least 1; 5 by default.
+    Raises: TypeError if `optimizer` is not an optimiser or a count is not an integer; ValueError for total_iters below
+        1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.LinearLR(descent, start_factor=0.2, total_iters=4)
@@ -219,10 +223,11 @@ class PolynomialLR(LRScheduler):
         lr_t = lr_0 · (1 - min(t / total_iters, 1)) ^ power
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         total_iters: after how many steps the rate is 0, at least 1; 5 by default.
         power: 1 (default) for a straight line, more for a curve that is steep at first.
-    Raises: TypeError for what is not an optimiser or a whole number; ValueError for total_iters below 1.
+    Raises: TypeError if `optimizer` is not an optimiser or a count is not an integer; ValueError for total_iters below
+        1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.PolynomialLR(descent, power=2.0)
@@ -250,10 +255,10 @@ class CosineAnnealingLR(LRScheduler):
     Slow at both ends, fast between. After T_max steps it goes up again.
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         T_max: how many steps the way down takes, at least 1.
         eta_min: the lowest rate; 0 by default.
-    Raises: TypeError for what is not an optimiser or a whole number; ValueError for a T_max below 1.
+    Raises: TypeError if `optimizer` is not an optimiser or a count is not an integer; ValueError for a T_max below 1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.CosineAnnealingLR(descent, T_max=4)
@@ -282,11 +287,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     with s the steps since the last restart and T the length of this way down: T_0, T_0 · T_mult, T_0 · T_mult², ...
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         T_0: how many steps the first way down takes, at least 1.
         T_mult: how many times as long each way is as the one before it, at least 1 (default).
         eta_min: the lowest rate, never quite reached; 0 by default.
-    Raises: TypeError for what is not an optimiser or a whole number; ValueError for a T_0 or T_mult below 1.
+    Raises: TypeError if `optimizer` is not an optimiser or a count is not an integer; ValueError for a T_0 or T_mult
+        below 1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.CosineAnnealingWarmRestarts(descent, T_0=2, T_mult=2)
@@ -320,7 +326,7 @@ class OneCycleLR(LRScheduler):
     optimiser started with plays no part.
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         max_lr: the highest rate, or a list with one for each group.
         total_steps: how many steps there are, at least 1.
         epochs, steps_per_epoch: whose product is taken where `total_steps` is not given.
@@ -332,8 +338,8 @@ class OneCycleLR(LRScheduler):
         div_factor: how many times smaller the first rate is than the highest; 25 by default.
         final_div_factor: how many times smaller the last rate is than the first; 1e4 by default.
         three_phase: whether the way down has two parts; False by default.
-    Raises: TypeError for what is not an optimiser; ValueError for no number of steps, a share outside 0 to 1, another
-        strategy, a momentum that the optimiser has not, and lists of another length than there are groups.
+    Raises: TypeError if `optimizer` is not an optimiser; ValueError for no number of steps, a share outside 0 to 1,
+        another strategy, a momentum that the optimiser has not, and lists of another length than there are groups.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], momentum=0.9)
         >>> schedule = optim.lr_scheduler.OneCycleLR(descent, max_lr=1.0, total_steps=5, pct_start=0.4, div_factor=4)
@@ -408,7 +414,7 @@ class SequentialLR(LRScheduler):
     Each counts its own steps from 0, and rates from the one that the optimiser started with.
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         schedulers: schedules of this optimiser, in order.
         milestones: the steps at which the next one starts, in order; one fewer than schedules.
     Raises: ValueError for another number of milestones, and for a schedule of another optimiser.

@@ -23,12 +23,11 @@ class Optimizer:
     never overwritten: a graph that was computed with the old ones keeps them.
 
     Args:
-        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
-            own.
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and other settings.
         defaults: a dict of the settings that a group has unless it says otherwise, such as {"lr": 0.1}.
-    Raises: TypeError for a single tensor or what is not one; ValueError for no parameters, one given twice, a result
-        instead of a leaf, an unknown setting, and a negative lr, weight_decay, momentum or eps; NotImplementedError in
-        `step` where there is no `updated`.
+    Raises: TypeError for a single tensor or anything that is not a tensor; ValueError for no parameters, one given
+        twice, a result instead of a leaf, an unknown setting, and a negative lr, weight_decay, momentum or eps;
+        NotImplementedError in `step` where there is no `updated`.
     Example:
         >>> class Signs(optim.Optimizer):
         ...     def updated(self, values, gradient, state, group):
@@ -134,7 +133,7 @@ class Optimizer:
     # State ------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on later: {"state": {"0": {...}}, "param_groups": [...]}.
+        """Return the state needed to continue later: {"state": {"0": {...}}, "param_groups": [...]}.
 
         Parameters go by their number. Arrays are copies. The names are PyTorch's; the numbers are text, so that
         `mg.save` can keep them.
@@ -155,8 +154,8 @@ class Optimizer:
 
         Args:
             state_dict: what `state_dict()` returned, of an optimiser of the same kind.
-        Raises: ValueError for the state of something else, of another kind, or of other parameters; TypeError for what
-            is not a dict.
+        Raises: ValueError for the state of something else, of another kind, or of other parameters; TypeError if the
+            state is not a dict.
         """
         self._refuse_state(state_dict)
         tensors, state = self.parameters(), {}

@@ -18,7 +18,7 @@ class ReduceLROnPlateau:
     ("rel"; of a negative one too, where PyTorch would call a worse one better), or a difference ("abs").
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         mode: "min" (default) where small figures are wished for, "max" where large ones are.
         factor: what rates are multiplied by, below 1; 0.1 by default.
         patience: how many steps without a better figure are borne; 10 by default.
@@ -27,8 +27,8 @@ class ReduceLROnPlateau:
         cooldown: for how many steps after a change nothing is counted; 0 by default.
         min_lr: below which no rate falls; 0 by default.
         eps: no rate changes by as little as this; 1e-8 by default.
-    Raises: TypeError for what is not an optimiser; ValueError for another mode or threshold_mode, or a factor that is
-        not below 1.
+    Raises: TypeError if `optimizer` is not an optimiser; ValueError for another mode or threshold_mode, or a factor
+        that is not below 1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.ReduceLROnPlateau(descent, patience=1)
@@ -93,7 +93,7 @@ class ReduceLROnPlateau:
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on later, but for the rates, which the optimiser keeps."""
+        """Return the state needed to continue later, except the rates, which the optimiser keeps."""
         return {name: getattr(self, name) for name in ("best", "num_bad_epochs", "cooldown_counter", "last_epoch")}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:

@@ -17,8 +17,8 @@ class LRScheduler:
     the next one: call it after `optimizer.step()`.
 
     Args:
-        optimizer: the optimiser whose rates it sets.
-    Raises: TypeError for what is not an optimiser; NotImplementedError where there is no `rate`.
+        optimizer: the optimiser whose learning rates it sets.
+    Raises: TypeError if `optimizer` is not an optimiser; NotImplementedError if there is no `rate`.
     Example:
         >>> class Halves(optim.lr_scheduler.LRScheduler):
         ...     def rate(self, base, epoch, place):
@@ -72,7 +72,7 @@ class LRScheduler:
             group.update(self.settings(group, base, self.last_epoch, place))
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on later."""
+        """Return the state needed to continue later."""
         return {"last_epoch": self.last_epoch, "base_lrs": self.base_lrs}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:

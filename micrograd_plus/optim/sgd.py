@@ -18,16 +18,15 @@ class SGD(Optimizer):
     Without momentum v is g; with `nesterov` the step is along g + momentum · v, a look ahead.
 
     Args:
-        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
-            own.
-        lr: the learning rate, how far a step goes; 1e-3 by default.
-        momentum: how much of the running sum of gradients is kept from step to step; 0 by default.
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and other settings.
+        lr: the learning rate, the length of a step; 1e-3 by default.
+        momentum: decay of the running sum of gradients from step to step; 0 by default.
         dampening: by how much what is added to that sum is made smaller; 0 by default.
         weight_decay: the share of the values that is added to the gradient, an L2 penalty; 0 by default.
         nesterov: whether the step looks ahead, False by default; it needs a momentum and no dampening.
-    Raises: TypeError for a single tensor or what is not one; ValueError for no parameters, one given twice, a result
-        instead of a leaf, an unknown setting, and a negative lr, momentum, dampening or weight_decay, and for nesterov
-        without momentum or with dampening.
+    Raises: TypeError for a single tensor or anything that is not a tensor; ValueError for no parameters, one given
+        twice, a result instead of a leaf, an unknown setting, and a negative lr, momentum, dampening or weight_decay,
+        and for nesterov without momentum or with dampening.
     Example:
         >>> x = mg.tensor([1.0, -2.0], requires_grad=True)
         >>> descent = optim.SGD([x], lr=0.1)

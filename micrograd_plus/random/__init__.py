@@ -46,9 +46,9 @@ def seed(number: int) -> None:
     """Seed the generators of all devices: the same number gives the same draws.
 
     Args:
-        number: a whole number of at least 0.
+        number: an integer of at least 0.
     Returns: nothing.
-    Raises: TypeError where number is no whole number, ValueError where it is negative.
+    Raises: TypeError if number is not an integer, ValueError if it is negative.
     Example:
         >>> mg.random.seed(1)
         >>> first = mg.random.normal(size=3).tolist()
@@ -72,7 +72,7 @@ def generator(device: str = "cpu") -> Any:
     Args:
         device: the name of a device; default "cpu".
     Returns: on the CPU a numpy.random.Generator, elsewhere a `CountingGenerator`, which has the methods used here.
-    Raises: ValueError where there is no such device.
+    Raises: ValueError if there is no such device.
     Example:
         >>> mg.random.generator() is mg.random.generator()
         True
@@ -113,7 +113,7 @@ def set_state(state: dict[str, Any]) -> None:
     Args:
         state: what `state` returned.
     Returns: nothing.
-    Raises: ValueError where it is anything else.
+    Raises: ValueError if it is anything else.
     Example:
         >>> before = mg.random.state()
         >>> first = mg.random.integers(1000, size=4).tolist()
@@ -165,13 +165,13 @@ def normal(
     Args:
         loc: the mean; default 0.0.
         scale: the standard deviation, not negative; default 1.0.
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: ValueError for a negative scale or size, or where there is no such device. TypeError where rng is no
-        generator, or size no whole number.
+    Raises: ValueError for a negative scale or size, or if there is no such device. TypeError if rng is no
+        generator, or size no integer.
     Example:
         >>> mg.random.normal(size=3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.1257, -0.1321, 0.6404]
@@ -196,13 +196,13 @@ def uniform(
     Args:
         low: the least value; default 0.0.
         high: where values end; default 1.0.
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: ValueError where high is less than low or infinite, for a negative size, or where there is no such device.
-        TypeError where rng is no generator.
+    Raises: ValueError if high is less than low or infinite, for a negative size, or if there is no such device.
+        TypeError if rng is no generator.
     Example:
         >>> mg.random.uniform(-1.0, 1.0, size=3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.2739, -0.4604, -0.9181]
@@ -222,18 +222,18 @@ def integers(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Random whole numbers from low up to, but without, high, each as likely as any other.
+    """Random integers from low up to, but without, high, each as likely as any other.
 
     Args:
         low: the least; or, where no high is given, where they end, and they begin at 0.
         high: where they end; default None.
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default int.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: TypeError where a bound is a float, or rng no generator. ValueError where high is not more than low, for a
-        negative size, or where there is no such device.
+    Raises: TypeError if a bound is a float, or rng no generator. ValueError if high is not more than low, for a
+        negative size, or if there is no such device.
     Example:
         >>> mg.random.integers(1, 7, size=5, rng=np.random.default_rng(0)).tolist()
         [6, 4, 4, 2, 2]
@@ -250,12 +250,12 @@ def permutation(x: Any, *, device: str = "cpu", rng: Generator | None = None) ->
     """A random permutation: the slices of x along its first axis in random order.
 
     Args:
-        x: numbers with at least one axis; or a whole number n, for the numbers from 0 to n - 1.
+        x: numbers with at least one axis; or an integer n, for the numbers from 0 to n - 1.
         device: where the order is drawn, and the result lives; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
-    Returns: a tensor of the shape and dtype of x, or of n whole numbers, without a graph.
-    Raises: TypeError where x is a single number that is not whole, or not made of numbers, or rng is no generator.
-        ValueError where there is no such device.
+    Returns: a tensor of the shape and dtype of x, or of n integers, without a graph.
+    Raises: TypeError if x is a single number that is not whole, or not made of numbers, or rng is no generator.
+        ValueError if there is no such device.
     Example:
         >>> mg.random.permutation(5, rng=np.random.default_rng(0)).tolist()
         [2, 4, 3, 0, 1]
@@ -278,15 +278,15 @@ def choice(
     """Random choice of entries of a row, each with its probability.
 
     Args:
-        a: what is drawn from, slices along the first axis; or a whole number n, for the numbers from 0 to n - 1.
-        size: the shape of the draws, a whole number or a tuple; default None, one entry.
+        a: what is drawn from, slices along the first axis; or an integer n, for the numbers from 0 to n - 1.
+        size: the shape of the draws, an integer or a tuple; default None, one entry.
         replace: whether an entry may be drawn more than once; default True.
         p: the probability of each entry, adding up to 1; default None, all alike.
         device: where they are drawn, and the result lives; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the drawn entries, without a graph.
-    Raises: ValueError where more entries are wanted than there are and none may repeat, where on the CPU p has another
-        length or another sum than 1, or where there is no such device. TypeError where a is a single number that is not
+    Raises: ValueError if more entries are wanted than there are and none may repeat, where on the CPU p has another
+        length or another sum than 1, or if there is no such device. TypeError if a is a single number that is not
         whole, or rng is no generator.
     Example:
         >>> mg.random.choice([10.0, 20.0, 30.0], size=4, p=[0.0, 0.5, 0.5], rng=np.random.default_rng(0)).tolist()
@@ -310,9 +310,9 @@ def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) ->
         logits: scores; those of a tensor are drawn where it is.
         axis: the axis of the classes; default -1.
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
-    Returns: a tensor of whole numbers, of the shape of logits without that axis.
-    Raises: ValueError where a row has a NaN, minus infinity everywhere, or no scores; IndexError where there is no such
-        axis; TypeError where rng is no generator.
+    Returns: a tensor of integers, of the shape of logits without that axis.
+    Raises: ValueError if a row has a NaN, minus infinity everywhere, or no scores; IndexError if the axis is out of
+        range; TypeError if rng is no generator.
     Example:
         >>> mg.random.categorical([[0.0, -np.inf], [-np.inf, 0.0]]).tolist()
         [0, 1]
@@ -343,12 +343,12 @@ def rand(
     Args:
         *size: the shape, one length after the other or as one tuple; nothing for one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
         requires_grad: whether their gradient is wanted; default False.
     Returns: a tensor of that shape, a leaf.
-    Raises: ValueError for a negative length, or where there is no such device. TypeError for a length that is no whole
-        number, or where rng is no generator.
+    Raises: ValueError for a negative length, or if there is no such device. TypeError for a length that is not an
+        integer, or if rng is no generator.
     Example:
         >>> mg.random.rand(3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.637, 0.2698, 0.041]
@@ -368,12 +368,12 @@ def randn(
     Args:
         *size: the shape, one length after the other or as one tuple; nothing for one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
         requires_grad: whether their gradient is wanted; default False.
     Returns: a tensor of that shape, a leaf.
-    Raises: ValueError for a negative length, or where there is no such device. TypeError for a length that is no whole
-        number, or where rng is no generator.
+    Raises: ValueError for a negative length, or if there is no such device. TypeError for a length that is not an
+        integer, or if rng is no generator.
     Example:
         >>> mg.random.randn(3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.1257, -0.1321, 0.6404]
@@ -394,18 +394,18 @@ def randint(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Random whole numbers from low up to, but without, high: `integers` under the name that PyTorch gives it.
+    """Random integers from low up to, but without, high: `integers` under the name that PyTorch gives it.
 
     Args:
         low: the least; or, where no high is given, where they end, and they begin at 0.
         high: where they end; default None. A tuple in this place is the size.
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default int.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: TypeError where a bound is a float, or rng no generator. ValueError where high is not more than low, for a
-        negative size, or where there is no such device.
+    Raises: TypeError if a bound is a float, or rng no generator. ValueError if high is not more than low, for a
+        negative size, or if there is no such device.
     Example:
         >>> mg.random.randint(1, 7, (5,), rng=np.random.default_rng(0)).tolist()
         [6, 4, 4, 2, 2]
@@ -426,12 +426,12 @@ def standard_normal(
     """Draws from the normal distribution of mean 0 and standard deviation 1.
 
     Args:
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: ValueError for a negative size, or where there is no such device. TypeError where rng is no generator.
+    Raises: ValueError for a negative size, or if there is no such device. TypeError if rng is no generator.
     Example:
         >>> mg.random.standard_normal(3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.1257, -0.1321, 0.6404]
@@ -451,7 +451,7 @@ def bernoulli(p: Any, size: Shape = None, *, dtype: Any = float, rng: Generator 
         dtype: of the draws; default float, double precision.
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of ones and zeros, without a graph.
-    Raises: ValueError for a probability that is not between 0 and 1, or shapes that do not broadcast. TypeError where
+    Raises: ValueError for a probability that is not between 0 and 1, or shapes that do not broadcast. TypeError if
         rng is no generator.
     Example:
         >>> mg.random.bernoulli([0.0, 1.0, 1.0]).tolist()
@@ -472,9 +472,9 @@ def default_rng(seed: Any = None) -> Generator:
     """A generator of one's own, to be given as `rng`: NumPy's, which draws on the CPU.
 
     Args:
-        seed: a whole number of at least 0, or several; default None, a start that nobody knows.
+        seed: an integer of at least 0, or several; default None, a start that nobody knows.
     Returns: a numpy.random.Generator.
-    Raises: TypeError where the seed is no whole number, ValueError where it is negative.
+    Raises: TypeError if the seed is not an integer, ValueError if it is negative.
     Example:
         >>> mg.random.integers(1, 7, size=5, rng=mg.random.default_rng(0)).tolist()
         [6, 4, 4, 2, 2]
@@ -498,7 +498,7 @@ def _tensor(drawn: Any, device: str, dtype: Any = None) -> Tensor:
 
 
 def _values(given: Any, rng: Generator | None, device: str) -> Any:
-    """An array where it is drawn from: on the device, or with an `rng` on the CPU. A whole number stays one."""
+    """An array where it is drawn from: on the device, or with an `rng` on the CPU. A integer stays one."""
     if isinstance(given, int):
         return given
     given = given if isinstance(given, Tensor) else Tensor.constant(given, "what is drawn from")

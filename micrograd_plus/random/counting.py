@@ -1,7 +1,7 @@
 """Random numbers that are counted out: a generator for devices whose arrays are never brought home.
 
 The n-th draw is a mixture of the bits of n, so a whole array of draws is made at once, where it is wanted; the state is
-one whole number; and the same state gives the same draws on every device. The mixture is SplitMix64 (Steele, Lea and
+one integer; and the same state gives the same draws on every device. The mixture is SplitMix64 (Steele, Lea and
 Flood, "Fast splittable pseudorandom number generators", 2014).
 """
 
@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 STRIDE = 0x9E3779B97F4A7C15
-"""2⁶⁴ over the golden ratio, an odd number: its multiples visit every whole number below 2⁶⁴ once."""
+"""2⁶⁴ over the golden ratio, an odd number: its multiples visit every integer below 2⁶⁴ once."""
 
 Shape = int | tuple[int, ...] | None
 
@@ -56,12 +56,12 @@ class CountingGenerator:
         return (self.random(size) * (high - low)).astype("int64") + low
 
     def permutation(self, x: Any) -> Any:
-        """The slices of an array, or the whole numbers below x, in random order."""
+        """The slices of an array, or the integers below x, in random order."""
         order = self.library.argsort(self.random(x if isinstance(x, int) else len(x)))
         return order if isinstance(x, int) else x[order]
 
     def choice(self, a: Any, size: Shape = None, replace: bool = True, p: Any = None) -> Any:
-        """Entries of `a`, or whole numbers below it, each with its probability; without `replace` none twice.
+        """Entries of `a`, or integers below it, each with its probability; without `replace` none twice.
 
         Without replacement the k largest of the logarithms of probabilities plus Gumbel noise are such a draw.
         """

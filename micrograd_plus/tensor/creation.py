@@ -36,13 +36,13 @@ def zeros(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bo
     """A tensor of zeros.
 
     Args:
-        *shape: its shape, a tuple or one length after the other; NumPy's dtype may stand last.
+        *shape: its shape, a tuple or one length after the other; a NumPy dtype may come last.
         dtype: its dtype; None (default) for float64.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of that shape, a leaf.
-    Raises: TypeError for a length that is no whole number, or where whole numbers are to have a gradient; ValueError
-        for a negative one, or where there is no such device.
+    Raises: TypeError for a length that is not an integer, or if integers are to have a gradient; ValueError
+        for a negative one, or if there is no such device.
     Example:
         >>> mg.zeros(2, 3).tolist() == mg.zeros((2, 3)).tolist() == [[0.0, 0.0, 0.0]] * 2
         True
@@ -58,13 +58,13 @@ def ones(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
     """A tensor of ones.
 
     Args:
-        *shape: its shape, a tuple or one length after the other; NumPy's dtype may stand last.
+        *shape: its shape, a tuple or one length after the other; a NumPy dtype may come last.
         dtype: its dtype; None (default) for float64.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of that shape, a leaf.
-    Raises: TypeError for a length that is no whole number, or where whole numbers are to have a gradient; ValueError
-        for a negative one, or where there is no such device.
+    Raises: TypeError for a length that is not an integer, or if integers are to have a gradient; ValueError
+        for a negative one, or if there is no such device.
     Example:
         >>> mg.ones(3, dtype="float32")
         tensor([1., 1., 1.], dtype=float32)
@@ -82,13 +82,13 @@ def empty(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bo
     NumPy and PyTorch leave in it whatever the memory held. Here the same program gives the same numbers every time.
 
     Args:
-        *shape: its shape, a tuple or one length after the other; NumPy's dtype may stand last.
+        *shape: its shape, a tuple or one length after the other; a NumPy dtype may come last.
         dtype: its dtype; None (default) for float64.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of that shape, a leaf.
-    Raises: TypeError for a length that is no whole number, or where whole numbers are to have a gradient; ValueError
-        for a negative one, or where there is no such device.
+    Raises: TypeError for a length that is not an integer, or if integers are to have a gradient; ValueError
+        for a negative one, or if there is no such device.
     Example:
         >>> mg.empty(2, 3).shape
         (2, 3)
@@ -108,12 +108,12 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", re
     Args:
         shape: its shape, a length or a tuple of them.
         fill_value: the value, or several that broadcast to the shape.
-        dtype: its dtype; None (default) for that of the value.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        dtype: its dtype; None (default) for the dtype of the value.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of that shape.
-    Raises: TypeError for a length that is no whole number, or where whole numbers are to have a gradient; ValueError
-        for a negative one, for values that do not broadcast, or where there is no such device.
+    Raises: TypeError for a length that is not an integer, or if integers are to have a gradient; ValueError
+        for a negative one, for values that do not broadcast, or if there is no such device.
     Example:
         >>> mg.full((2, 2), 7.0).tolist()
         [[7.0, 7.0], [7.0, 7.0]]
@@ -134,10 +134,10 @@ def eye(
         M: how many columns; None (default) for as many.
         k: which diagonal: 0 (default) the main one, above it if positive, below it if negative.
         dtype: its dtype; None (default) for float64.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of shape (N, M), a leaf.
-    Raises: TypeError for a length that is no whole number; ValueError for a negative one, or where there is no such
+    Raises: TypeError for a length that is not an integer; ValueError for a negative one, or if there is no such
         device.
     Example:
         >>> mg.eye(2).tolist()
@@ -156,10 +156,10 @@ def identity(n: int, dtype: Any = None, device: str = "cpu", requires_grad: bool
     Args:
         n: how many rows and columns it has.
         dtype: its dtype; None (default) for float64.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of shape (n, n), a leaf.
-    Raises: TypeError where n is no whole number; ValueError where it is negative, or there is no such device.
+    Raises: TypeError if n is not an integer; ValueError if it is negative, or there is no such device.
     Example:
         >>> mg.identity(2).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
@@ -177,12 +177,12 @@ def zeros_like(x: Any, dtype: Any = None, device: str | None = None, requires_gr
     """Zeros in the shape of another array.
 
     Args:
-        x: the tensor, array or list whose shape is taken.
-        dtype: its dtype; None (default) for that of x.
-        device: where it lives; None (default) for where x does.
-        requires_grad: whether its gradient is wanted; default False.
+        x: tensor, array or list that gives the shape.
+        dtype: its dtype; None (default) for the dtype of x.
+        device: its device; None (default) for the device of x.
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of the shape of x, a leaf without x's graph.
-    Raises: TypeError where x is not made of numbers; ValueError where there is no such device.
+    Raises: TypeError if x is not made of numbers; ValueError if there is no such device.
     Example:
         >>> mg.zeros_like(mg.tensor([[1.0, 2.0]])).tolist()
         [[0.0, 0.0]]
@@ -197,12 +197,12 @@ def ones_like(x: Any, dtype: Any = None, device: str | None = None, requires_gra
     """Ones in the shape of another array.
 
     Args:
-        x: the tensor, array or list whose shape is taken.
-        dtype: its dtype; None (default) for that of x.
-        device: where it lives; None (default) for where x does.
-        requires_grad: whether its gradient is wanted; default False.
+        x: tensor, array or list that gives the shape.
+        dtype: its dtype; None (default) for the dtype of x.
+        device: its device; None (default) for the device of x.
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of the shape of x, a leaf without x's graph.
-    Raises: TypeError where x is not made of numbers; ValueError where there is no such device.
+    Raises: TypeError if x is not made of numbers; ValueError if there is no such device.
     Example:
         >>> mg.ones_like(mg.tensor([[1.0, 2.0]])).tolist()
         [[1.0, 1.0]]
@@ -217,12 +217,12 @@ def empty_like(x: Any, dtype: Any = None, device: str | None = None, requires_gr
     """A tensor to be filled, in the shape of another array: its entries are 0 until then.
 
     Args:
-        x: the tensor, array or list whose shape is taken.
-        dtype: its dtype; None (default) for that of x.
-        device: where it lives; None (default) for where x does.
-        requires_grad: whether its gradient is wanted; default False.
+        x: tensor, array or list that gives the shape.
+        dtype: its dtype; None (default) for the dtype of x.
+        device: its device; None (default) for the device of x.
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of the shape of x, a leaf without x's graph.
-    Raises: TypeError where x is not made of numbers; ValueError where there is no such device.
+    Raises: TypeError if x is not made of numbers; ValueError if there is no such device.
     Example:
         >>> mg.empty_like(mg.tensor([[1.0, 2.0]])).shape
         (1, 2)
@@ -239,13 +239,13 @@ def full_like(
     """One value everywhere, in the shape of another array.
 
     Args:
-        x: the tensor, array or list whose shape is taken.
+        x: tensor, array or list that gives the shape.
         fill_value: the value, or several that broadcast to the shape; a graph that it has goes on.
-        dtype: its dtype; None (default) for that of x.
-        device: where it lives; None (default) for where x does.
-        requires_grad: whether its gradient is wanted; default False.
+        dtype: its dtype; None (default) for the dtype of x.
+        device: its device; None (default) for the device of x.
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of the shape of x, without x's graph.
-    Raises: TypeError where x is not made of numbers; ValueError for values that do not broadcast, or where there is no
+    Raises: TypeError if x is not made of numbers; ValueError for values that do not broadcast, or if there is no
         such device.
     Example:
         >>> mg.full_like(mg.tensor([[1.0, 2.0]]), 7).tolist()
@@ -275,11 +275,11 @@ def arange(
         stop: where they end.
         step: how far each is from the one before; default 1.
         dtype: its dtype; None (default) for int64, or float64 where one of the three is a float.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of one axis, a leaf.
-    Raises: TypeError for bounds that are no numbers, or where whole numbers are to have a gradient; ValueError for a
-        step of 0, or where there is no such device.
+    Raises: TypeError for bounds that are no numbers, or if integers are to have a gradient; ValueError for a
+        step of 0, or if there is no such device.
     Example:
         >>> mg.arange(5), mg.arange(1.0, 2.0, 0.25)
         (tensor([0, 1, 2, 3, 4]), tensor([1.  , 1.25, 1.5 , 1.75]))
@@ -313,10 +313,10 @@ def linspace(
         num: how many there are; default 50.
         endpoint: whether `stop` is the last of them (default), or the one that would follow.
         dtype: its dtype; None (default) for float64.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of shape (num), with the axes of start and stop behind it.
-    Raises: TypeError where num is no whole number; ValueError where it is negative, or there is no such device.
+    Raises: TypeError if num is not an integer; ValueError if it is negative, or there is no such device.
     Example:
         >>> mg.linspace(0.0, 1.0, 5)
         tensor([0.  , 0.25, 0.5 , 0.75, 1.  ])
@@ -342,11 +342,11 @@ def array(values: Any, dtype: Any = None, device: str | None = None, requires_gr
 
     Args:
         values: what it holds: a copy is made.
-        dtype: its dtype; None (default) for that of the values.
-        device: where it lives; None (default) for where the values are.
-        requires_grad: whether its gradient is wanted; default False.
+        dtype: its dtype; None (default) for the dtype of the values.
+        device: its device; None (default) for where the values are.
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor; a leaf where no tensor with a graph was given.
-    Raises: TypeError for what is no number; ValueError for rows of unequal length, or where there is no such device.
+    Raises: TypeError for what is not a number; ValueError for rows of unequal length, or if there is no such device.
     Example:
         >>> x = mg.tensor(3.0, requires_grad=True)
         >>> row = mg.array([x, x * x, 1.0])
@@ -371,10 +371,10 @@ def asarray(values: Any, dtype: Any = None, device: str | None = None) -> Tensor
 
     Args:
         values: a tensor, or what `mg.array` takes.
-        dtype: its dtype; None (default) for that of the values.
-        device: where it lives; None (default) for where the values are.
+        dtype: its dtype; None (default) for the dtype of the values.
+        device: its device; None (default) for where the values are.
     Returns: `values` itself where it is a tensor of that dtype on that device, else a tensor of its entries.
-    Raises: TypeError for what is no number; ValueError for rows of unequal length, or where there is no such device.
+    Raises: TypeError for what is not a number; ValueError for rows of unequal length, or if there is no such device.
     Example:
         >>> x = mg.tensor([1.0, 2.0])
         >>> mg.asarray(x) is x, mg.asarray([1, 2])
@@ -394,7 +394,7 @@ def from_numpy(values: Any) -> Tensor:
     Args:
         values: a NumPy array.
     Returns: a tensor of its shape and dtype, a leaf.
-    Raises: TypeError where it is no array, or none of numbers.
+    Raises: TypeError if it is no array, or none of numbers.
     Example:
         >>> mg.from_numpy(np.array([1.0, 2.0]))
         tensor([1., 2.])

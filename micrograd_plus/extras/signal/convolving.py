@@ -34,14 +34,14 @@ def convolve(a, b, mode="full", axes=None, dot_axes=((), ())):
     out[i] = Σ_k a[k] b[i - k], along every axis.
     Shapes: a (m), b (n), mode="full" -> (m + n - 1); "same" -> (m); "valid" -> (m - n + 1).
     Args:
-        a, b: numbers, with as many axes as each other unless `axes` says which belong together.
-        mode: "full" (default) for every place where the two overlap, "same" for as many in the middle as a has,
-            "valid" for those where one lies whole within the other.
-        axes: which axes move along each other, as a pair of lists, one for a and one for b; None (default) for all.
-        dot_axes: with `axes`, those over which products are added up, as such a pair. The axes of a and of b that
-            are in neither list stay: they stand first in the result, those of a before those of b.
-    Raises: ValueError for another mode, axes that do not pair up, an array without entries, or with "valid" where
-        neither lies within the other.
+        a, b: numbers, with equally many axes unless `axes` is given.
+        mode: "full" (default) for all positions where the two overlap, "same" for the middle ones, as many as a has,
+            "valid" for positions where one is completely inside the other.
+        axes: the axes to convolve along, as a pair of lists, one for a and one for b; None (default) for all.
+        dot_axes: with `axes`, the axes to sum the products over, as such a pair. Axes in neither list come first in the
+            result, first those of a, then those of b.
+    Raises: ValueError if mode is unknown, axes do not pair up, an array is empty, or with "valid" if neither fits
+        inside the other.
     >>> mg.signal.convolve([1.0, 2.0, 3.0], [1.0, 10.0]).tolist()
     [1.0, 12.0, 23.0, 30.0]
     See: scipy.signal.convolve, numpy.convolve; `autograd.scipy.signal.convolve`, which has the axes."""

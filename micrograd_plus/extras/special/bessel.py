@@ -1,7 +1,7 @@
 """Bessel functions of order 0 and 1, for arrays.
 
 Near 0 each is the mean of a wave over all directions, which a sum over evenly spaced ones gives exactly; far out an
-asymptotic series, of which the smallest term is below what float64 resolves. The formulas are those of M. Abramowitz
+asymptotic series, of which the smallest term is below what float64 resolves. The formulas are from M. Abramowitz
 and I. Stegun, "Handbook of mathematical functions", 1964 (A&S). `np` is NumPy or CuPy.
 """
 

@@ -1,7 +1,7 @@
 """Bessel functions of any real order, for arrays. The order is one number; whole orders have values left of 0 too.
 
 Near 0 the series of powers; far out what is known of large arguments and orders; between them the recurrence from one
-order to the next, in the direction in which it is stable. The formulas are those of M. Abramowitz and I. Stegun,
+order to the next, in the direction in which it is stable. The formulas are from M. Abramowitz and I. Stegun,
 "Handbook of mathematical functions", 1964 (A&S). `np` is NumPy or CuPy.
 """
 
@@ -25,7 +25,7 @@ HUGE = 1e100
 
 
 def _sine_of_pi(v: float) -> float:
-    """sin(π v), exactly 0 for whole numbers."""
+    """sin(π v), exactly 0 for integers."""
     nearest = round(v)
     return math.sin(math.pi * (v - nearest)) * (-1) ** (nearest % 2)
 

@@ -218,11 +218,11 @@ def iv(v, x):
     """Compute the modified Bessel function of real order.
 
     I_v(x) = (x / 2)^v Σₖ (x² / 4)ᵏ / (k! Γ(v + k + 1)); nan for x < 0 unless v is an integer.
-    Shapes: x of any shape -> the same.
+    Shapes: x any -> the same.
     Args:
-        v: the order, a number, which receives no gradient.
+        v: the order, a number without a gradient.
         x: real numbers.
-    Raises: TypeError if x is complex, or v is an array or wants a gradient; ValueError if |v| is above 10,000.
+    Raises: TypeError if x is complex, or v is an array or requires a gradient; ValueError if |v| is above 10,000.
     >>> mg.special.iv(0.5, [1.0, 2.0]).round(4).tolist()
     [0.9377, 2.0462]
     See: scipy.special.iv."""
@@ -241,11 +241,11 @@ def ive(v, x):
     """Compute the modified Bessel function of real order, scaled to avoid overflow.
 
     I_v(x) exp(-|x|); nan for x < 0 unless v is an integer.
-    Shapes: x of any shape -> the same.
+    Shapes: x any -> the same.
     Args:
-        v: the order, a number, which receives no gradient.
+        v: the order, a number without a gradient.
         x: real numbers.
-    Raises: TypeError if x is complex, or v is an array or wants a gradient; ValueError if |v| is above 10,000.
+    Raises: TypeError if x is complex, or v is an array or requires a gradient; ValueError if |v| is above 10,000.
     >>> mg.special.ive(2.5, [1.0, 1000.0]).round(4).tolist()
     [0.021, 0.0126]
     See: scipy.special.ive."""
@@ -265,11 +265,11 @@ def jv(v, x):
 
     J_v(x) = (x / 2)^v Σₖ (-x² / 4)ᵏ / (k! Γ(v + k + 1)); nan for x < 0 unless v is an integer. `mg.special.jn` is the
     same function.
-    Shapes: x of any shape -> the same.
+    Shapes: x any -> the same.
     Args:
-        v: the order, a number, which receives no gradient.
+        v: the order, a number without a gradient.
         x: real numbers.
-    Raises: TypeError if x is complex, or v is an array or wants a gradient; ValueError if |v| is above 10,000.
+    Raises: TypeError if x is complex, or v is an array or requires a gradient; ValueError if |v| is above 10,000.
     >>> mg.special.jv(0.5, [1.0, 2.0]).round(4).tolist()
     [0.6714, 0.513]
     See: scipy.special.jv."""
@@ -291,11 +291,11 @@ def yn(n, x):
     """Compute the Bessel function of the second kind of integer order.
 
     Y_n(x) solves the same equation as J_n and is infinite at 0; nan below.
-    Shapes: x of any shape -> the same.
+    Shapes: x any -> the same.
     Args:
         n: the order, an integer.
         x: real numbers.
-    Raises: TypeError if x is complex, or n no integer; ValueError if |n| is above 10,000.
+    Raises: TypeError if x is complex, or n is not an integer; ValueError if |n| is above 10,000.
     >>> mg.special.yn(2, [1.0, 2.0]).round(4).tolist()
     [-1.6507, -0.6174]
     See: scipy.special.yn."""
@@ -362,7 +362,7 @@ def polygamma(n, x):
 
     ψ⁽ⁿ⁾(x); for n = 0 it is `digamma`.
     Args:
-        n: which derivative, an integer of at least 0.
+        n: the order of the derivative, a non-negative integer.
     Raises: TypeError if n is not an integer, or x complex; ValueError if n is negative.
     >>> mg.special.polygamma(1, [1.0, 2.0]).round(4).tolist()
     [1.6449, 0.6449]
@@ -380,8 +380,8 @@ def multigammaln(a, d):
     Shapes: any -> the same.
     Args:
         a: real numbers above (d - 1) / 2.
-        d: the number of rows the matrices have, an integer of at least 1.
-    Returns: a tensor of the shape and dtype of a; float64 for integers.
+        d: the dimension, a positive integer.
+    Returns: a tensor of the dtype of a; float64 for integers.
     Raises: TypeError if a is complex; ValueError if d is less than 1.
     >>> mg.special.multigammaln([2.0, 3.0], 2).round(4).tolist()
     [0.4516, 1.5502]
@@ -495,7 +495,7 @@ def gammainc(a, x):
     Args:
         a: real numbers of at least 0, which receive no gradient.
         x: real numbers of at least 0.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a wants a gradient.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a requires a gradient.
     >>> mg.special.gammainc(1.0, 2.0).round(decimals=4).item()
     0.8647
     See: scipy.special.gammainc, torch.special.gammainc."""
@@ -518,7 +518,7 @@ def gammaincc(a, x):
     Args:
         a: real numbers of at least 0, which receive no gradient.
         x: real numbers of at least 0.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a wants a gradient.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a requires a gradient.
     >>> mg.special.gammaincc(1.0, 2.0).round(decimals=4).item()
     0.1353
     See: scipy.special.gammaincc, torch.special.gammaincc."""
@@ -540,7 +540,7 @@ def betainc(a, b, x):
     Args:
         a, b: real numbers above 0, which receive no gradient.
         x: real numbers from 0 to 1.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a or b wants a gradient.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a or b requires a gradient.
     >>> mg.special.betainc(2.0, 3.0, 0.5).round(decimals=4).item()
     0.6875
     See: scipy.special.betainc."""
@@ -558,10 +558,10 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     Shapes: a (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
     Args:
         a: numbers.
-        b: the factors, of a shape that broadcasts with a's; None (default) for 1.
-        return_sign: whether the sign of the sum comes back too, and the logarithm of its size; default False, and
-            the logarithm of a negative sum is nan.
-    Returns: a tensor; with `return_sign` a pair of tensors.
+        b: the weights, of a shape that broadcasts with a; None (default) for 1.
+        return_sign: whether to return the logarithm of the absolute value of the sum, and its sign; default False,
+            where the logarithm of a negative sum is nan.
+    Returns: a tensor; a pair of tensors with `return_sign`.
     Raises: ValueError if the shapes do not broadcast; IndexError if the axis is out of range.
     >>> mg.special.logsumexp([0.0, 0.0], b=[1.0, 3.0]).round(decimals=4).item()
     1.3863

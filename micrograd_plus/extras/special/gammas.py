@@ -1,8 +1,8 @@
 """The gamma function and its kin, for arrays: logarithm and derivatives, incomplete integrals, inverses of erf.
 
-`np` is NumPy or CuPy. Everything is computed in float64; floating dtypes are kept, whole numbers become float64, and
-complex numbers are refused. The formulas are those of M. Abramowitz and I. Stegun, "Handbook of mathematical
-functions", 1964 (A&S), unless something else is said.
+`np` is NumPy or CuPy. Everything is computed in float64; floating dtypes are kept, integers become float64, and
+complex numbers are refused. The formulas are from M. Abramowitz and I. Stegun, "Handbook of mathematical functions",
+1964 (A&S), unless noted otherwise.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _log_of_positive(np: Any, x: Any) -> Any:
 
 
 def _sine_of_pi(np: Any, x: Any) -> Any:
-    """sin(π x), exactly 0 at whole numbers."""
+    """sin(π x), exactly 0 at integers."""
     nearest = np.round(x)
     return np.sin(math.pi * (x - nearest)) * np.where(nearest % 2 == 0, 1.0, -1.0)
 

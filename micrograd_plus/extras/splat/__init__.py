@@ -40,7 +40,7 @@ class Camera(NamedTuple):
         centre: where the axis meets the screen, (across, down) in pixels; default None, the middle.
         rotation: a matrix (3, 3); default the identity.
         translation: a vector (3,); default 0.
-    Raises: TypeError where width, height or focal is missing.
+    Raises: TypeError if width, height or focal is missing.
     Example:
         >>> mg.splat.Camera(width=64, height=48, focal=(70.0, 70.0)).translation
         (0.0, 0.0, 0.0)
@@ -91,8 +91,8 @@ def render(
         cutoff: what covers less of a pixel counts as nothing; default 1 / 255.
         stop: where less light is left, the rest is not drawn; default 1e-4.
     Returns: a tensor of the dtype of positions, where they are: the rows of the picture from the top.
-    Raises: ValueError where both or neither of colours and harmonics are given, where shapes do not fit one another, or
-        the harmonics are not 1, 4, 9 or 16, or where there are more or fewer colours than Gaussians. TypeError where
+    Raises: ValueError if both or neither of colours and harmonics are given, where shapes do not fit one another, or
+        the harmonics are not 1, 4, 9 or 16, or if there are more or fewer colours than Gaussians. TypeError if
         something is not made of numbers.
     Example:
         >>> camera = mg.splat.Camera(width=3, height=1, focal=(3.0, 3.0))
@@ -183,7 +183,7 @@ def spherical_harmonics(directions: Any, count: int) -> Any:
         directions: unit vectors (x, y, z).
         count: 1, 4, 9 or 16.
     Returns: a tensor of the dtype of directions.
-    Raises: ValueError for another count, or where directions has not three columns.
+    Raises: ValueError for another count, or if directions has not three columns.
     Example:
         >>> mg.splat.spherical_harmonics([[0.48, 0.6, 0.64]], count=4).round(4).tolist()
         [[0.2821, -0.2932, 0.3127, -0.2345]]

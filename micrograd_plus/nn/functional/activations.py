@@ -36,7 +36,7 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
 def prelu(input: Any, weight: Any) -> Tensor:
     """Parametric ReLU: a leaky ReLU whose slope is learned, one for all or one for each channel.
 
-    prelu(x) = x where x > 0, else weight · x. At the kink, x = 0, the slope is taken to be weight.
+    prelu(x) = x where x > 0, else weight · x. At x = 0 the derivative is weight.
 
     Shapes: input (N, C, ...) and weight (C,); input (C,) and weight (C,); or any input and weight () or (1,) -> that of
         input.
@@ -44,8 +44,8 @@ def prelu(input: Any, weight: Any) -> Tensor:
         input: a tensor of real numbers, x.
         weight: a tensor, the slope below 0: one for all, or one for each channel (axis 1).
     Returns: a tensor of the shape of input.
-    Raises: ValueError where weight holds neither one slope nor one for each channel; TypeError where input is complex
-        or no tensor.
+    Raises: ValueError if weight holds neither one slope nor one for each channel; TypeError if input is complex or not
+        a tensor.
     Example:
         >>> F.prelu(mg.tensor([[-2.0, -2.0]]), mg.tensor([0.5, 0.25])).tolist()
         [[-1.0, -0.5]]
@@ -115,8 +115,8 @@ def softplus(input: Any, beta: float = 1.0, threshold: float | None = None) -> T
         input: real numbers, x.
         beta: how sharp the bend is, a number other than 0; 1 by default.
         threshold: from which beta · x on the result is x itself; None (default) for nowhere.
-    Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: TypeError where input is complex or not made of numbers, or a setting is no number; ValueError where beta is
+    Returns: a tensor of the shape and dtype of input (float64 for integers).
+    Raises: TypeError if input is complex or not made of numbers, or a setting is not a number; ValueError if beta is
         0.
     Example:
         >>> F.softplus([-1000.0, 0.0, 1000.0]).numpy().round(4).tolist()
@@ -150,8 +150,8 @@ def tanhshrink(input: Any) -> Tensor:
     Shapes: any -> the same.
     Args:
         input: real or complex numbers, x.
-    Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: TypeError where input is not made of numbers.
+    Returns: a tensor of the shape and dtype of input (float64 for integers).
+    Raises: TypeError if input is not made of numbers.
     Example:
         >>> F.tanhshrink([0.0, 1.0]).numpy().round(4).tolist()
         [0.0, 0.2384]
@@ -179,14 +179,14 @@ def hardswish(input: Any, inplace: bool = False) -> Tensor:
 def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
     """Hard shrinkage: x, or 0 where it is within lambd of 0.
 
-    hardshrink(x) = x where |x| > lambd, else 0. At ±lambd, where it jumps, the slope is taken to be 0.
+    hardshrink(x) = x where |x| > lambd, else 0. At ±lambd, where it jumps, the derivative is 0.
 
     Shapes: any -> the same.
     Args:
         input: real or complex numbers, x.
         lambd: the largest size that is sent to 0; 0.5 by default.
-    Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: TypeError where input is not made of numbers.
+    Returns: a tensor of the shape and dtype of input (float64 for integers).
+    Raises: TypeError if input is not made of numbers.
     Example:
         >>> F.hardshrink([-1.0, 0.25, 0.5, 1.0]).tolist()
         [-1.0, 0.0, 0.0, 1.0]
@@ -199,15 +199,15 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
 def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
     """Soft shrinkage (soft thresholding): x moved towards 0 by lambd, and no further.
 
-    softshrink(x) = x - lambd where x > lambd, x + lambd where x < -lambd, else 0. At the kinks, ±lambd, the slope is
-    taken to be 0.
+    softshrink(x) = x - lambd where x > lambd, x + lambd where x < -lambd, else 0. At the kinks, ±lambd, the derivative
+    is 0.
 
     Shapes: any -> the same.
     Args:
         input: real numbers, x.
         lambd: how far x moves, not negative; 0.5 by default.
-    Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: TypeError where input is complex or not made of numbers.
+    Returns: a tensor of the shape and dtype of input (float64 for integers).
+    Raises: TypeError if input is complex or not made of numbers.
     Example:
         >>> F.softshrink([-1.0, 0.25, 2.0]).tolist()
         [-0.5, 0.0, 1.5]
@@ -220,16 +220,16 @@ def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """Threshold: x where it is above the threshold, else a fixed value.
 
-    threshold(x) = x where x > threshold, else value. At the threshold itself the slope is taken to be 0.
+    threshold(x) = x where x > threshold, else value. At the threshold itself the derivative is 0.
 
     Shapes: any -> the same.
     Args:
         input: a tensor of real numbers, x.
         threshold: what x must exceed to pass.
         value: what stands where it does not.
-        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
+        inplace: accepted as in PyTorch and ignored; no tensor is overwritten.
     Returns: a tensor of the shape of input.
-    Raises: TypeError where input is complex or no tensor.
+    Raises: TypeError if input is complex or not a tensor.
     Example:
         >>> F.threshold(mg.tensor([0.5, 1.0, 2.0]), threshold=1.0, value=-1.0).tolist()
         [-1.0, -1.0, 2.0]
@@ -249,8 +249,8 @@ def glu(input: Any, dim: int = -1) -> Tensor:
         input: a tensor of real numbers, x.
         dim: the axis that is cut in two, the last by default; its length is even.
     Returns: a tensor of the dtype of input, half as long along dim.
-    Raises: ValueError where the axis is odd; IndexError where there is no such axis; TypeError where input is complex
-        or no tensor.
+    Raises: ValueError if the axis is odd; IndexError if the axis is out of range; TypeError if input is complex or not
+        a tensor.
     Example:
         >>> F.glu(mg.tensor([4.0, 6.0, 0.0, 1000.0])).tolist()
         [2.0, 6.0]
@@ -282,8 +282,8 @@ def softmin(input: Any, dim: int = -1) -> Tensor:
     Args:
         input: real numbers, x; an empty axis stays empty.
         dim: the axis that j runs over, the last by default.
-    Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: IndexError where there is no such axis; TypeError where input is complex or not made of numbers.
+    Returns: a tensor of the shape and dtype of input (float64 for integers).
+    Raises: IndexError if the axis is out of range; TypeError if input is complex or not made of numbers.
     Example:
         >>> F.softmin([0.0, 1.0]).numpy().round(4).tolist()
         [0.7311, 0.2689]

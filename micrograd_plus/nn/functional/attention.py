@@ -42,8 +42,8 @@ def scaled_dot_product_attention(
             heads of queries are a multiple of theirs. False by default.
         rng: draws the dropout; the generator of mg.random by default.
     Returns: a tensor (..., L, V) of the dtype of the inputs.
-    Raises: ValueError where shapes do not fit, attn_mask and is_causal are both given, or dropout_p is no probability;
-        TypeError where any of them is no tensor (attn_mask may be an array).
+    Raises: ValueError if shapes do not fit, attn_mask and is_causal are both given, or dropout_p is not a probability;
+        TypeError if any of them is not a tensor (attn_mask may be an array).
     Example:
         >>> x = mg.tensor([[1.0], [1.0]])
         >>> F.scaled_dot_product_attention(x, x, mg.tensor([[2.0], [4.0]]), is_causal=True).tolist()

@@ -39,8 +39,8 @@ def cross_entropy(
         reduction: "mean" (the default), "sum" or "none". The mean of nothing is nan.
         label_smoothing: the share s of the target that is spread evenly over the classes, from 0 (the default) to 1.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where shapes do not fit, or a setting is not allowed; IndexError where there is no such class;
-        TypeError where input is complex or no tensor; RuntimeError where weight wants a gradient.
+    Raises: ValueError if shapes do not fit, or a setting is not allowed; IndexError if there is no such class;
+        TypeError if input is complex or not a tensor; RuntimeError if weight wants a gradient.
     Example:
         >>> scores = mg.tensor([[0.0, 0.0], [0.0, 2.0]])
         >>> F.cross_entropy(scores, [0, 1], reduction="none").numpy().round(4).tolist()
@@ -83,8 +83,8 @@ def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -1
         ignore_index: a class number that counts for nothing, -100 by default.
         reduction: "mean" (the default), "sum" or "none". The mean of nothing is nan.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where shapes do not fit, or reduction is another; IndexError where there is no such class;
-        TypeError where target holds no integers, or input is no tensor; RuntimeError where weight wants a gradient.
+    Raises: ValueError if shapes do not fit, or reduction is another; IndexError if there is no such class;
+        TypeError if target holds no integers, or input is not a tensor; RuntimeError if weight wants a gradient.
     Example:
         >>> F.nll_loss(mg.tensor([[-1.0, -2.0], [-3.0, -4.0]]), [1, 0]).item()
         2.5

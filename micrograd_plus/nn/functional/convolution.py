@@ -36,13 +36,13 @@ def conv1d(
         weight: a tensor, one filter for each of O output channels.
         bias: a tensor, added to each output channel; None by default.
         stride: how far the filter moves from place to place, a number; 1 by default.
-        padding: how many zeros stand before and behind each axis, a number, or "valid" (none), or "same" (the result is
+        padding: zeros added on both sides of each axis, a number, or "valid" (none), or "same" (the result is
             as large as the input; for stride 1 only); 0 by default.
-        dilation: how far neighbouring weights lie apart, a number; 1 by default.
-        groups: parts C and O: each group of outputs sees its own group of inputs; 1 by default.
+        dilation: step between neighbouring weights, a number; 1 by default.
+        groups: number of groups of channels; each group of outputs sees one group of inputs; 1 by default.
     Returns: a tensor (N, O, L') of the dtype of input and weight together.
-    Raises: ValueError where shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
-        TypeError where input or weight is no tensor, or a setting no whole number.
+    Raises: ValueError if shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
+        TypeError if input or weight is not a tensor, or a setting no integer.
     Example:
         >>> F.conv1d(mg.tensor([[[0.0, 0.0, 1.0, 0.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]]), padding="same").tolist()
         [[[0.0, 3.0, 2.0, 1.0]]]
@@ -72,13 +72,13 @@ def conv2d(
         weight: a tensor, one filter for each of O output channels.
         bias: a tensor, added to each output channel; None by default.
         stride: how far the filter moves from place to place, a number or a pair; 1 by default.
-        padding: how many zeros stand before and behind each axis, a number or a pair, or "valid" (none), or "same" (the
+        padding: zeros added on both sides of each axis, a number or a pair, or "valid" (none), or "same" (the
             result is as large as the input; for stride 1 only); 0 by default.
-        dilation: how far neighbouring weights lie apart, a number or a pair; 1 by default.
-        groups: parts C and O: each group of outputs sees its own group of inputs; 1 by default.
+        dilation: step between neighbouring weights, a number or a pair; 1 by default.
+        groups: number of groups of channels; each group of outputs sees one group of inputs; 1 by default.
     Returns: a tensor (N, O, H', W') of the dtype of input and weight together.
-    Raises: ValueError where shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
-        TypeError where input or weight is no tensor, or a setting no whole number.
+    Raises: ValueError if shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
+        TypeError if input or weight is not a tensor, or a setting no integer.
     Example:
         >>> image, weight = mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), mg.tensor([[[[1.0, 0.0], [0.0, 1.0]]]])
         >>> F.conv2d(image, weight).tolist()
@@ -109,13 +109,13 @@ def conv3d(
         weight: a tensor, one filter for each of O output channels.
         bias: a tensor, added to each output channel; None by default.
         stride: how far the filter moves from place to place, a number or three; 1 by default.
-        padding: how many zeros stand before and behind each axis, a number or three, or "valid" (none), or "same" (the
+        padding: zeros added on both sides of each axis, a number or three, or "valid" (none), or "same" (the
             result is as large as the input; for stride 1 only); 0 by default.
-        dilation: how far neighbouring weights lie apart, a number or three; 1 by default.
-        groups: parts C and O: each group of outputs sees its own group of inputs; 1 by default.
+        dilation: step between neighbouring weights, a number or three; 1 by default.
+        groups: number of groups of channels; each group of outputs sees one group of inputs; 1 by default.
     Returns: a tensor (N, O, D', H', W') of the dtype of input and weight together.
-    Raises: ValueError where shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
-        TypeError where input or weight is no tensor, or a setting no whole number.
+    Raises: ValueError if shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
+        TypeError if input or weight is not a tensor, or a setting no integer.
     Example:
         >>> F.conv3d(mg.tensor(np.ones((1, 1, 2, 2, 2))), mg.tensor(np.ones((1, 1, 2, 2, 1)))).tolist()
         [[[[[4.0, 4.0]]]]]
@@ -177,15 +177,15 @@ def conv_transpose1d(
         input: a tensor, N lines of C channels.
         weight: a tensor, one filter for each input channel and each output channel of its group.
         bias: a tensor, added to each output channel; None by default.
-        stride: how far apart neighbouring entries write, a number; 1 by default.
+        stride: step between the outputs of neighbouring entries, a number; 1 by default.
         padding: how many entries are cut off before and behind each axis, a number; 0 by default.
         output_padding: a stride leaves several lengths possible; this says how much longer than the shortest, a number,
             smaller than the stride; 0 by default.
-        groups: parts C and O: each group of inputs writes to its own group of outputs; 1 by default.
-        dilation: how far neighbouring weights lie apart, a number; 1 by default.
+        groups: number of groups of channels; each group of inputs writes to one group of outputs; 1 by default.
+        dilation: step between neighbouring weights, a number; 1 by default.
     Returns: a tensor (N, O, L') of the dtype of input and weight together.
-    Raises: ValueError where shapes do not fit, padding leaves nothing, or a setting is not allowed; TypeError where
-        input or weight is no tensor, or a setting no whole number.
+    Raises: ValueError if shapes do not fit, padding leaves nothing, or a setting is not allowed; TypeError if
+        input or weight is not a tensor, or a setting no integer.
     Example:
         >>> F.conv_transpose1d(mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])).tolist()
         [[[1.0, 12.0, 23.0, 30.0]]]
@@ -213,15 +213,15 @@ def conv_transpose2d(
         input: a tensor, N images of C channels.
         weight: a tensor, one filter for each input channel and each output channel of its group.
         bias: a tensor, added to each output channel; None by default.
-        stride: how far apart neighbouring entries write, a number or a pair; 1 by default.
+        stride: step between the outputs of neighbouring entries, a number or a pair; 1 by default.
         padding: how many entries are cut off before and behind each axis, a number or a pair; 0 by default.
         output_padding: a stride leaves several lengths possible; this says how much longer than the shortest, a number
             or a pair, smaller than the stride; 0 by default.
-        groups: parts C and O: each group of inputs writes to its own group of outputs; 1 by default.
-        dilation: how far neighbouring weights lie apart, a number or a pair; 1 by default.
+        groups: number of groups of channels; each group of inputs writes to one group of outputs; 1 by default.
+        dilation: step between neighbouring weights, a number or a pair; 1 by default.
     Returns: a tensor (N, O, H', W') of the dtype of input and weight together.
-    Raises: ValueError where shapes do not fit, padding leaves nothing, or a setting is not allowed; TypeError where
-        input or weight is no tensor, or a setting no whole number.
+    Raises: ValueError if shapes do not fit, padding leaves nothing, or a setting is not allowed; TypeError if
+        input or weight is not a tensor, or a setting no integer.
     Example:
         >>> F.conv_transpose2d(mg.tensor([[[[1.0, 10.0]]]]), mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])).tolist()
         [[[[1.0, 12.0, 20.0], [3.0, 34.0, 40.0]]]]
@@ -240,7 +240,7 @@ def conv_transpose3d(
     """3-D transposed convolution: each entry writes the filter, times itself.
 
     It is the convolution of the volume with zeros between its entries and a border round them, the filter turned round.
-    The size of the result is that of `conv_transpose2d`, along the depth as well.
+    The result has the size of `conv_transpose2d`, along the depth as well.
 
     Shapes: input (N, C, D, H, W), weight (C, O / groups, kD, kH, kW), bias (O,) -> (N, O, D', H', W'); without N the
         same.
@@ -248,15 +248,15 @@ def conv_transpose3d(
         input: a tensor, N volumes of C channels.
         weight: a tensor, one filter for each input channel and each output channel of its group.
         bias: a tensor, added to each output channel; None by default.
-        stride: how far apart neighbouring entries write, a number or three; 1 by default.
+        stride: step between the outputs of neighbouring entries, a number or three; 1 by default.
         padding: how many entries are cut off before and behind each axis, a number or three; 0 by default.
         output_padding: a stride leaves several lengths possible; this says how much longer than the shortest, a number
             or three, smaller than the stride; 0 by default.
-        groups: parts C and O: each group of inputs writes to its own group of outputs; 1 by default.
-        dilation: how far neighbouring weights lie apart, a number or three; 1 by default.
+        groups: number of groups of channels; each group of inputs writes to one group of outputs; 1 by default.
+        dilation: step between neighbouring weights, a number or three; 1 by default.
     Returns: a tensor of the dtype that holds input and weight.
-    Raises: ValueError where shapes or groups do not fit, or the result would be empty; TypeError where input or weight
-        is no tensor, or a setting no whole number.
+    Raises: ValueError if shapes or groups do not fit, or the result would be empty; TypeError if input or weight
+        is not a tensor, or a setting no integer.
     Example:
         >>> F.conv_transpose3d(mg.ones(1, 1, 1, 1, 2), mg.ones(1, 1, 1, 1, 2)).tolist()
         [[[[[1.0, 2.0, 1.0]]]]]
@@ -319,12 +319,12 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     Args:
         input: a tensor, N images of C channels.
         kernel_size: height and width of the windows, (kH, kW) or one number for both.
-        dilation: how far neighbouring entries of a window lie apart, a number or a pair; 1 by default.
-        padding: how many zeros stand around the image, a number or a pair; 0 by default.
-        stride: how far neighbouring windows lie apart, a number or a pair; 1 by default.
+        dilation: step between the entries of a window, a number or a pair; 1 by default.
+        padding: zeros added around the image, a number or a pair; 0 by default.
+        stride: step from one window to the next, a number or a pair; 1 by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not four axes, a window is larger than the padded image, or a setting is not
-        allowed; TypeError where input is no tensor.
+    Raises: ValueError if input does not have four axes, a window is larger than the padded image, or a setting is not
+        allowed; TypeError if input is not a tensor.
     Example:
         >>> F.unfold(mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), kernel_size=2).tolist()
         [[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]]
@@ -349,12 +349,12 @@ def fold(
         input: a tensor, one column for each window.
         output_size: height and width of the images, (H, W) or one number for both.
         kernel_size: height and width of the windows, (kH, kW) or one number for both.
-        dilation: how far neighbouring entries of a window lie apart, a number or a pair; 1 by default.
-        padding: how many zeros stood around the image, a number or a pair; 0 by default.
-        stride: how far neighbouring windows lie apart, a number or a pair; 1 by default.
+        dilation: step between the entries of a window, a number or a pair; 1 by default.
+        padding: zeros that were added around the image, a number or a pair; 0 by default.
+        stride: step from one window to the next, a number or a pair; 1 by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not as many columns as there are windows, or a setting is not allowed; TypeError
-        where input is no tensor.
+    Raises: ValueError if input has not as many columns as there are windows, or a setting is not allowed; TypeError if
+        input is not a tensor.
     Example:
         >>> columns = mg.tensor([[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]])
         >>> F.fold(columns, output_size=(2, 3), kernel_size=2).tolist()

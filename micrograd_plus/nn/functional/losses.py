@@ -47,7 +47,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
         target: a tensor of real numbers, what it should be.
         reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
     Returns: a tensor of one number, or with reduction "none" of the shape of input.
-    Raises: ValueError where the shapes differ, or reduction is another; TypeError where either is not made of numbers.
+    Raises: ValueError if the shapes differ, or reduction is another; TypeError if either is not made of numbers.
     Example:
         >>> F.mse_loss(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0])).item()
         2.0
@@ -64,7 +64,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """Mean absolute error (L1 loss): absolute differences.
 
-    loss_i = |input_i - target_i|. Where they are equal the slope is taken to be 0.
+    loss_i = |input_i - target_i|. Where they are equal the derivative is 0.
 
     Shapes: input and target of the same shape -> (), or with reduction "none" that shape.
     Args:
@@ -72,7 +72,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
         target: a tensor of numbers, what it should be.
         reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
     Returns: a tensor of one number, or with reduction "none" of the shape of input.
-    Raises: ValueError where the shapes differ, or reduction is another; TypeError where either is not made of numbers.
+    Raises: ValueError if the shapes differ, or reduction is another; TypeError if either is not made of numbers.
     Example:
         >>> F.l1_loss(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 4.0])).item()
         1.0
@@ -96,7 +96,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
         reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
         delta: where the line begins, a positive number; 1 by default.
     Returns: a tensor of one number, or with reduction "none" of the shape of input.
-    Raises: ValueError where the shapes differ, delta is not positive, or reduction is another; TypeError where either
+    Raises: ValueError if the shapes differ, delta is not positive, or reduction is another; TypeError if either
         is complex or not made of numbers.
     Example:
         >>> F.huber_loss(mg.tensor([1.0, 4.0]), mg.tensor([2.0, 1.0]), reduction="none").tolist()
@@ -126,7 +126,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
         reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
         beta: where the line begins, not negative; 1 by default, and 0 is l1_loss.
     Returns: a tensor of one number, or with reduction "none" of the shape of input.
-    Raises: ValueError where the shapes differ, beta is negative, or reduction is another; TypeError where either is
+    Raises: ValueError if the shapes differ, beta is negative, or reduction is another; TypeError if either is
         complex (unless beta is 0) or not made of numbers.
     Example:
         >>> F.smooth_l1_loss(mg.tensor([1.0, 4.0]), mg.tensor([2.0, 1.0]), reduction="none", beta=2.0).tolist()
@@ -157,7 +157,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
         weight: a tensor that broadcasts to input, how much each entry counts; None by default: each 1.
         reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
     Returns: a tensor of one number, or with reduction "none" of the shape of input.
-    Raises: ValueError where the shapes differ, input is no probability, or reduction is another; TypeError where input
+    Raises: ValueError if the shapes differ, input is not a probability, or reduction is another; TypeError if input
         is complex, or neither is a tensor.
     Example:
         >>> p, yes = mg.tensor([0.5, 0.0]), mg.tensor([1.0, 1.0])
@@ -200,7 +200,7 @@ def binary_cross_entropy_with_logits(
         pos_weight: how much more a yes counts than a no, a number or a tensor that broadcasts, such as one for each
             entry of the last axis; None by default: 1.
     Returns: a tensor of one number, or with reduction "none" of the shape of input.
-    Raises: ValueError where the shapes differ, or reduction is another; TypeError where either is complex or not made
+    Raises: ValueError if the shapes differ, or reduction is another; TypeError if either is complex or not made
         of numbers.
     Example:
         >>> x, yes = mg.tensor([0.0, -1000.0]), mg.tensor([1.0, 1.0])
@@ -232,7 +232,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
         reduction: "mean" (the default), "batchmean", "sum", or "none" for one number each.
         log_target: whether target holds logarithms; False by default.
     Returns: a tensor of one number, or with reduction "none" of the shape of input.
-    Raises: ValueError where the shapes differ, or reduction is another; TypeError where neither is a tensor.
+    Raises: ValueError if the shapes differ, or reduction is another; TypeError if neither is a tensor.
     Example:
         >>> x = mg.log(mg.tensor([[0.5, 0.5]]))
         >>> F.kl_div(x, mg.tensor([[1.0, 0.0]]), reduction="batchmean").numpy().round(4).tolist()
@@ -255,7 +255,7 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction
     """Hinge embedding loss: distances of what is alike (1), closeness of what is unlike (-1).
 
     loss_i = input_i where target_i is 1; max(0, margin - input_i) where it is -1. At the kink, input_i = margin, the
-    slope is taken to be 0.
+    derivative is 0.
 
     Shapes: input and target of the same shape -> (), or with reduction "none" that shape.
     Args:
@@ -264,7 +264,7 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction
         margin: how far apart what is unlike should be; 1 by default.
         reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
     Returns: a tensor of one number, or with reduction "none" of the shape of input.
-    Raises: ValueError where the shapes differ, target holds another number, or reduction is another; TypeError where
+    Raises: ValueError if the shapes differ, target holds another number, or reduction is another; TypeError if
         input is complex.
     Example:
         >>> F.hinge_embedding_loss(mg.tensor([0.25, 0.25]), mg.tensor([1, -1]), reduction="none").tolist()

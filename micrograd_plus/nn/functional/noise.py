@@ -23,12 +23,12 @@ def dropout(
     Shapes: any -> the same.
     Args:
         input: a tensor of numbers.
-        p: the probability of silence, from 0 to 1; 0.5 by default.
-        training: whether anything is done at all; True by default.
-        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
-        rng: draws what is silenced; the generator of mg.random by default.
+        p: the probability that an entry is set to 0, from 0 to 1; 0.5 by default.
+        training: whether to change the input at all; True by default.
+        inplace: accepted as in PyTorch and ignored; no tensor is overwritten.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: a tensor of the shape of input; input itself where training is False or p is 0.
-    Raises: ValueError where p is no probability; TypeError where input is no tensor.
+    Raises: ValueError if p is not a probability; TypeError if input is not a tensor.
     Example:
         >>> sorted(set(F.dropout(mg.tensor([1.0] * 1000), 0.75).tolist()))
         [0.0, 4.0]
@@ -48,11 +48,11 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.rand
     Shapes: (N, C, L) -> the same.
     Args:
         input: a tensor, N lines of C channels.
-        p: the probability of silence, from 0 to 1; 0.5 by default.
-        training: whether anything is done at all; True by default.
-        rng: draws what is silenced; the generator of mg.random by default.
+        p: the probability that an entry is set to 0, from 0 to 1; 0.5 by default.
+        training: whether to change the input at all; True by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: a tensor of the shape of input; input itself where training is False or p is 0.
-    Raises: ValueError where p is no probability, or input has another number of axes; TypeError where input is no
+    Raises: ValueError if p is not a probability, or input has another number of axes; TypeError if input is not a
         tensor.
     Example:
         >>> ones = mg.tensor(np.ones((50, 2, 3)))
@@ -74,11 +74,11 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.rand
     Shapes: (N, C, H, W) -> the same.
     Args:
         input: a tensor, N images of C channels.
-        p: the probability of silence, from 0 to 1; 0.5 by default.
-        training: whether anything is done at all; True by default.
-        rng: draws what is silenced; the generator of mg.random by default.
+        p: the probability that an entry is set to 0, from 0 to 1; 0.5 by default.
+        training: whether to change the input at all; True by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: a tensor of the shape of input; input itself where training is False or p is 0.
-    Raises: ValueError where p is no probability, or input has another number of axes; TypeError where input is no
+    Raises: ValueError if p is not a probability, or input has another number of axes; TypeError if input is not a
         tensor.
     Example:
         >>> out = F.dropout2d(mg.tensor(np.ones((50, 2, 3, 3))))
@@ -118,7 +118,7 @@ def gumbel_softmax(
         dim: the axis of the classes, the last by default.
         rng: draws the noise; the generator of mg.random by default.
     Returns: a tensor of the shape of logits.
-    Raises: ValueError where tau is not positive; IndexError where there is no such axis; TypeError where logits are
+    Raises: ValueError if tau is not positive; IndexError if the axis is out of range; TypeError if logits are
         complex or no tensor.
     Example:
         >>> F.gumbel_softmax(mg.tensor([0.0, 1000.0, 0.0]), hard=True).tolist()

@@ -28,9 +28,9 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
         weight: a tensor of shape normalized_shape; None by default: 1.
         bias: a tensor of shape normalized_shape; None by default: 0.
         eps: added to the variance, so that equal entries become 0; 1e-5 by default.
-    Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: ValueError where input does not end in normalized_shape, or weight or bias has another shape; TypeError
-        where input is no tensor.
+    Returns: a tensor of the shape and dtype of input (float64 for integers).
+    Raises: ValueError if input does not end in normalized_shape, or weight or bias has another shape; TypeError if
+        input is not a tensor.
     Example:
         >>> F.layer_norm(mg.tensor([[1.0, 3.0], [5.0, 15.0]]), 2, eps=0.0).tolist()
         [[-1.0, 1.0], [-1.0, 1.0]]
@@ -52,9 +52,9 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
         normalized_shape: the length of the last axis, or a tuple of lengths of the last axes.
         weight: a tensor of shape normalized_shape; None by default: 1.
         eps: added to the mean square; None by default: the distance from 1 to the next number of the dtype.
-    Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: ValueError where input does not end in normalized_shape, or weight has another shape; TypeError where input
-        is no tensor.
+    Returns: a tensor of the shape and dtype of input (float64 for integers).
+    Raises: ValueError if input does not end in normalized_shape, or weight has another shape; TypeError if input
+        is not a tensor.
     Example:
         >>> F.rms_norm(mg.tensor([[1.0, 7.0]]), 2).numpy().round(4).tolist()
         [[0.2, 1.4]]
@@ -79,8 +79,8 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
         weight: a tensor, one number for each channel; None by default: 1.
         bias: a tensor, one number for each channel; None by default: 0.
         eps: added to the variance; 1e-5 by default.
-    Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: ValueError where num_groups does not divide C, or weight or bias has not C entries; IndexError where input
+    Returns: a tensor of the shape and dtype of input (float64 for integers).
+    Raises: ValueError if num_groups does not divide C, or weight or bias has not C entries; IndexError if input
         has fewer than two axes.
     Example:
         >>> F.group_norm(mg.tensor([[0.0, 2.0, 10.0, 30.0]]), num_groups=2, eps=0.0).tolist()
@@ -115,11 +115,11 @@ def instance_norm(
         bias: a tensor, one number for each channel; None by default: 0.
         use_input_stats: False takes running_mean and running_var for mean and var, and leaves them alone; True by
             default.
-        momentum: how much of what is new the running statistics take, from 0 to 1; 0.1 by default.
+        momentum: weight of the new batch in the running statistics, from 0 to 1; 0.1 by default.
         eps: added to the variance; 1e-5 by default.
-    Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: ValueError where there is one place for each channel, or weight or bias has not C entries; TypeError where
-        input is no tensor, or running statistics are missing.
+    Returns: a tensor of the shape and dtype of input (float64 for integers).
+    Raises: ValueError if there is one place for each channel, or weight or bias has not C entries; TypeError if
+        input is not a tensor, or running statistics are missing.
     Example:
         >>> F.instance_norm(mg.tensor([[[1.0, 3.0], [5.0, 15.0]]]), eps=0.0).tolist()
         [[[-1.0, 1.0], [-1.0, 1.0]]]
@@ -161,11 +161,11 @@ def batch_norm(
         weight: a tensor, one number for each channel; None by default: 1.
         bias: a tensor, one number for each channel; None by default: 0.
         training: whether the batch is measured by itself; False by default.
-        momentum: how much of what is new the running statistics take, from 0 to 1; 0.1 by default.
+        momentum: weight of the new batch in the running statistics, from 0 to 1; 0.1 by default.
         eps: added to the variance; 1e-5 by default.
-    Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: ValueError where training has one number for each channel, or weight or bias has not C entries; TypeError
-        where input is no tensor, or running statistics are missing.
+    Returns: a tensor of the shape and dtype of input (float64 for integers).
+    Raises: ValueError if training has one number for each channel, or weight or bias has not C entries; TypeError if
+        input is not a tensor, or running statistics are missing.
     Example:
         >>> mean, var = mg.tensor([0.0]), mg.tensor([1.0])
         >>> F.batch_norm(mg.tensor([[1.0], [3.0]]), mean, var, training=True, momentum=0.5, eps=0.0).tolist()
@@ -211,10 +211,10 @@ def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> T
     Args:
         input: real or complex numbers, x.
         p: the exponent of the norm, a number other than 0; 2 by default, and inf is the largest size.
-        dim: the axis along which vectors lie; 1 by default.
+        dim: the axis of the vectors; 1 by default.
         eps: the least that counts as a length; 1e-12 by default.
-    Returns: a tensor of the shape and dtype of input (float64 of whole numbers).
-    Raises: IndexError where there is no such axis; ValueError where p is 0.
+    Returns: a tensor of the shape and dtype of input (float64 for integers).
+    Raises: IndexError if the axis is out of range; ValueError if p is 0.
     Example:
         >>> F.normalize(mg.tensor([[3.0, 4.0]])).tolist()
         [[0.6, 0.8]]

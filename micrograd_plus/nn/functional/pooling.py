@@ -39,14 +39,14 @@ def max_pool1d(
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         input: a tensor of real numbers, N lines of C channels; floats where ceil_mode adds a window.
-        kernel_size: how large windows are, a number.
-        stride: how far neighbouring windows lie apart, a number; kernel_size by default.
-        padding: how wide a border stands on either side, a number, at most half of kernel_size; 0 by default.
-        dilation: how far neighbouring entries of a window lie apart, a number; 1 by default.
-        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        kernel_size: size of the windows, a number.
+        stride: step from one window to the next, a number; kernel_size by default.
+        padding: width of the border on each side, a number, at most half of kernel_size; 0 by default.
+        dilation: step between the entries of a window, a number; 1 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not 3 axes, a window is larger than the padded input, or a setting is not
-        allowed; TypeError where input is complex or no tensor, or a setting no whole number.
+    Raises: ValueError if input does not have 3 axes, a window is larger than the padded input, or a setting is not
+        allowed; TypeError if input is complex or not a tensor, or a setting no integer.
     Example:
         >>> F.max_pool1d(mg.tensor([[[3.0, 1.0, 5.0]]]), 2).tolist()
         [[[3.0]]]
@@ -75,14 +75,14 @@ def max_pool2d(
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
         input: a tensor of real numbers, N images of C channels; floats where ceil_mode adds a window.
-        kernel_size: how large windows are, a number or a pair.
-        stride: how far neighbouring windows lie apart, a number or a pair; kernel_size by default.
-        padding: how wide a border stands on either side, a number or a pair, at most half of kernel_size; 0 by default.
-        dilation: how far neighbouring entries of a window lie apart, a number or a pair; 1 by default.
-        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        kernel_size: size of the windows, a number or a pair.
+        stride: step from one window to the next, a number or a pair; kernel_size by default.
+        padding: width of the border on each side, a number or a pair, at most half of kernel_size; 0 by default.
+        dilation: step between the entries of a window, a number or a pair; 1 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not 4 axes, a window is larger than the padded input, or a setting is not
-        allowed; TypeError where input is complex or no tensor, or a setting no whole number.
+    Raises: ValueError if input does not have 4 axes, a window is larger than the padded input, or a setting is not
+        allowed; TypeError if input is complex or not a tensor, or a setting no integer.
     Example:
         >>> F.max_pool2d(mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2).tolist()
         [[[[4.0]]]]
@@ -110,14 +110,14 @@ def avg_pool1d(
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         input: a tensor, N lines of C channels.
-        kernel_size: how large windows are, a number.
-        stride: how far neighbouring windows lie apart, a number; kernel_size by default.
-        padding: how many zeros stand on either side, a number, at most half of kernel_size; 0 by default.
-        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        kernel_size: size of the windows, a number.
+        stride: step from one window to the next, a number; kernel_size by default.
+        padding: zeros added on each side, a number, at most half of kernel_size; 0 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
         count_include_pad: whether the zeros of padding count as entries; True by default.
-    Returns: a tensor of the dtype of input (float64 of whole numbers).
-    Raises: ValueError where input has not 3 axes, a window is larger than the padded input, or a setting is not
-        allowed; TypeError where input is no tensor, or a setting no whole number.
+    Returns: a tensor of the dtype of input (float64 for integers).
+    Raises: ValueError if input does not have 3 axes, a window is larger than the padded input, or a setting is not
+        allowed; TypeError if input is not a tensor, or a setting no integer.
     Example:
         >>> F.avg_pool1d(mg.tensor([[[1.0, 3.0, 5.0]]]), 2, padding=1).tolist()
         [[[0.5, 4.0]]]
@@ -146,15 +146,15 @@ def avg_pool2d(
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
         input: a tensor, N images of C channels.
-        kernel_size: how large windows are, a number or a pair.
-        stride: how far neighbouring windows lie apart, a number or a pair; kernel_size by default.
-        padding: how many zeros stand on either side, a number or a pair, at most half of kernel_size; 0 by default.
-        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        kernel_size: size of the windows, a number or a pair.
+        stride: step from one window to the next, a number or a pair; kernel_size by default.
+        padding: zeros added on each side, a number or a pair, at most half of kernel_size; 0 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
         count_include_pad: whether the zeros of padding count as entries; True by default.
-        divisor_override: what sums are divided by, in the place of how many entries count; None by default.
-    Returns: a tensor of the dtype of input (float64 of whole numbers).
-    Raises: ValueError where input has not 4 axes, a window is larger than the padded input, or a setting is not
-        allowed; TypeError where input is no tensor, or a setting no whole number.
+        divisor_override: divisor of the sums, instead of the number of entries; None by default.
+    Returns: a tensor of the dtype of input (float64 for integers).
+    Raises: ValueError if input does not have 4 axes, a window is larger than the padded input, or a setting is not
+        allowed; TypeError if input is not a tensor, or a setting no integer.
     Example:
         >>> F.avg_pool2d(mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2).tolist()
         [[[[2.5]]]]
@@ -173,19 +173,19 @@ def max_pool3d(
     """3-D max pooling: the largest entry of each window of volumes.
 
     It goes over height and width first, and over depth then. Among equal entries of a window, the first gets the
-    gradient. The size of the result is that of `max_pool2d`, along the depth as well.
+    gradient. The result has the size of `max_pool2d`, along the depth as well.
 
     Shapes: (N, C, D, H, W) -> (N, C, D', H', W'); without N the same.
     Args:
         input: a tensor of real numbers, N volumes of C channels; floats where ceil_mode adds a window.
-        kernel_size: how large windows are, a number or three.
-        stride: how far neighbouring windows lie apart, a number or three; kernel_size by default.
-        padding: how wide a border stands on either side, a number or three, at most half of kernel_size; 0 by default.
-        dilation: how far neighbouring entries of a window lie apart, a number or three; 1 by default.
-        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        kernel_size: size of the windows, a number or three.
+        stride: step from one window to the next, a number or three; kernel_size by default.
+        padding: width of the border on each side, a number or three, at most half of kernel_size; 0 by default.
+        dilation: step between the entries of a window, a number or three; 1 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not 5 axes (or 4), a window is larger than the padded input, or a setting is not
-        allowed; TypeError where input is complex or no tensor, or a setting no whole number.
+    Raises: ValueError if input does not have 5 axes (or 4), a window is larger than the padded input, or a setting is
+        not allowed; TypeError if input is complex or not a tensor, or a setting no integer.
     Example:
         >>> F.max_pool3d(mg.tensor(np.arange(8.0).reshape(1, 1, 2, 2, 2)), 2).tolist()
         [[[[[7.0]]]]]
@@ -204,21 +204,21 @@ def avg_pool3d(
 ) -> Tensor:  # fmt: skip
     """3-D average pooling: the mean of each window of volumes.
 
-    It goes over height and width first, and over depth then: the mean of means. The size of the result is that of
+    It goes over height and width first, and over depth then: the mean of means. The result has the size of
     `avg_pool2d`, along the depth as well.
 
     Shapes: (N, C, D, H, W) -> (N, C, D', H', W'); without N the same.
     Args:
         input: a tensor, N volumes of C channels.
-        kernel_size: how large windows are, a number or three.
-        stride: how far neighbouring windows lie apart, a number or three; kernel_size by default.
-        padding: how many zeros stand on either side, a number or three, at most half of kernel_size; 0 by default.
-        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        kernel_size: size of the windows, a number or three.
+        stride: step from one window to the next, a number or three; kernel_size by default.
+        padding: zeros added on each side, a number or three, at most half of kernel_size; 0 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
         count_include_pad: whether the zeros of padding count as entries; True by default.
-        divisor_override: what sums are divided by, in the place of how many entries count; None by default.
+        divisor_override: divisor of the sums, instead of the number of entries; None by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not 5 axes (or 4), a window is larger than the padded input, or a setting is not
-        allowed; TypeError where input is no tensor, or a setting no whole number.
+    Raises: ValueError if input does not have 5 axes (or 4), a window is larger than the padded input, or a setting is
+        not allowed; TypeError if input is not a tensor, or a setting no integer.
     Example:
         >>> F.avg_pool3d(mg.tensor(np.arange(8.0).reshape(1, 1, 2, 2, 2)), 2).tolist()
         [[[[[3.5]]]]]
@@ -267,7 +267,7 @@ def _pooled(
     name: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
     beyond: float,
 ) -> tuple[Any, dict[str, tuple[int, ...]]]:  # fmt: skip
-    """The input, made so long by what is `beyond` it that no window hangs over, and how large windows are and how they
+    """The input, made so long by what is `beyond` it that no window hangs over, and size of the windows and how they
     go over it: a number for each axis. Refuses what does not fit."""
     refuse_places(name, axes, input)
     kernel, borders = each_axis(kernel_size, axes, "kernel_size", 1), each_axis(padding, axes, "padding", 0)
@@ -321,15 +321,16 @@ def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
     """1-D adaptive average pooling: means of as many windows as the result has entries.
 
     Entry i of an axis is the mean of the old entries from floor(i · old / new) up to, but without, ceil((i + 1) · old /
-    new), old and new being its lengths. Where new does not divide old, neighbours share an entry.
+    new), old and new being its lengths. If the new size does not divide the old one, neighbouring windows share an
+    entry.
 
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         input: a tensor, N lines of C channels.
-        output_size: L', how long lines become, a whole number of at least 1.
-    Returns: a tensor of the dtype of input (float64 of whole numbers).
-    Raises: ValueError where input has not 3 axes, or output_size is below 1; TypeError where input is no tensor, or
-        output_size no whole number.
+        output_size: L', how long lines become, an integer of at least 1.
+    Returns: a tensor of the dtype of input (float64 for integers).
+    Raises: ValueError if input does not have 3 axes, or output_size is below 1; TypeError if input is not a tensor, or
+        output_size no integer.
     Example:
         >>> F.adaptive_avg_pool1d(mg.tensor([[[1.0, 2.0, 6.0]]]), 2).tolist()
         [[[1.5, 4.0]]]
@@ -345,15 +346,16 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
     """2-D adaptive average pooling: means of as many windows as the result has entries.
 
     Entry i of an axis is the mean of the old entries from floor(i · old / new) up to, but without, ceil((i + 1) · old /
-    new), old and new being its lengths. Where new does not divide old, neighbours share an entry.
+    new), old and new being its lengths. If the new size does not divide the old one, neighbouring windows share an
+    entry.
 
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
         input: a tensor, N images of C channels.
-        output_size: (H', W'), whole numbers of at least 1, or one number for both; None keeps an axis as it is.
-    Returns: a tensor of the dtype of input (float64 of whole numbers).
-    Raises: ValueError where input has not 4 axes, or output_size is below 1 or not two numbers; TypeError where input
-        is no tensor, or output_size no whole number.
+        output_size: (H', W'), integers of at least 1, or one number for both; None keeps an axis as it is.
+    Returns: a tensor of the dtype of input (float64 for integers).
+    Raises: ValueError if input does not have 4 axes, or output_size is below 1 or not two numbers; TypeError if input
+        is not a tensor, or output_size no integer.
     Example:
         >>> F.adaptive_avg_pool2d(mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), (None, 1)).tolist()
         [[[[1.5], [3.5]]]]

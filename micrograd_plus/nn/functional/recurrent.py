@@ -25,7 +25,7 @@ def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b
         w_hh: weights of the hidden state.
         b_ih, b_hh: biases beside w_ih and w_hh; None by default.
     Returns: a tensor (..., H), the next hidden state.
-    Raises: ValueError where shapes do not fit; TypeError where any of them is not made of numbers.
+    Raises: ValueError if shapes do not fit; TypeError if any of them is not made of numbers.
     Example:
         >>> x, h = mg.tensor([1.0]), mg.tensor([2.0])
         >>> F.rnn_tanh_cell(x, h, mg.tensor([[3.0]]), mg.tensor([[-1.0]])).numpy().round(4).tolist()
@@ -49,7 +49,7 @@ def rnn_relu_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b
         w_hh: weights of the hidden state.
         b_ih, b_hh: biases beside w_ih and w_hh; None by default.
     Returns: a tensor (..., H), the next hidden state.
-    Raises: ValueError where shapes do not fit; TypeError where any of them is complex or not made of numbers.
+    Raises: ValueError if shapes do not fit; TypeError if any of them is complex or not made of numbers.
     Example:
         >>> x, h = mg.tensor([1.0]), mg.tensor([2.0])
         >>> F.rnn_relu_cell(x, h, mg.tensor([[3.0]]), mg.tensor([[-1.0]])).tolist()
@@ -80,7 +80,7 @@ def lstm_cell(
         w_hh: weights of the hidden state, in the same order.
         b_ih, b_hh: biases beside w_ih and w_hh; None by default.
     Returns: two tensors, the next hidden state h' and the next cell c'.
-    Raises: ValueError where shapes do not fit, or hx is no pair; TypeError where any of them is complex or not made of
+    Raises: ValueError if shapes do not fit, or hx is no pair; TypeError if any of them is complex or not made of
         numbers.
     Example:
         >>> x, h, c = mg.tensor([1.0]), mg.tensor([0.0]), mg.tensor([2.0])
@@ -112,7 +112,7 @@ def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: 
         w_hh: weights of the hidden state, in the same order.
         b_ih, b_hh: biases beside w_ih and w_hh; None by default.
     Returns: a tensor (..., H), the next hidden state.
-    Raises: ValueError where shapes do not fit; TypeError where any of them is complex or not made of numbers.
+    Raises: ValueError if shapes do not fit; TypeError if any of them is complex or not made of numbers.
     Example:
         >>> x, h = mg.tensor([1.0]), mg.tensor([2.0])
         >>> zeros = mg.tensor(np.zeros((3, 1)))

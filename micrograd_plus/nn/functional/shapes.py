@@ -29,7 +29,7 @@ def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tup
 
 
 def refuse_places(name: str, axes: int, input: Any) -> None:
-    """Refuse what is not a batch of lines, images or volumes."""
+    """Raise ValueError unless the input is a batch of lines, images or volumes."""
     shape = getattr(input, "shape", None)
     if shape is None:
         raise tensor_expected(name, input)
@@ -78,7 +78,7 @@ def each_length(normalized_shape: Any) -> tuple[int, ...]:
 
 
 def wants_probability(name: str, p: float) -> None:
-    """Refuse what is no probability."""
+    """Raise ValueError unless a number is a probability."""
     if not 0 <= p <= 1:
         raise ValueError(f"{name} must be a probability between 0 and 1, got {p}")
 
