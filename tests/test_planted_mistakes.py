@@ -1,4 +1,4 @@
-"""Mistakes that are no wrong formulas (those are in the museum): the checks catch each, or it cannot be made."""
+"""Mistakes that are not wrong formulas: the checks catch each, or it raises. (The museum has the wrong formulas.)"""
 
 import numpy as np
 import pytest
@@ -14,13 +14,13 @@ from micrograd_plus.core.define import operations
     ("matmul", "a", lambda upstream, a: upstream * a, "a"),
     ("concatenate", "parts", lambda upstream, axes: upstream, "axes"),
 ])  # fmt: skip
-def test_some_mistakes_cannot_even_be_written_down(name, inputs, rule, reads):
+def test_a_rule_that_reads_what_its_kind_forbids_raises(name, inputs, rule, reads):
     with pytest.raises(TypeError, match=rf"the rule {name}\.{inputs} .*'{reads}'"):
         operations[name].add_rule((inputs,), rule)
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_closed_form_that_differs_from_its_own_steps_is_caught():
+def test_a_closed_form_that_differs_from_its_steps_is_caught():
     @mg.op
     def normalized(xp, x):
         return x / xp.sum(x, axis=-1, keepdims=True)
@@ -30,8 +30,8 @@ def test_a_closed_form_that_differs_from_its_own_steps_is_caught():
         return upstream / xp.sum(x, axis=-1, keepdims=True)
 
     mg.samples.sample(normalized, mg.samples.positive(2, 3))
-    told = broken(normalized.op)
-    assert {"the gradient equals differences", "stepping inside changes nothing"} <= told.keys()
+    violations = broken(normalized.op)
+    assert {"the gradient equals differences", "stepping inside changes nothing"} <= violations.keys()
 
 
 @pytest.mark.usefixtures("own_operations")
@@ -45,7 +45,7 @@ def test_a_forward_that_leaves_single_precision_is_caught():
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_rule_that_looks_at_memory_instead_of_axes_is_caught():
+def test_a_rule_that_depends_on_memory_layout_is_caught():
     @mg.op
     def copied(xp, x):
         return +x
@@ -59,7 +59,7 @@ def test_a_rule_that_looks_at_memory_instead_of_axes_is_caught():
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_numbers_that_disagree_with_arrays_are_caught():
+def test_a_rule_that_treats_floats_and_arrays_differently_is_caught():
     @mg.elementwise(x=lambda xp, x: xp.cos(x) if isinstance(x, float) else 1.0 * xp.exp(x))
     def confused(xp, x):
         return xp.exp(x)

@@ -11,7 +11,7 @@ from .events import Application, AppliedRule, Call, FailedResult
 from .failures import ErrorRecord
 from .progress import report_progress
 from .recorder import RecordedWalk, Recorder
-from .values import array_of, muted_warnings
+from .values import array_of, mute_warnings
 
 
 class History:
@@ -55,7 +55,7 @@ class History:
     def walks(self) -> list[RecordedWalk]:
         """The walks of the block, complete. One that could not begin has no steps."""
         walks = list(self.recorder.walks)
-        with self.progress("the steps of its walks"), muted_warnings():
+        with self.progress("the steps of its walks"), mute_warnings():
             for walk in walks:
                 walk.complete()
         return walks

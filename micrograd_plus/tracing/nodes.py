@@ -22,7 +22,7 @@ from .outline import Constant, Number, Outline
 from .parts import LazyList, TraceNode
 from .recorder import InsideRecorder, Recorder
 from .trace import Trace
-from .values import is_per_output, muted_warnings, param_text
+from .values import is_per_output, mute_warnings, param_text
 
 
 class Nodes:
@@ -79,7 +79,7 @@ class Nodes:
 
         def record_inside() -> Trace:
             recorder = InsideRecorder(application.op.forward.__code__)
-            with enable_grad(), muted_warnings(), record_to(recorder):
+            with enable_grad(), mute_warnings(), record_to(recorder):
                 result = application.op.forward(tensors, *_copy_inputs(application), **application.params)
                 root, seed = _join_outputs(result[0] if application.op.residuals else result, upstream)
                 root.gradients(seed)

@@ -257,12 +257,12 @@ class Recorder(recorders.Recorder):
         vars(error)["record"] = record
         self.caught[id(record)] = record
 
-    def walk_failed(self, root: Any, at: Any = None) -> None:
+    def on_walk_failure(self, root: Any, at: Any = None) -> None:
         """Note the error that ended a walk."""
         for last in [each for each in self.walks if each.variable is root][-1:]:
             self._end_in_error(last, at)
 
-    def walk_rejected(self, root: Any) -> None:
+    def on_walk_rejection(self, root: Any) -> None:
         """Note a walk that could not begin."""
         if hasattr(root, "_data"):
             rejected = RecordedWalk(reference_to(root), None, False, *self._asking_call(frame_at(1)))

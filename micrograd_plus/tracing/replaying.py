@@ -30,7 +30,7 @@ from .formulas import NO_FORMULA, formula_of_rule
 from .parts import Failure, LeafGradient, Rule, Step, Walk
 from .sites import rule_source
 from .trace import Trace
-from .values import Stored, array_of, first_upstream, is_per_output, muted_warnings, np
+from .values import Stored, array_of, first_upstream, is_per_output, mute_warnings, np
 
 MISTAKES = {
     "replace": "what arrives replaces what had arrived before, and is not added to it",
@@ -117,7 +117,7 @@ class _Replay:
         first = len(self.steps)
         before = self._gradients_before(number, walk)
         arrived = dict(before)
-        with muted_warnings():
+        with mute_warnings():
             error = self._walk(number, walk, arrived, before)
         leaves = [self._leaf(leaf, before, arrived) for leaf in walk.leaves if leaf.node in arrived]
         self.gradients |= {leaf.node: leaf.after for leaf in leaves}
@@ -155,7 +155,7 @@ class _Replay:
         arrived[walk.root] = _full_value(walk.seed)
         order: Iterable[int] = steps_of
         if self.mistake == "no order":
-            order = self._as_reached(walk.root, steps_of)
+            order = self._visit_order(walk.root, steps_of)
         for node in order:
             upstream = self._upstream(node, arrived)
             if upstream is None:
@@ -170,7 +170,7 @@ class _Replay:
                     return Failure(kind=type(error).__name__, text=str(error), node=node, lines=lines)
         return None
 
-    def _as_reached(self, root: int, steps_of: dict[int, list[Step]]) -> Iterator[int]:
+    def _visit_order(self, root: int, steps_of: dict[int, list[Step]]) -> Iterator[int]:
         """Yield each application as it is reached from the root."""
         todo, visited = [root], {root}
         while todo:

@@ -83,7 +83,7 @@ class Trace:
             return [group.parent for group in self.groups]
         if name.startswith("_") or self._source is None or name not in Trace.__annotations__:
             raise AttributeError(f"a trace has no {name!r}")
-        part = self.__dict__[name] = getattr(self._source, name)
+        part = self.__dict__[name] = self._source.make(name)
         return part
 
     # Looking ----------------

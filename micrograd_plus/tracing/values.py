@@ -50,7 +50,7 @@ def has_same_entries(a: Any, b: Any) -> bool:
     return not hasattr(a, "tobytes") or a.tobytes() == b.tobytes()
 
 
-def muted_warnings() -> AbstractContextManager[None]:
+def mute_warnings() -> AbstractContextManager[None]:
     """Return a block in which NumPy warns of no division by zero, overflow or nan."""
     return np.errstate(all="ignore")
 
@@ -148,7 +148,7 @@ def value_to_dict(value: Any) -> dict[str, Any]:
     device = devices.device_of(value).name
     array = host_array(value)
     in_full = array.size <= MOST_IN_FULL
-    with muted_warnings():
+    with mute_warnings():
         nan, inf = (int(test(array).sum()) if array.dtype.kind in "fc" else 0 for test in (np.isnan, np.isinf))
         summary = statistics(array, nan or inf)
     return {
@@ -230,7 +230,7 @@ def round_to_digits(matrix: Any) -> Any:
     """Round numbers to five digits: more than a picture shows, and a quarter of their length in a file."""
     if matrix.dtype.kind == "b":
         return matrix
-    with muted_warnings():
+    with mute_warnings():
         powers = np.clip(DIGITS - 1 - np.floor(np.log10(np.abs(matrix))), -290, 290)
         scale = 10.0 ** np.where(np.isfinite(powers), powers, 0.0)
         short = np.round(matrix * scale) / scale
