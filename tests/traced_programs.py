@@ -130,8 +130,8 @@ def caught_errors():
 
 
 PROGRAMS = (
-    chain, broadcast_sum, loop, nested_loops, functions_of_several_operations, modules, training, scopes, single_numbers,
-    gradients_of_functions, forward_walk, caught_errors,
+    chain, broadcast_sum, loop, nested_loops, functions_of_several_operations, modules, training, scopes,
+    single_numbers, gradients_of_functions, forward_walk, caught_errors,
 )  # fmt: skip
 
 
