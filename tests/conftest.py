@@ -47,8 +47,9 @@ LEFT_OUT: dict[str, list[str]] = {}
 
 
 QUICK = (
-    "test_checks", "test_composites", "test_engine", "test_fast_paths", "test_memory", "test_rules", "test_trace",
-    "test_trace_recording", "test_transforms", "test_walks", "test_writing",
+    "test_architecture", "test_checkpointing", "test_checks", "test_complex", "test_composites", "test_custom",
+    "test_engine", "test_fast_paths", "test_guide", "test_in_place", "test_memory", "test_modes", "test_rules",
+    "test_trace", "test_trace_recording", "test_transforms", "test_walks", "test_writing",
 )  # fmt: skip
 """The files of tests that `--quick` runs: what whoever changes the core wants to know within a minute."""
 

@@ -392,7 +392,7 @@ def test_where_nan_comes_from_is_told_and_stands_in_the_file():
     sent = trace.steps[step.step]
     assert not np.isfinite(sent.contribution).all()
     assert all(np.isfinite(each.contribution).all() for each in trace.steps[: step.step])
-    said = f"first step that sends what is not finite: {step.step + 1}, to {trace.nodes[sent.target].name}"
+    said = f"first step that sends numbers that are not finite: {step.step + 1}, to {trace.nodes[sent.target].name}"
     assert said in repr(trace)
     data = trace.to_dict()
     jsonschema.Draft202012Validator(SCHEMA).validate(data)

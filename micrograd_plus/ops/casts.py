@@ -1,4 +1,4 @@
-"""The same values in another dtype or without a graph, and new arrays where another one lives."""
+"""Conversions to another dtype, removal of the graph, and new arrays on the device of another one."""
 
 from ..backends import devices
 from ..core.define import linear, namespace_function, nondifferentiable, wraps_op

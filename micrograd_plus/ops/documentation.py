@@ -22,6 +22,16 @@ REAL_FUNCTIONS = frozenset([
 ])  # fmt: skip
 """Functions of a namespace that are defined for real numbers only."""
 
+INTEGER_OPERATIONS = frozenset(["bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"])
+"""Operations that are defined for integers and booleans only."""
+
+EXACT_FUNCTIONS = frozenset([
+    "argsort", "ceil", "clip", "floor", "floor_divide", "fmax", "fmin", "fmod", "max", "max_pool2d",
+    "max_pool2d_with_chosen", "maximum", "min", "minimum", "nan_to_num", "pad", "remainder", "round", "sign",
+    "take_along_axis", "trunc", "expand_dims", "squeeze",
+])  # fmt: skip
+"""Functions of a namespace that return integers for integers."""
+
 PARAMETERS = {
     "axes": "number of last axes that form a row, at least 1; default 1.",
     "axis1": "the axis of rows; default 0.",
@@ -70,6 +80,18 @@ class Facts(NamedTuple):
     def is_entrywise(self) -> bool:
         """Whether each entry of the result depends on one entry of each input."""
         return self.kind == "elementwise" or (self.kind == "non-differentiable" and "axis" not in self.params)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the result for integers is made of integers."""
+        return EXACT_FUNCTIONS.issuperset(self.op.forward.__code__.co_names)
+
+    @property
+    def numbers(self) -> str:
+        """Which numbers the operation takes."""
+        if self.op.name in INTEGER_OPERATIONS:
+            return "integers or booleans"
+        return "real numbers" if self.is_real else "real or complex numbers"
 
     @property
     def is_real(self) -> bool:
@@ -144,7 +166,7 @@ def arguments(facts: Facts, written: str) -> str:
         return written
     heading = f"{_LINE}Args:"
     if inputs:
-        heading += f"{_INDENTED}{', '.join(inputs)}: {'real numbers' if facts.is_real else 'real or complex numbers'}."
+        heading += f"{_INDENTED}{', '.join(inputs)}: {facts.numbers}."
     return f"{heading}{written[len(_LINE) + len('Args:') :]}{''.join(params)}"
 
 
@@ -160,13 +182,14 @@ def returns(facts: Facts, written: str) -> str:
     """Return the section on the result and its dtype."""
     if written or not facts.inputs:
         return written
-    if facts.kind == "non-differentiable":
-        return f"{_LINE}Returns: a tensor of booleans, without a graph."
     count = len(facts.inputs)
     inputs = " and ".join(facts.inputs) if count <= 2 else "the inputs"
-    is_float = facts.kind == "elementwise" or (facts.kind == "general" and count == 1)
-    dtype = f"{'dtype' if count == 1 else 'common dtype'} of {inputs}{'; float64 for integers' if is_float else ''}"
-    return f"{_LINE}Returns: a tensor of the {dtype}."
+    dtype = f"{'dtype' if count == 1 else 'common dtype'} of {inputs}"
+    if facts.kind == "non-differentiable":
+        kind = f"the {dtype}" if facts.op.name in INTEGER_OPERATIONS else "booleans"
+        return f"{_LINE}Returns: a tensor of {kind}, without a graph."
+    may_round = facts.kind == "elementwise" or (facts.kind == "general" and count == 1)
+    return f"{_LINE}Returns: a tensor of the {dtype}{'; float64 for integers' * (may_round and not facts.is_exact)}."
 
 
 def raises(facts: Facts, written: str) -> str:
@@ -174,6 +197,7 @@ def raises(facts: Facts, written: str) -> str:
     if written or not facts.inputs:
         return written
     wrong = "complex or not numeric" if facts.is_real else "not numeric"
+    wrong = "not an integer or boolean" if facts.op.name in INTEGER_OPERATIONS else wrong
     first, *others = facts.inputs
     if others:
         fit = "broadcast" if facts.is_entrywise else "match"

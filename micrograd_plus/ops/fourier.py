@@ -1,7 +1,7 @@
-"""Fourier transforms: what a signal is made of, as waves. Public as `mg.fft`, with NumPy's names and norms.
+"""Fourier transforms. Public as `mg.fft`, with NumPy's names and norms.
 
-The matrix of a transform is symmetric, so its vjp is the same transform again. (Over the complex numbers the engine
-conjugates before and after, which makes it the inverse, but for the norm.)
+The matrix of a transform is symmetric, so its vjp is the same transform again. (The engine conjugates complex gradients
+before and after, which makes it the inverse transform, up to the norm.)
 
 `norm` says where the division by the number of entries is: "backward" (in the inverse), "forward", or "ortho"
 (the root of it in both).

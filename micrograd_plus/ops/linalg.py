@@ -1,7 +1,7 @@
 """Linear algebra: equations, determinants, functions of matrices, norms. Public as `mg.linalg`, with `factorisations`.
 
-Everything works on the last two axes, for as many matrices as the others hold. Rules are implicit where they can be:
-what the result fulfils is differentiated, not how it was found (M. Giles, "Collected matrix derivative results for
+Matrices are on the last two axes; other axes are batch axes. Where possible, rules differentiate the equation that
+the result solves, not the algorithm (M. Giles, "Collected matrix derivative results for
 forward and reverse mode algorithmic differentiation", 2008, has most of them).
 """
 
@@ -37,7 +37,7 @@ def _(xp, upstream, a, out):
 def solve(a, b):
     """Solve the linear equations a @ x = b.
 
-    The gradient of b is the solution y of aᵀ y = upstream, and that of a is -y xᵀ.
+    The gradient of b is the solution y of aᵀ y = upstream, and the gradient of a is -y xᵀ.
     Shapes: a (..., n, n), b (n) -> (..., n); b (..., n, k) -> (..., n, k), a solution for each column.
     Args:
         a: square matrices.
@@ -112,7 +112,7 @@ def solve_sylvester(xp, a, b, q):
     """Solve Sylvester's equation a @ x + x @ b = q.
 
     All entries of x are solved for at once as linear equations, which suits matrices of moderate size. The gradient of
-    q is the solution y of aᵀ y + y bᵀ = upstream; that of a is -y xᵀ, and that of b is -xᵀ y.
+    q is the solution y of aᵀ y + y bᵀ = upstream; the gradients of a and b are -y xᵀ and -xᵀ y.
     Shapes: a (..., m, m), b (..., n, n), q (..., m, n) -> (..., m, n).
     Args:
         a, b: square matrices; no eigenvalue of a may be the negative of one of b.
@@ -157,8 +157,8 @@ def _(xp, upstream, out):
 def inv(xp, a):
     """Compute the inverse of a matrix.
 
-    a @ inv(a) = inv(a) @ a = 1. To solve equations, `solve` is faster and more accurate. The gradient of a is -inv(a)ᵀ
-    @ upstream @ inv(a)ᵀ.
+    a @ inv(a) = inv(a) @ a = 1. Use `solve` for equations: it is faster and more accurate. The gradient of a is
+    -inv(a)ᵀ @ upstream @ inv(a)ᵀ.
     Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices.
@@ -373,14 +373,14 @@ def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     """Compute the norm of a vector.
 
-    By `ord` it is
+    The norm depends on `ord`:
         2:     √(Σ_i |x_i|²), the length
         1:     Σ_i |x_i|
         inf:   max_i |x_i|
         -inf:  min_i |x_i|
         0:     how many entries are not 0
         p:     (Σ_i |x_i|^p)^(1/p), for any other number
-    At the origin the gradient is taken to be 0; entries that tie for the largest share it.
+    At the origin the gradient is defined as 0; entries that tie for the largest share it.
     Args:
         x: numbers, real or complex.
         ord: a number, inf or -inf; default 2.
@@ -403,7 +403,7 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
 def matrix_norm(x, *, keepdims=False, ord="fro"):
     """Compute the norm of a matrix.
 
-    With the singular values s of x it is, by `ord`,
+    The norm depends on `ord`, with s the singular values of x:
         "fro":      √(Σ_ij |x_ij|²), Frobenius
         "nuc":      Σ_i s_i, nuclear
         2, -2:      max_i s_i, spectral; min_i s_i

@@ -1,6 +1,6 @@
-"""Joining, parting and turning, under the names that NumPy has for each number of axes; and differences of neighbours.
+"""Joining, splitting and rotating arrays, under NumPy's names; and differences of neighbours.
 
-Each is made of operations on axes: their gradients are those.
+All are composed of other operations, which have the gradient rules.
 """
 
 from itertools import accumulate

@@ -19,7 +19,7 @@ from ..core.modes import grad_enabled
 from ..core.runtime.blocks import transforming
 from ..core.runtime.hooks import Handle, add_hook, hooks_of, nodes_with_hooks
 from ..core.runtime.ownership import array_to_write, is_real_on_cpu, lend_to_user, replace_array, snapshot
-from ..core.runtime.recorders import walk_rejected
+from ..core.runtime.recorders import notify_walk_rejection
 from ..core.variable import Leaf, Node, Variable
 from ..pytrees import leaves, map_leaves
 from .result_array import ResultArray
@@ -918,7 +918,7 @@ def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
     try:
         return _upstream_of(tensor, gradient, create_graph)
     except (RuntimeError, TypeError, ValueError):
-        walk_rejected(tensor)
+        notify_walk_rejection(tensor)
         raise
 
 

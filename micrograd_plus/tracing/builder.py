@@ -1,4 +1,4 @@
-"""Builder: makes the parts of a trace from what a recorder noted, each when someone asks for it.
+"""Builder of the parts of a trace from a recorder's notes. Each part is made when someone asks for it.
 
 The outline takes one pass over the whole record. Nodes, steps, formulas and names are made one by one, so a record of a
 hundred thousand steps can be looked at page by page.
@@ -7,7 +7,7 @@ hundred thousand steps can be looked at page by page.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,6 @@ from .labels import ProgramNames
 from .names import NodeNames
 from .nodes import Nodes
 from .outline import Outline
-from .parts import Failure, Group, Rule, Step, TraceNode, Walk
 from .recorder import Recorder
 from .rules import Rules
 from .steps import Steps
@@ -41,7 +40,7 @@ class Builder:
     @cached_property
     def outline(self) -> Outline:
         """The values of the record and their order."""
-        roots = self.history.roots  # completes the walks, which is reported as a task of its own
+        roots = self.history.roots  # completes the walks, which reports progress itself
         with self.history.progress("the nodes in their order"):
             return Outline(self.history, roots)
 
@@ -77,50 +76,9 @@ class Builder:
 
     # Parts of the trace -----------------------------------
 
-    @property
-    def walks(self) -> list[Walk]:
-        """The walks."""
-        return self.walk_maker.walks
-
-    @property
-    def gradients(self) -> dict[int, Any]:
-        """The gradient of each leaf after all backward walks, by node."""
-        return self.walk_maker.gradients
-
-    @property
-    def error(self) -> Failure | None:
-        """The error that ended the program."""
-        return self.walk_maker.error
-
-    @property
-    def caught(self) -> list[Failure]:
-        """The errors that the program caught."""
-        return self.walk_maker.caught
-
-    @property
-    def nodes(self) -> Sequence[TraceNode]:
-        """The nodes."""
-        return self.node_maker.nodes
-
-    @property
-    def groups(self) -> Sequence[Group]:
-        """The groups."""
-        return self.group_maker.groups
-
-    @property
-    def parents(self) -> list[int | None]:
-        """The number of the group around each group."""
-        return self.group_maker.parents
-
-    @property
-    def steps(self) -> Sequence[Step]:
-        """The steps."""
-        return self.step_maker.steps
-
-    @property
-    def rules(self) -> dict[str, Rule]:
-        """The rules, by name."""
-        return self.rule_maker.applied.rules
+    def make(self, part: str) -> Any:
+        """Return a part of the trace, by the name of the trace's attribute."""
+        return PARTS[part](self)
 
     def edges(self) -> Iterator[tuple[int | None, int | None]]:
         """Yield each edge as the innermost groups of its two nodes."""
@@ -132,6 +90,20 @@ class Builder:
         return self.group_maker.edge_counts
 
 
+PARTS: dict[str, Callable[[Builder], Any]] = {
+    "walks": lambda builder: builder.walk_maker.walks,
+    "error": lambda builder: builder.walk_maker.error,
+    "caught": lambda builder: builder.walk_maker.caught_errors,
+    "nodes": lambda builder: builder.node_maker.nodes,
+    "groups": lambda builder: builder.group_maker.groups,
+    "parents": lambda builder: builder.group_maker.parents,
+    "steps": lambda builder: builder.step_maker.steps,
+    "rules": lambda builder: builder.rule_maker.table.rules,
+    "gradients": lambda builder: builder.walk_maker.gradients,
+}
+"""Functions that return each part of a trace."""
+
+
 def build(recorder: Recorder) -> Trace:
-    """Return the trace of what a recorder noted or will note."""
+    """Return the trace of a recorder's notes, including future ones."""
     return Trace(Builder(recorder))

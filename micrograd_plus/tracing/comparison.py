@@ -10,7 +10,7 @@ from ..backends.shapes import is_sequence
 from .json_in import load_trace
 from .parts import Step
 from .trace import Trace
-from .values import Stored, host_array, muted_warnings, np, with_noun
+from .values import Stored, host_array, mute_warnings, np, with_noun
 
 WORDS = ("upstream", "local", "raw", "summed_axes", "contribution", "before", "after")
 """The fields in which two steps are compared, in the order in which a step is computed."""
@@ -191,7 +191,7 @@ def largest_difference(a: Any, b: Any) -> float | None:
     a, b = comparable(a), comparable(b)
     if a.shape != b.shape:
         return None
-    with muted_warnings():
+    with mute_warnings():
         distance = np.abs(a - b) if a.dtype.kind != "b" else (a != b).astype(float)
     return float(distance.max()) if distance.size else 0.0
 

@@ -11,11 +11,11 @@ from .events import Application, AppliedRule, Call, FailedResult
 from .failures import ErrorRecord
 from .progress import report_progress
 from .recorder import RecordedWalk, Recorder
-from .values import array_of, muted_warnings
+from .values import array_of, mute_warnings
 
 
 class History:
-    """What a recorder noted, with the application that failed and the steps of walks that were not watched."""
+    """A recorder's notes, with the application that failed and the steps of all walks."""
 
     def __init__(self, recorder: Recorder):
         self.recorder = recorder
@@ -55,7 +55,7 @@ class History:
     def walks(self) -> list[RecordedWalk]:
         """The walks of the block, complete. One that could not begin has no steps."""
         walks = list(self.recorder.walks)
-        with self.progress("the steps of its walks"), muted_warnings():
+        with self.progress("the steps of its walks"), mute_warnings():
             for walk in walks:
                 walk.complete()
         return walks

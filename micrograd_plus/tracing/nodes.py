@@ -22,7 +22,7 @@ from .outline import Constant, Number, Outline
 from .parts import LazyList, TraceNode
 from .recorder import InsideRecorder, Recorder
 from .trace import Trace
-from .values import is_per_output, muted_warnings, param_text
+from .values import is_per_output, mute_warnings, param_text
 
 
 class Nodes:
@@ -79,7 +79,7 @@ class Nodes:
 
         def record_inside() -> Trace:
             recorder = InsideRecorder(application.op.forward.__code__)
-            with enable_grad(), muted_warnings(), record_to(recorder):
+            with enable_grad(), mute_warnings(), record_to(recorder):
                 result = application.op.forward(tensors, *_copy_inputs(application), **application.params)
                 root, seed = _join_outputs(result[0] if application.op.residuals else result, upstream)
                 root.gradients(seed)
@@ -91,7 +91,7 @@ class Nodes:
 
 
 def _copy_inputs(application: Application) -> list[Any]:
-    """Return new leaves that hold what an application's inputs held, labelled by the operation's names for them."""
+    """Return new leaves with the arrays of an application's inputs, labelled by the operation's names for them."""
     inputs, arrays, node = application.inputs, application.arrays, application.node
     names = application.op.input_names(len(inputs))
     parents = [None] * len(inputs) if node is None else node.parents

@@ -18,7 +18,7 @@ from .values import array_of, has_same_entries, separate_arrays
 
 
 class Number:
-    """Key of a plain number that an operation was given: a node of its own each time."""
+    """Key of a plain number that an operation was given. Each use is a separate node."""
 
     __slots__ = ("_data",)
 
@@ -75,7 +75,7 @@ class Outline:
         self._writes: dict[int, list[Write]] = {}
         self._saved: dict[int, Any] = {}
         self._read_applications()
-        self._read_saved(history)
+        self._read_saved_values(history)
         roots = roots or [application.output_keys[0] for application in self.applications]
         known = [self._results.get(id(root), root) for root in roots]
         self.keys = self._sort_behind(known)
@@ -151,7 +151,7 @@ class Outline:
         constants.append(Constant(variable, array))
         return constants[-1]
 
-    def _read_saved(self, history: History) -> None:
+    def _read_saved_values(self, history: History) -> None:
         """Note what walks reveal about values made before the recording began: results, and what rules had saved."""
         for walk in history.walks:
             if id(walk.key) not in self.positions and hasattr(walk.root, "_data"):

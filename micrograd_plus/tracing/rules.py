@@ -19,7 +19,7 @@ from .sites import rule_source
 from .values import array_of, first_upstream, is_per_output
 
 
-class AppliedRules(NamedTuple):
+class RuleTable(NamedTuple):
     """The rules of a record by name, and the name of the rule of each step."""
 
     rules: dict[str, Rule]
@@ -34,7 +34,7 @@ class Rules:
         self._formulas: dict[Any, Any] = {}
 
     def reads(self, step: AppliedRule) -> dict[str, Any]:
-        """Return what a rule read. A contribution computed in the forward read the application's inputs and result."""
+        """Return the values that a rule read. If it was applied in the forward, it read the inputs and the result."""
         rule, application = step.contribution.rule, self.outline.application(step.node)
         if not rule.in_forward or application is None:
             return step.contribution.reads
@@ -52,11 +52,11 @@ class Rules:
         return [upstream] * (len(step.upstream) if is_per_output(step.upstream) else 1)
 
     @cached_property
-    def applied(self) -> AppliedRules:
+    def table(self) -> RuleTable:
         """The rules, and the name of the rule of each step.
 
-        A rule applied with other parameters can have another formula. To write a formula takes a thousand times as
-        long as to compare what decides it, so that is compared first.
+        A rule applied with other parameters can have another formula. Comparing signatures is a thousand times faster
+        than writing a formula, so each formula is written once.
         """
         rules: dict[str, Rule] = {}
         names: dict[Any, str] = {}
@@ -73,7 +73,7 @@ class Rules:
             if signature not in names:
                 names[signature] = self._add_rule(rules, step)
             name_of_step.append(names[signature])
-        return AppliedRules(rules, name_of_step)
+        return RuleTable(rules, name_of_step)
 
     def _add_rule(self, rules: dict[str, Rule], step: AppliedRule) -> str:
         """Return the name of a step's rule, and add the rule under that name if it is new."""
@@ -100,8 +100,8 @@ class Rules:
         return key
 
     def formula(self, index: int) -> Formula | None:
-        """Return what a step sends, in the names of the user's program; None if its rule has no formula."""
-        if self.applied.rules[self.applied.names[index]].text is None:
+        """Return the formula of a step in the names of the user's program; None if its rule has none."""
+        if self.table.rules[self.table.names[index]].text is None:
             return None
         step = self.history.steps[index]
         rule, reads = step.contribution.rule, self.reads(step)

@@ -13,7 +13,7 @@ from .history import History
 from .outline import Outline
 from .parts import LazyList, Step
 from .rules import Rules
-from .values import array_of, is_per_output, is_shown_as_value, muted_warnings, separate_arrays
+from .values import array_of, is_per_output, is_shown_as_value, mute_warnings, separate_arrays
 from .walks import Walks
 
 
@@ -30,7 +30,7 @@ class Steps:
 
     def step(self, index: int) -> Step:
         """Return one step of the trace."""
-        with muted_warnings():
+        with mute_warnings():
             applied = self.history.steps[index]
             contribution = applied.contribution
             walk = bisect_right(self.history.walk_ends, index)
@@ -38,7 +38,7 @@ class Steps:
             upstream, reads = self._upstream_and_reads(applied)
             before, after = array_of(applied.before), array_of(applied.after)
             held = None
-            if target in self.walks.received[walk] and not isinstance(contribution, Push):
+            if target in self.walks.arrivals[walk] and not isinstance(contribution, Push):
                 held = self.walks.gradient_before(self.history.walks[walk], target)
             if held is not None:
                 before, after = held if before is None else held + before, held + after
@@ -49,7 +49,7 @@ class Steps:
                 node=self.outline.ids[id(applied.node)],
                 input=names[contribution.index],
                 target=target,
-                rule=self.rules.applied.names[index],
+                rule=self.rules.table.names[index],
                 formula=self.rules.formula(index),
                 upstream=upstream,
                 local=array_of(contribution.local),

@@ -50,7 +50,7 @@ def has_same_entries(a: Any, b: Any) -> bool:
     return not hasattr(a, "tobytes") or a.tobytes() == b.tobytes()
 
 
-def muted_warnings() -> AbstractContextManager[None]:
+def mute_warnings() -> AbstractContextManager[None]:
     """Return a block in which NumPy warns of no division by zero, overflow or nan."""
     return np.errstate(all="ignore")
 
@@ -69,7 +69,7 @@ def first_upstream(upstream: Any) -> Any:
 
 
 def separate_arrays(reads: dict[str, Any]) -> dict[str, Any]:
-    """Return what a rule read with each list of arrays split up, under the names of formulas: `parts[0]`."""
+    """Split up each list of arrays that a rule read, under the names of formulas: `parts[0]`."""
     separate: dict[str, Any] = {}
     for name, value in reads.items():
         if is_sequence(value) and all(hasattr(each, "dtype") for each in value):
@@ -142,13 +142,13 @@ class ValueTable:
 
 
 def value_to_dict(value: Any) -> dict[str, Any]:
-    """Return a value as plain data: entries in row-major order, and those that are not finite as text."""
+    """Return a value as plain data: entries in row-major order, with nan and infinity as text."""
     if is_finite_float(value):
         return _float_to_dict(value)
     device = devices.device_of(value).name
     array = host_array(value)
     in_full = array.size <= MOST_IN_FULL
-    with muted_warnings():
+    with mute_warnings():
         nan, inf = (int(test(array).sum()) if array.dtype.kind in "fc" else 0 for test in (np.isnan, np.isinf))
         summary = statistics(array, nan or inf)
     return {
@@ -230,7 +230,7 @@ def round_to_digits(matrix: Any) -> Any:
     """Round numbers to five digits: more than a picture shows, and a quarter of their length in a file."""
     if matrix.dtype.kind == "b":
         return matrix
-    with muted_warnings():
+    with mute_warnings():
         powers = np.clip(DIGITS - 1 - np.floor(np.log10(np.abs(matrix))), -290, 290)
         scale = 10.0 ** np.where(np.isfinite(powers), powers, 0.0)
         short = np.round(matrix * scale) / scale

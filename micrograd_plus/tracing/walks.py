@@ -49,7 +49,7 @@ class Walks:
     # Leaves -----------------------------------------------
 
     @cached_property
-    def received(self) -> list[dict[int, Any]]:
+    def arrivals(self) -> list[dict[int, Any]]:
         """What each walk brought to each leaf, by node; for a forward walk the tangents that it began with."""
         ids = self.outline.ids
         received: list[dict[int, Any]] = []
@@ -65,7 +65,7 @@ class Walks:
     def _after(self) -> list[dict[int, Any]]:
         """The gradient of each leaf after each walk, by node. A forward walk leaves none."""
         gradients: list[dict[int, Any]] = []
-        for recorded, received in zip(self.history.walks, self.received, strict=True):
+        for recorded, received in zip(self.history.walks, self.arrivals, strict=True):
             after: dict[int, Any] = {}
             for node, gradient in received.items() if recorded.direction == "backward" else ():
                 before = self.gradient_before(recorded, node)
@@ -78,7 +78,7 @@ class Walks:
         return array_of(recorded.held.get(self.outline.keys[node]))
 
     def _leaves(self, number: int) -> LazyLeaves:
-        recorded, received, after = self.history.walks[number], self.received[number], self._after[number]
+        recorded, received, after = self.history.walks[number], self.arrivals[number], self._after[number]
 
         def leaf(node: int) -> LeafGradient:
             value = self.outline.value_before(self.outline.keys[node], recorded.position)
@@ -104,7 +104,7 @@ class Walks:
         return None if error is None else self._failure(error, None if failed is None else failed.result)
 
     @cached_property
-    def caught(self) -> list[Failure]:
+    def caught_errors(self) -> list[Failure]:
         """The errors of operations that failed while the program continued."""
         return [self._failure(each, None) for each in self.history.recorder.caught.values()]
 

@@ -19,7 +19,7 @@ from ..core.messages import check_function, suggests_keywords
 from ..core.modes import grad_enabled
 from ..core.runtime.blocks import transforming
 from ..core.runtime.ownership import snapshot
-from ..core.runtime.recorders import walk_rejected
+from ..core.runtime.recorders import notify_walk_rejection
 from ..core.variable import Leaf, Node, is_complex
 from ..pytrees import leaves, map_leaves, map_named_leaves, matching_leaves, replace_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
@@ -123,7 +123,7 @@ def value_and_grad(
             try:
                 _one_number(f, value)
             except (TypeError, ValueError):
-                walk_rejected(value)
+                notify_walk_rejection(value)
                 raise
             differentiable = block.nested or have_nodes(args) or (block.wanted and lead_elsewhere(value, flat))
             received = received_by(value, None, flat, differentiable=differentiable)

@@ -55,7 +55,7 @@ def _unpack_tensors(op: Op) -> list[str]:
     return [f"{names} = _node.saved", *attach]
 
 
-def _add(name: str, on_tensors: bool, node: str = "") -> list[str]:
+def _add_lines(name: str, on_tensors: bool, node: str = "") -> list[str]:
     """Return the lines that add a contribution to what has arrived at a node."""
     node, gradient = node or f"_{name}_node", f"_grad_{name}"
     if on_tensors:
@@ -66,7 +66,7 @@ def _add(name: str, on_tensors: bool, node: str = "") -> list[str]:
     ]
 
 
-def _unbroadcast(name: str, on_tensors: bool, is_shared: str) -> list[str]:
+def _shape_lines(name: str, on_tensors: bool, is_shared: str) -> list[str]:
     """Return the lines that undo broadcasting, keep the dtype, and copy what `is_shared` says the walk may not own."""
     gradient, meta = f"_grad_{name}", f"_meta_{name}"
     array = f"{gradient}._data" if on_tensors else gradient
@@ -83,15 +83,15 @@ def _unbroadcast(name: str, on_tensors: bool, is_shared: str) -> list[str]:
 def _products_on_tensors(rule: Rule) -> list[str]:
     (name,) = rule.inputs
     product = "upstream" if call_of(rule) == "1" else f"upstream * {call_of(rule)}"
-    lines = [f"_grad_{name}, _meta_{name} = {product}, _{name}_node.shape_dtype", *_unbroadcast(name, True, "")]
-    return [f"if _{name}_node is not None:", *indent([*lines, *_add(name, True)])]
+    lines = [f"_grad_{name}, _meta_{name} = {product}, _{name}_node.shape_dtype", *_shape_lines(name, True, "")]
+    return [f"if _{name}_node is not None:", *indent([*lines, *_add_lines(name, True)])]
 
 
 def _product_in_place(rule: Rule) -> list[str]:
     """Return the lines for an only input."""
     (name,) = rule.inputs
     test = f"if _{name}_node.shape_dtype == _node.shape_dtype: {_in_upstream(rule)}"
-    return [test, f"else: {_summed_product(rule)}", *_add(name, False)]
+    return [test, f"else: {_summed_product(rule)}", *_add_lines(name, False)]
 
 
 def _products_on_arrays(rules: list[Rule]) -> list[str]:
@@ -104,13 +104,13 @@ def _products_on_arrays(rules: list[Rule]) -> list[str]:
     lines = [f"_same_shape_{n} = _{n}_node is not None and _{n}_node.shape_dtype == _node.shape_dtype" for n in names]
     for rule, name in zip(rules, names, strict=True):
         lines += [f"if _{name}_node is not None and not _same_shape_{name}:"]
-        lines += indent([_summed_product(rule), *_add(name, False)])
+        lines += indent([_summed_product(rule), *_add_lines(name, False)])
     for place, (rule, name) in enumerate(zip(rules, names, strict=True)):
         local, later = call_of(rule), " or ".join(f"_same_shape_{n}" for n in names[place + 1 :])
         new = "_own_gradient(xp, upstream, upstream)" if local == "1" else f"xp.multiply_as(upstream, {local})"
         last = _in_upstream(rule)
         product = [f"if {later}: _grad_{name} = {new}", f"else: {last}"] if later else [last]
-        lines += [f"if _same_shape_{name}:", *indent([*product, *_add(name, False)])]
+        lines += [f"if _same_shape_{name}:", *indent([*product, *_add_lines(name, False)])]
     return lines
 
 
@@ -140,19 +140,19 @@ def _to_inputs(rule: Rule, on_tensors: bool, *, is_only: bool) -> Iterator[str]:
     for place, name in enumerate(rule.inputs):
         value = f"_all[{place}]" if len(rule.inputs) > 1 else call_of(rule)
         lines = [f"_grad_{name}, _meta_{name} = {value}, _{name}_node.shape_dtype"]
-        lines += [*_unbroadcast(name, on_tensors, _is_shared(rule, is_only)), *_add(name, on_tensors)]
+        lines += [*_shape_lines(name, on_tensors, _is_shared(rule, is_only)), *_add_lines(name, on_tensors)]
         yield from lines if is_only else [f"if _{name}_node is not None:", *indent(lines)]
 
 
 def _to_each_part(rule: Rule, on_tensors: bool) -> list[str]:
     """Return the lines for the parts of a variadic operation."""
-    lines = ["_meta_part = _parent.shape_dtype", *_unbroadcast("part", on_tensors, VIEW_OR_UPSTREAM)]
+    lines = ["_meta_part = _parent.shape_dtype", *_shape_lines("part", on_tensors, VIEW_OR_UPSTREAM)]
     return [
         f"_all = {call_of(rule)}",
         _count_check(rule, "len(_node.parents)"),
         "for _parent, _grad_part in zip(_node.parents, _all):",
         "    if _parent is None: continue",
-        *indent([*lines, *_add("part", on_tensors, "_parent")]),
+        *indent([*lines, *_add_lines("part", on_tensors, "_parent")]),
     ]
 
 
