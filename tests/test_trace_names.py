@@ -8,7 +8,7 @@ from micrograd_plus import nn
 from micrograd_plus.checks.promises import given, moving, scalar
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.engine import Value
-from micrograd_plus.formulas.simplified import simplified
+from micrograd_plus.formulas.simplify import simplify
 from micrograd_plus.formulas.symbols import Name, Symbol
 from micrograd_plus.tracing import formulas as trace_formulas
 
@@ -336,7 +336,7 @@ def test_a_rule_of_ones_own_that_reads_a_number_from_outside_is_read_anew_in_eve
 def test_numbers_are_computed_and_what_changes_nothing_is_left_out(written, simple):
     from micrograd_plus.formulas import notation
 
-    assert notation.text(simplified(written(Symbol("x")))) == simple
+    assert notation.text(simplify(written(Symbol("x")))) == simple
 
 
 def test_where_the_first_operation_fails_its_inputs_have_their_names_and_it_has_its_line():
