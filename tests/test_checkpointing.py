@@ -126,7 +126,7 @@ def test_a_tensor_from_outside_that_is_written_into_through_an_array_taken_befor
     if not kept_on:
         del kept
         w * 1  # takes the array back
-    with pytest.raises(RuntimeError, match="was changed between the forward and the walk back"):
+    with pytest.raises(RuntimeError, match="was changed between the forward and the backward pass"):
         y.backward()
 
 

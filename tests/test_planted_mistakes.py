@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.checks.promises import broken
+from micrograd_plus.checks.promises import broken_promises
 from micrograd_plus.core.define import operations
 
 
@@ -30,7 +30,7 @@ def test_a_closed_form_that_differs_from_its_own_steps_is_caught():
         return upstream / xp.sum(x, axis=-1, keepdims=True)
 
     mg.samples.sample(normalized, mg.samples.positive(2, 3))
-    told = broken(normalized.op)
+    told = broken_promises(normalized.op)
     assert {"the gradient equals differences", "stepping inside changes nothing"} <= told.keys()
 
 
@@ -41,7 +41,7 @@ def test_a_forward_that_leaves_single_precision_is_caught():
         return x * x + np.zeros(1)
 
     mg.samples.sample(squared, mg.samples.real(3))
-    assert "float32 in, float64 out" in broken(squared.op)["single precision stays single precision"]
+    assert "float32 in, float64 out" in broken_promises(squared.op)["single precision stays single precision"]
 
 
 @pytest.mark.usefixtures("own_operations")
@@ -55,7 +55,7 @@ def test_a_rule_that_looks_at_memory_instead_of_axes_is_caught():
         return upstream if x.flags.c_contiguous else -upstream
 
     mg.samples.sample(copied, mg.samples.real(3, 4))
-    assert "the order of entries in memory does not matter" in broken(copied.op)
+    assert "the order of entries in memory does not matter" in broken_promises(copied.op)
 
 
 @pytest.mark.usefixtures("own_operations")
@@ -65,4 +65,4 @@ def test_numbers_that_disagree_with_arrays_are_caught():
         return xp.exp(x)
 
     mg.samples.sample(confused, mg.samples.real(3))
-    assert "numbers and arrays agree" in broken(confused.op)
+    assert "numbers and arrays agree" in broken_promises(confused.op)

@@ -5,7 +5,7 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus import nn
-from micrograd_plus.checks.promises import given, moving, scalar
+from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.engine import Value
 from micrograd_plus.formulas.simplified import simplified
@@ -268,10 +268,10 @@ def test_a_rule_that_writes_loops_or_asks_for_a_shape_has_no_formula_and_raises_
 @pytest.mark.parametrize("name", samples)
 def test_each_step_of_every_sample_has_a_formula_where_its_rule_has_one(name):
     sample = samples[name][0]
-    places = moving(sample)
+    places = differentiable_inputs(sample)
     held = [leaf(sample.inputs[i]) for i in places]
     with mg.record() as trace:
-        scalar(sample, given(sample, places, held)).backward()
+        scalar(sample, replace_inputs(sample, places, held)).backward()
     for step in trace.steps:
         assert (step.formula is None) == (trace.rules[step.rule].text is None), step
         if step.formula is not None:
@@ -282,8 +282,8 @@ def every_step(op_samples):
     """The formulas of all steps, of samples applied in one record to the same leaves under the same names."""
     with mg.record() as trace:
         for sample in op_samples:
-            places = moving(sample)
-            scalar(sample, given(sample, places, [leaf(sample.inputs[i]) for i in places])).backward()
+            places = differentiable_inputs(sample)
+            scalar(sample, replace_inputs(sample, places, [leaf(sample.inputs[i]) for i in places])).backward()
     return [step.formula and step.formula.text for step in trace.steps]
 
 

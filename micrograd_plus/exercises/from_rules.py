@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from ..backends import devices
-from ..checks.promises import moving
+from ..checks.promises import differentiable_inputs
 from ..checks.reference import signature, summary
 from ..checks.samples import Sample, samples
 from ..core.apply import Op
@@ -227,7 +227,7 @@ class Maker:
     def answers(self, sample: Sample) -> list[str]:
         """The inputs that receive something on a call, by name."""
         names = self.op.input_names(len(sample.inputs))
-        given = [names[place] for place in moving(sample)]
+        given = [names[place] for place in differentiable_inputs(sample)]
         return given if self.op.kind == "variadic" else [name for name in self.served if name in given]
 
     def case(self, sample: Sample, rng: Any, part: str, about: str, *, conventions: bool) -> Case | None:

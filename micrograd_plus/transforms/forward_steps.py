@@ -32,7 +32,7 @@ class PushedApplication(NamedTuple):
         return node_of(self.op, self.results)
 
     @property
-    def readable_values(self) -> dict[str, Any]:
+    def named(self) -> dict[str, Any]:
         """Return the values that a rule may read, by name."""
         results = [part._data for part in self.results]
         out = tuple(results) if self.op.outputs else results[0]
