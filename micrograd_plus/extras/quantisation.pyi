@@ -1,4 +1,4 @@
-"""Quantisation: numbers as a few whole ones, `round(x / scale + zero_point)` from `low` to `high`, and back.
+"""Quantisation: integers `round(x / scale + zero_point)` from `low` to `high`, and back.
 
 Written by `make reference`, for editors and type checkers; Python itself never reads it.
 """
