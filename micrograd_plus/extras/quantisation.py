@@ -1,11 +1,11 @@
-"""Quantisation: numbers as a few whole ones, `round(x / scale + zero_point)` from `low` to `high`, and back.
+"""Quantisation: integers `round(x / scale + zero_point)` from `low` to `high`, and back.
 
 Rounding is flat between its jumps, so its true gradient is 0 and nothing would learn. The rules here let the gradient
 pass straight through instead, as if nothing had been rounded (Bengio, Léonard and Courville, "Estimating or propagating
-gradients through stochastic neurons", 2013); what was cut off at `low` or `high` receives nothing. Scales and zero
+gradients through stochastic neurons", 2013); clipped entries at `low` or `high` receives nothing. Scales and zero
 points are constants unless an operation says that it learns them.
 
-`quantize(x, ...).astype("int8")` stores whole numbers, and carries no graph.
+`quantize(x, ...).astype("int8")` stores integers, and carries no graph.
 """
 
 from ..core.composite import composite
@@ -51,12 +51,12 @@ def _quantize(xp, x, scale, zero_point, *, low=-128, high=127):
 @wraps_op(_quantize, namespace=True)
 @prefixes_errors
 def quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None):
-    """Quantise: round to an integer number of steps, limited to the range from `low` to `high`, stored as floats.
+    """Quantise to an integer number of steps, limited to the range from `low` to `high`, stored as floats.
 
         q = clip(round(x / scale + zero_point), low, high)
 
-    Halves are rounded to even. The gradient of x passes as if nothing were rounded, 1 / scale, and is 0 for what was
-    cut off (straight-through estimator).
+    Halves are rounded to even. The gradient of x passes as if nothing were rounded, 1 / scale, and is 0 for clipped
+    entries (straight-through estimator).
     Shapes: x any, scale and zero_point broadcast to x, or (n,) for n slices along `axis` -> the shape of x.
     Args:
         x: real numbers; a tensor or an array if `axis` is given.
@@ -169,7 +169,7 @@ def fake_quantize_lsq(x, step, *, low=-128, high=127, axis=None, grad_factor=1.0
 
         out = clip(round(x / step), low, high) * step
 
-    The gradient of x passes where nothing was cut off. That of the step is round(x / step) - x / step, or where x was
+    The gradient of x passes where nothing was cut off. That of the step is round(x / step) - x / step, or if x was
     cut off low or high, times `grad_factor`.
     Shapes: x any, step broadcasts to x, or (n,) for n slices along `axis` -> the shape of x.
     Args:
@@ -221,7 +221,7 @@ def quantized_matmul(a, b, a_scale, b_scale, a_zero_point=0, b_zero_point=0, *, 
 
         out = (quantize(a) - a_zero_point) @ (quantize(b) - b_zero_point) * a_scale * b_scale
 
-    The gradient passes as if nothing were rounded, and is 0 for what was cut off.
+    The gradient passes as if nothing were rounded, and is 0 for clipped entries.
     Shapes: a (..., M, K), b (..., K, N) -> (..., M, N).
     Args:
         a_scale: the length of a step of a: one number, or one for each row, (..., M, 1).
@@ -289,7 +289,7 @@ def quantized_conv2d(
 
         out = conv2d(quantize(x) - x_zero_point, quantize(weight)) * x_scale * weight_scale + bias
 
-    The gradient passes as if nothing were rounded, and is 0 for what was cut off. A border of padding stands for 0.
+    The gradient passes as if nothing were rounded, and is 0 for clipped entries. A border of padding stands for 0.
     Shapes: x (N, C, H, W), weight (O, C / groups, kH, kW), bias (O,) -> (N, O, H', W'), as in `conv2d`.
     Args:
         x: images of real numbers.
@@ -337,7 +337,7 @@ def dequantize_blocks(xp, codes, scale, zero_point=None, *, block=32):
 
 @dequantize_blocks.rule("scale")
 def _(xp, upstream, codes, zero_point, scale_shape, block):
-    """A block's scale moves all its weights, each as far as it stands from the zero point."""
+    """A block's scale changes all its weights, each by its distance from the zero point."""
     shifted = codes if zero_point is None else codes - xp.repeat(zero_point, repeats=block, axis=-2)
     return xp.sum_repeats(upstream * shifted, shape=scale_shape, repeats=block, axis=-2)
 

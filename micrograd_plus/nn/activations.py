@@ -72,7 +72,7 @@ class PReLU(Module):
         init: the slope to start from; 0.25 by default.
         device: "cpu" (default) or "cuda", where the slopes live.
         dtype: of the slopes; float64 by default.
-    Raises: ValueError where there are neither one nor C slopes; TypeError for complex numbers, and for what is not a
+    Raises: ValueError if there are neither one nor C slopes; TypeError for complex numbers, and if the input is not a
         tensor.
     Example:
         >>> nn.PReLU()(mg.tensor([-1.0, 0.0, 2.0])).tolist()
@@ -85,5 +85,5 @@ class PReLU(Module):
         self.weight = constant_(parameter((num_parameters,), dtype, device), init)
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         return functional.prelu(input, self.weight)
