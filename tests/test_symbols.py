@@ -167,7 +167,7 @@ def test_an_operator_is_computed_by_the_operator_and_a_word_by_the_reading():
 
 
 def test_a_symbol_without_a_value_is_an_error_that_names_it():
-    with pytest.raises(KeyError, match="the formula reads y, and but there are only values for: x"):
+    with pytest.raises(KeyError, match="the formula reads y, but there are only values for: x"):
         evaluate(x + y, np, {"x": 1})
 
 
