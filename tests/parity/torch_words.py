@@ -169,7 +169,7 @@ def reduction_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
 
 def scan_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
-    def running(accumulate: Callable[..., Any], first: float) -> Callable[..., Any]:
+    def cumulative(accumulate: Callable[..., Any], first: float) -> Callable[..., Any]:
         def along(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
             x, axis = (x.flatten(), 0) if axis is None else (x, axis)
             x = torch.flip(x, (axis,)) if reverse else x
@@ -210,8 +210,8 @@ def scan_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return torch.sort(x, dim=axis, descending=descending, stable=True).values
 
     return {
-        "cumsum": running(torch.cumsum, 0.0),
-        "cumprod": running(torch.cumprod, 1.0),
+        "cumsum": cumulative(torch.cumsum, 0.0),
+        "cumprod": cumulative(torch.cumprod, 1.0),
         "cummax_with_indices": lambda x, axis=-1: tuple(torch.cummax(x, axis)),
         "logcumsumexp": lambda x, axis=-1: torch.logcumsumexp(x, axis),
         "recurrence": recurrence,
