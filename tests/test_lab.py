@@ -57,7 +57,7 @@ STATE = """(player) => JSON.stringify([
     [...player.querySelectorAll(".node, .edge")].map(
         (mark) => [mark.id, mark.getAttribute("class").replace(" pointed", ""),
             mark.querySelector(".gradient")?.textContent]),
-    player.querySelector(".said").textContent, player.querySelector(".panel").textContent,
+    player.querySelector(".sentence").textContent, player.querySelector(".panel").textContent,
     player.querySelector(".slider").value])"""
 
 
@@ -270,7 +270,7 @@ def test_a_composite_is_opened_stepped_and_left(ran):
     expect(player).to_be_hidden()
     inner = ran.page.locator(".nested .player")
     inner.press("ArrowRight")
-    expect(inner.locator(".said")).to_contain_text("Step 1 of")
+    expect(inner.locator(".sentence")).to_contain_text("Step 1 of")
     inner.press("Escape")
     expect(inner).to_have_count(0)
     expect(player).to_be_focused()
@@ -292,7 +292,7 @@ def test_a_notebook_from_another_machine_shows_pictures_and_once_trusted_the_pla
         for player in each(again.players()):
             player.focus()
             player.press("ArrowRight")
-            expect(player.locator(".said")).to_contain_text("Step 1 of")
+            expect(player.locator(".sentence")).to_contain_text("Step 1 of")
 
 
 def test_no_news_lie_over_the_cells(ran):

@@ -76,7 +76,8 @@ OFF_SCREEN = ROOT + """
       slider.value = String(i);
       slider.dispatchEvent(new Event("input"));
       const cut = (part) => part.scrollHeight > part.clientHeight + 1;
-      found += [...root.querySelectorAll(".column, .said")].some(cut) || document.documentElement.scrollHeight > 720;
+      found += [...root.querySelectorAll(".column, .sentence")].some(cut)
+        || document.documentElement.scrollHeight > 720;
     }
     return found;
 """
@@ -291,7 +292,7 @@ def unnamed(pages: Pages) -> float:
     page = pages.open(trace)
     page.locator(".search").fill("layers.1.neurons.3.w[1]")
     page.keyboard.press("Enter")
-    found = page.locator(".node-told .title").text_content()
+    found = page.locator(".node-details .title").text_content()
     page.close()
     parameters = [name for name in names if "layers." in name]
     return len(list(net.parameters())) - len(parameters) if "layers.1.neurons.3.w[1]" in found else float("inf")
@@ -304,7 +305,7 @@ def contradictions(pages: Pages) -> float:
     said = []
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-        said.append(page.locator(".said").text_content())
+        said.append(page.locator(".sentence").text_content())
     last = page.locator("#n0 .gradient").text_content()
     page.close()
     true = ["which held 4 from an earlier walk and now holds 7", "which held 7 from an earlier walk and now holds 9",

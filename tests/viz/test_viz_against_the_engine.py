@@ -91,7 +91,7 @@ SEEN = """() => {
         return Math.hypot(Math.max(b.x - x, 0, x - b.x - b.width), Math.max(b.y - y, 0, y - b.y - b.height)); };
     const nodes = all(root, ".drawing .node").map((node) => [node, Number(node.id.slice(1))]);
     return {
-        said: text(root.querySelector(".said")),
+        said: text(root.querySelector(".sentence")),
         held: nodes.map(([node, i]) => [i, node.querySelector(".gradient")?.textContent]).filter(([, told]) => told),
         far: nodes.map(([node, i]) => [i, far(node)]),
         signs: all(root, ".numbers .sign").map(text),
@@ -161,7 +161,7 @@ def check_leaves(shown, trace, leaves, held):
         if gradient.size == 1:
             assert drawn == f"grad {digits.number(float(gradient))}"
         shown.locator(f"#n{place}").click()
-        cells = shown.locator(".node-told .card").nth(1).locator("td[title], .line span")
+        cells = shown.locator(".node-details .card").nth(1).locator("td[title], .line span")
         if cells.count() == gradient.size:
             assert [read(text) for text in cells.all_text_contents()] == pytest.approx(gradient.ravel(), rel=1e-3)
         shown.keyboard.press("Escape")
@@ -358,10 +358,10 @@ def test_a_walk_that_fails_ends_at_what_failed(opened):
         (a * 2) @ b
     shown = opened(trace)
     shown.keyboard.press("End")
-    assert "failed" in shown.locator(".said").get_attribute("class")
-    assert "The program ends here at matmul" in shown.locator(".said").text_content()
+    assert "failed" in shown.locator(".sentence").get_attribute("class")
+    assert "The program ends here at matmul" in shown.locator(".sentence").text_content()
     assert shown.locator(".node.failed").count() == 1
-    assert shown.locator(".line-told mark").text_content() == "(a * 2) @ b"
+    assert shown.locator(".source-row mark").text_content() == "(a * 2) @ b"
 
 
 def test_what_failed_in_a_walk_that_was_asked_for_is_told(opened):
@@ -369,9 +369,9 @@ def test_what_failed_in_a_walk_that_was_asked_for_is_told(opened):
     with pytest.raises(RuntimeError), mg.record() as trace:
         (loss * 2).backward()
     shown = opened(trace)
-    assert "No walk was recorded" not in shown.locator(".said").text_content()
+    assert "No walk was recorded" not in shown.locator(".sentence").text_content()
     shown.keyboard.press("ArrowRight")
-    assert "a loss is one number" in shown.locator(".said").text_content()
+    assert "a loss is one number" in shown.locator(".sentence").text_content()
 
 
 def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(opened):
@@ -381,11 +381,11 @@ def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(opened):
     assert 3 <= shown.locator(".drawing .node").count() <= 40
     for _ in range(12):
         shown.keyboard.press("ArrowRight")
-    said = shown.locator(".said").text_content()
+    said = shown.locator(".sentence").text_content()
     closed.last.click()
     assert shown.locator(".group-heading").count() == 1
     assert closed.count() > before, "the rounds in it"
-    assert shown.locator(".said").text_content() == said
+    assert shown.locator(".sentence").text_content() == said
     assert shown.locator(".node.active").count() == 1
     shown.locator(".group-heading").focus()
     shown.keyboard.press("Enter")
@@ -401,7 +401,7 @@ def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(opened):
     within.click()
     assert shown.locator(".group-heading").count() == 1
     assert shown.locator(".node.active").count() == 1
-    assert shown.locator(".said").text_content() == said
+    assert shown.locator(".sentence").text_content() == said
 
 
 def test_the_walk_goes_through_closed_groups_with_the_gradients_norm_on_their_edges(opened):
@@ -426,8 +426,8 @@ def test_a_node_is_found_by_its_name_and_its_numbers_stand_there(opened):
     shown.keyboard.press("/")
     shown.keyboard.type("tanh")
     shown.keyboard.press("Enter")
-    assert "tanh" in shown.locator(".node-told .title").first.text_content()
-    box = shown.locator(".node-told").bounding_box()
+    assert "tanh" in shown.locator(".node-details .title").first.text_content()
+    box = shown.locator(".node-details").bounding_box()
     assert box["y"] < 720
 
 
@@ -459,10 +459,10 @@ def test_values_come_first_where_it_is_asked_for(opened):
     assert shown.locator(".node.unborn").count() == results
     shown.keyboard.press("ArrowRight")
     assert shown.locator(".node.unborn").count() == results - 1
-    assert "is computed: 5." in shown.locator(".said").text_content()
+    assert "is computed: 5." in shown.locator(".sentence").text_content()
     for _ in range(results):
         shown.keyboard.press("ArrowRight")
-    assert shown.locator(".said").text_content().startswith("Step 1 of ")
+    assert shown.locator(".sentence").text_content().startswith("Step 1 of ")
 
 
 def test_the_first_nan_is_one_press_away(opened):

@@ -32,7 +32,7 @@ def leaf(values):
 )
 def test_a_record_without_steps_opens_and_says_why_there_is_nothing_to_play(opened, program, sentence):
     page = opened(recorded(program))
-    expect(page.locator(".said")).to_contain_text(sentence)
+    expect(page.locator(".sentence")).to_contain_text(sentence)
     expect(page.locator(".bar .icon:enabled")).to_have_count(0)
     for key in ("ArrowRight", "ArrowLeft", "Home", "End", "Space", "ArrowDown", "Enter", "Escape"):
         page.keyboard.press(key)
@@ -174,7 +174,7 @@ def test_a_table_of_numbers_says_which_entries_it_shows(opened, shape, caption, 
     p = sample_traces.Program()
     page = opened(p.walk(p.apply("sum", p.leaf("x", np.arange(float(np.prod(shape))).reshape(shape)))))
     page.locator("#n0").click()
-    table = page.locator(".node-told table").first
+    table = page.locator(".node-details table").first
     assert table.locator("caption").all_text_contents() == ([caption] if caption else [])
     assert table.locator("th[scope=row]").all_text_contents() == rows
 
@@ -183,7 +183,7 @@ def test_pointing_at_a_truth_tells_it_as_it_is_written(opened):
     page = opened(sample_traces.strange())
     mask = next(i for i, node in enumerate(sample_traces.strange()["nodes"]) if node["label"] == "mask")
     page.locator(f"#n{mask}").focus()
-    cells = page.locator(".node-told [title]")
+    cells = page.locator(".node-details [title]")
     assert [f"[{k}] = {text}" for k, text in enumerate(cells.all_text_contents())] == cells.evaluate_all(
         "cells => cells.map((cell) => cell.title)"
     )

@@ -52,8 +52,8 @@ def test_who_comes_first_finds_what_to_press_and_what_the_colours_mean(opened):
     expect(page.locator(".colours li")).to_have_count(4)
     page.locator(".begin").click()
     expect(page.locator(".counter")).to_have_text("1 / 4")
-    expect(page.locator(".said .sends")).to_have_text("multiply (y)")
-    expect(page.locator(".said .gets")).to_have_text("multiply (c)")
+    expect(page.locator(".sentence .sends")).to_have_text("multiply (y)")
+    expect(page.locator(".sentence .gets")).to_have_text("multiply (c)")
     page.locator(".icon.first").click()
     page.locator(".start .inside").click()
     expect(page.locator(".counter")).to_have_text("value 0 of 2")
@@ -82,7 +82,7 @@ def test_a_symbol_its_card_and_its_node_light_together(opened):
 def test_an_inside_that_ends_stands_beside_its_outside(opened):
     page = opened(composed())
     page.keyboard.press("End")
-    page.locator(".player:visible .line-told .inside").click()
+    page.locator(".player:visible .source-row .inside").click()
     inner = page.locator(".nested .player")
     page.keyboard.press("End")
     told = inner.locator(".inside-out")
@@ -101,7 +101,7 @@ def test_an_inside_that_differs_from_its_outside_is_said_to(opened):
     step["contribution"] = len(trace["values"]) - 1
     page = opened(trace)
     page.keyboard.press("End")
-    page.locator(".player:visible .line-told .inside").click()
+    page.locator(".player:visible .source-row .inside").click()
     page.keyboard.press("End")
     expect(page.locator(".inside-out .sign")).to_have_text("≠")
 
@@ -118,9 +118,9 @@ def test_who_speaks_before_others_has_size_quiet_and_the_whole_screen_by_key_and
 
     for hand in ("key", "mouse"):
         for key, button, larger in (("+", "text-larger", True), ("-", "text-smaller", False)):
-            before = page.locator(".said").bounding_box()["height"]
+            before = page.locator(".sentence").bounding_box()["height"]
             by(key, button, hand)
-            assert (page.locator(".said").bounding_box()["height"] > before) == larger
+            assert (page.locator(".sentence").bounding_box()["height"] > before) == larger
         by("h", "hush", hand)
         expect(page.locator(".panel")).to_be_hidden()
         expect(page.locator(".icon.hush")).to_have_attribute("aria-pressed", "true")
@@ -140,7 +140,7 @@ def test_who_speaks_before_others_has_size_quiet_and_the_whole_screen_by_key_and
 def test_steps_nodes_and_values_are_found_by_key_and_by_mouse(opened):
     trace = deep()
     page, count = opened(trace), len(trace.steps)
-    counter, told = page.locator(".counter"), page.locator(".node-told .title").first
+    counter, told = page.locator(".counter"), page.locator(".node-details .title").first
     for go in (lambda: page.keyboard.press("v"), page.locator(".tool.values").click):
         go()
         expect(counter).to_contain_text("value 0 of ")

@@ -19,7 +19,7 @@ TOO_LARGE = """(all) => {
     for (let i = 0; i <= Number(slider.max); i += all ? 1 : Math.ceil(slider.max / 24)) {
       slider.value = String(i);
       slider.dispatchEvent(new Event("input"));
-      for (const part of root.querySelectorAll(".column, .said")) {
+      for (const part of root.querySelectorAll(".column, .sentence")) {
         const over = part.scrollHeight - part.clientHeight;
         if (over > 1) found.push(`step ${i}: ${part.className} is ${over} too high`);
       }

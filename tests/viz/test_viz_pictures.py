@@ -131,7 +131,7 @@ def test_a_film_plays_once_unless_it_is_told_to_go_on(tmp_path):
 def test_a_moving_svg_lights_a_step_and_says_it_at_its_time():
     trace = sample_traces.diamond()
     moving = film.animate(trace_input.normalize(trace), steps=[2, 3], pace=2.0)
-    assert len(re.findall(r'class="bead"', moving)) == 2
+    assert len(re.findall(r'class="marker"', moving)) == 2
     assert "Step 1 of 10" not in moving
     assert re.search(r'animation-duration:2\.00s;animation-delay:0\.00s"><g[^>]*>.*?Step 2 of 10', moving)
     told = [text for text in said(moving) if text.startswith("Step ")]

@@ -20,7 +20,7 @@ STATE = """(root) => {
     const marks = [...root.querySelectorAll(".node, .edge")].map(
         (g) => [g.id, [...g.classList].filter((c) => c !== "selected").sort().join(" "),
                 g.querySelector(".gradient")?.textContent ?? null]);
-    const said = root.querySelector(".said").textContent;
+    const said = root.querySelector(".sentence").textContent;
     return JSON.stringify([marks, said, root.querySelector(".counter").textContent,
         root.querySelector(".panel").textContent, root.querySelector(".slider").value,
         root.querySelector(".badge") !== null]);
@@ -28,7 +28,7 @@ STATE = """(root) => {
 """Everything that a step changes and a reader can see, without what is only on its way."""
 
 CARDS = """(root) => ({
-    said: root.querySelector(".said").textContent,
+    said: root.querySelector(".sentence").textContent,
     counter: root.querySelector(".counter").textContent,
     panel: root.querySelector(".panel").textContent,
     cards: [...root.querySelectorAll(".panel .card")].map((card) => ({
@@ -257,9 +257,9 @@ def test_what_several_outputs_received_passes_to_their_application_before_its_fi
     page.clock.pause_at(A_MINUTE)
     page.keyboard.press("ArrowRight")
     assert passed < lit()
-    expect(page.locator(".bead")).to_have_count(3 * 3)
+    expect(page.locator(".marker")).to_have_count(3 * 3)
     assert page.locator(".lit").count() == 3
-    expect(page.locator(".said")).to_contain_text(
+    expect(page.locator(".sentence")).to_contain_text(
         "lstm_cell (cell), where the gradients of hidden and kept arrived, sends"
     )
     for i in outputs:
@@ -272,17 +272,17 @@ def test_what_several_outputs_received_passes_to_their_application_before_its_fi
 def test_an_application_with_several_outputs_says_where_its_numbers_stand(opened):
     page = opened(sample_traces.several_outputs())
     page.locator(".node", has_text=re.compile("^lstm_cell")).click()
-    expect(page.locator(".node-told")).to_contain_text(
-        "It has several outputs: its values, and the gradients that arrive, stand at hidden, kept."
+    expect(page.locator(".node-details")).to_contain_text(
+        "It has several outputs. Its values and gradients are shown at hidden, kept."
     )
-    expect(page.locator(".node-told .card")).to_have_count(0)
+    expect(page.locator(".node-details .card")).to_have_count(0)
 
 
 def test_a_gradient_that_is_not_finite_is_told_in_the_graph_as_it_arrives(opened):
     page = opened(sample_traces.strange())
     leaf = page.locator("#n0 .gradient")
     page.locator("#n0").click()
-    expect(page.locator(".node-told .statistics")).to_have_text(re.compile("^finite entries: min −1, max "))
+    expect(page.locator(".node-details .statistics")).to_have_text(re.compile("^finite entries: min −1, max "))
     page.keyboard.press("Escape")
     expect(page.locator("#n0 .value")).to_have_text(re.compile(r"^\(5,\)( float64)?, has nan$"))
     expect(leaf).not_to_have_class(re.compile("odd"))
@@ -310,7 +310,7 @@ def test_the_buttons_do_what_the_keys_do_and_know_where_the_walk_ends(opened):
     page.locator(".icon.back").click()
     expect(page.locator(".counter")).to_have_text("9 / 10")
     page.locator(".icon.first").click()
-    expect(page.locator(".said")).to_contain_text("The walk has not begun.")
+    expect(page.locator(".sentence")).to_contain_text("The walk has not begun.")
 
 
 def test_the_keys_go_on_working_when_what_had_the_focus_is_gone(opened, page):
@@ -318,7 +318,7 @@ def test_the_keys_go_on_working_when_what_had_the_focus_is_gone(opened, page):
     opened(sample_traces.perceptron())
     page.locator(".slider").fill("19")
     page.locator("#n2").focus()
-    page.locator(".node-told .scroller").first.focus()
+    page.locator(".node-details .scroller").first.focus()
     assert "scroller" in page.evaluate("document.querySelector('#walk').shadowRoot.activeElement.className")
     page.keyboard.press("End")
     expect(page.locator(".counter")).to_have_text("20 / 20")
@@ -372,9 +372,9 @@ def test_beads_travel_while_the_walk_goes_on_and_leave_nothing_behind(opened):
     page = opened(sample_traces.diamond(), clock=0)
     page.clock.pause_at(A_MINUTE)
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".bead")).to_have_count(3)
+    expect(page.locator(".marker")).to_have_count(3)
     page.clock.run_for(5_000)
-    expect(page.locator(".bead")).to_have_count(0)
+    expect(page.locator(".marker")).to_have_count(0)
 
 
 def test_a_live_region_speaks_whole_sentences_and_is_silent_while_playing_fast(opened):
@@ -399,8 +399,8 @@ def test_a_node_reached_by_keyboard_tells_all_its_numbers_in_a_table(opened):
     page.locator("#n19").focus()
     for _ in range(17):
         page.keyboard.press("ArrowUp")
-    expect(page.locator(".node-told .title")).to_contain_text("W1")
-    tables = page.locator(".node-told table")
+    expect(page.locator(".node-details .title")).to_contain_text("W1")
+    tables = page.locator(".node-details table")
     final = next(g["value"] for g in trace["gradients"] if g["node"] == 2)
     for table, place in ((0, trace["nodes"][2]["value"]), (1, final)):
         assert tables.nth(table).locator("td[title]").all_text_contents() == [
@@ -408,7 +408,7 @@ def test_a_node_reached_by_keyboard_tells_all_its_numbers_in_a_table(opened):
         ]
         assert tables.nth(table).locator("th").count() == 4 + 6
     page.keyboard.press("Escape")
-    expect(page.locator(".node-told")).to_have_count(0)
+    expect(page.locator(".node-details")).to_have_count(0)
 
 
 def test_one_tab_stop_leads_into_the_graph(opened):
@@ -429,11 +429,11 @@ def test_an_application_is_stepped_into_and_left_again(opened):
     expect(page.locator(".trail")).to_contain_text("Backward walk›softmax_cross_entropy (error)")
     inside = trace["nodes"][12]["inside"]
     page.keyboard.press("End")
-    expect(inner.locator(".said")).to_have_text(words.sentences(inside)[-1])
+    expect(inner.locator(".sentence")).to_have_text(words.sentences(inside)[-1])
     expect(inner.locator(".quoted .title").first).to_contain_text("The line of this operation")
     page.keyboard.press("Escape")
     expect(inner).to_have_count(0)
-    expect(page.locator(".said").first).to_contain_text("Step 1 of 20.")
+    expect(page.locator(".sentence").first).to_contain_text("Step 1 of 20.")
     page.locator("#n12").dblclick()
     page.locator(".trail .crumb").click()
     expect(page.locator(".nested .player")).to_have_count(0)
@@ -522,7 +522,7 @@ def test_rows_of_plus_and_minus_one_are_not_blank(opened):
         (x * x).sum().backward()
     page = opened(trace)
     page.locator(".node", has_text="x").first.click()
-    assert drawn_signs(page.locator(".node-told .picture").first) == (128, 0, 128)
+    assert drawn_signs(page.locator(".node-details .picture").first) == (128, 0, 128)
 
 
 def test_beyond_a_thousand_entries_a_cell_is_the_largest_of_its_block_and_says_so(opened):
@@ -535,9 +535,9 @@ def test_beyond_a_thousand_entries_a_cell_is_the_largest_of_its_block_and_says_s
         (x * 2.0).sum().backward()
     page = opened(trace)
     page.locator(".node", has_text="x").first.click()
-    drawn = page.locator(".node-told .picture").first
+    drawn = page.locator(".node-details .picture").first
     assert drawn_signs(drawn)[0] == 1
-    expect(page.locator(".node-told")).to_contain_text("a cell: the largest of 4")
+    expect(page.locator(".node-details")).to_contain_text("a cell: the largest of 4")
     assert drawn.evaluate("""svg => {
         const [x, y] = svg.querySelector(".minus").getAttribute("d").slice(1).split("h")[0].split(",").map(Number);
         const box = svg.getBoundingClientRect();

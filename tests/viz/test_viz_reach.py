@@ -26,7 +26,7 @@ def test_less_motion_means_no_beads_and_no_transitions(chromium, tmp_path):
         page.locator(".player").focus()
         page.keyboard.press("ArrowRight")
         expect(page.locator(".counter")).to_have_text("1 / 10")
-        assert page.locator(".bead").count() == 0
+        assert page.locator(".marker").count() == 0
         assert page.evaluate("document.getAnimations().length") == 0
 
 
@@ -43,7 +43,7 @@ def test_on_paper_a_walk_is_dark_on_white_without_what_only_a_screen_can_use(chr
         expect(page.locator(".bar")).to_be_hidden()
         expect(page.locator(".hint")).to_be_hidden()
         expect(page.locator(".player")).to_have_css("background-color", "rgb(255, 255, 255)")
-        expect(page.locator(".said")).to_have_css("color", "rgb(27, 31, 36)")
+        expect(page.locator(".sentence")).to_have_css("color", "rgb(27, 31, 36)")
         cut = "boxes => boxes.filter((box) => box.scrollHeight > box.clientHeight + 1).length"
         assert page.locator(".source").evaluate_all(cut) == 0
 
@@ -192,7 +192,7 @@ def test_names_and_code_of_any_length_are_broken_and_never_widen_a_page(opened, 
         page.keyboard.press(key)
         assert page.evaluate("document.documentElement.scrollWidth") <= 400
         cut = "boxes => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.className)"
-        assert page.locator(".said, .title, .card, .source, .source code").evaluate_all(cut) == []
+        assert page.locator(".sentence, .title, .card, .source, .source code").evaluate_all(cut) == []
     page.locator("#n0").focus()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     page.keyboard.press("Escape")
