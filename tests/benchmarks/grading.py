@@ -48,12 +48,12 @@ os.wait()
 def assignment(folder: Path) -> Path:
     """Ten exercises."""
     path = folder / "ten.toml"
-    names = [name for name in TEN if known(name)]
+    names = [name for name in TEN if exercise_exists(name)]
     path.write_text(f'exercises = {json.dumps(names)}\nsecret = "a-secret-of-the-benchmark"\n', encoding="utf-8")
     return path
 
 
-def known(name: str) -> bool:
+def exercise_exists(name: str) -> bool:
     """Whether there is such an exercise."""
     try:
         return exercises.get_exercise(name) is not None
@@ -61,7 +61,7 @@ def known(name: str) -> bool:
         return False
 
 
-def handed_in() -> str:
+def submission_text() -> str:
     """A submission: eight right answers, a turned sign, and one that stops."""
     answers = [f'@exercises.answer("{name}")\n{source}\n' for name, source in TEN.items()]
     text = "import numpy as np\nfrom micrograd_plus import exercises\n\n\n" + "\n\n".join(answers)
@@ -72,11 +72,11 @@ def a_class(folder: Path, count: int) -> Path:
     """So many of them."""
     folder.mkdir()
     for number in range(count):
-        (folder / f"student{number:03d}.py").write_text(handed_in(), encoding="utf-8")
+        (folder / f"student{number:03d}.py").write_text(submission_text(), encoding="utf-8")
     return folder
 
 
-def used() -> float:
+def cpu_time() -> float:
     """The processor's time of this process and of all that it has waited for."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
@@ -84,9 +84,9 @@ def used() -> float:
 def start() -> tuple[float, float]:
     """Starting Python with NumPy in namespaces of its own: the clock's time and the processor's."""
     flags = 0x7C020000 if isolation.is_root() and isolation.works("full") else 0
-    began, before = time.perf_counter(), used()
+    began, before = time.perf_counter(), cpu_time()
     subprocess.run([sys.executable, "-c", STARTED.format(flags=flags)], check=True)
-    return time.perf_counter() - began, used() - before
+    return time.perf_counter() - began, cpu_time() - before
 
 
 @dataclass
@@ -104,19 +104,19 @@ class Measured:
 def one_submission(folder: Path, rounds: int) -> Measured:
     """One submission after another in one sandbox, with a start of Python before each."""
     made = load(assignment(folder))
-    given = submissions.Submission("ada", submissions.of_program(handed_in().encode()))
-    walls, starts, own, before_all = [], [], 0.0, used()
+    given = submissions.Submission("ada", submissions.of_program(submission_text().encode()))
+    walls, starts, own, before_all = [], [], 0.0, cpu_time()
     with Sandbox() as sandbox:
         mark.marked(given, made, sandbox)
-        first = used() - before_all
+        first = cpu_time() - before_all
         for attempt in range(rounds):
             starts.append(start())
-            began, before = time.perf_counter(), used()
+            began, before = time.perf_counter(), cpu_time()
             marks = mark.marked(given, made, sandbox, attempt)
             walls.append(time.perf_counter() - began)
-            own += used() - before
+            own += cpu_time() - before
     # What the boxes used is counted once their server has ended, so all else is taken off again.
-    boxes = used() - before_all - first - own - sum(cpu for _, cpu in starts)
+    boxes = cpu_time() - before_all - first - own - sum(cpu for _, cpu in starts)
     assert marks["exercises"][0]["points"] == made.worth("tanh.x"), marks["exercises"][0]["reason"]
     return Measured(statistics.median(walls), own / rounds + boxes / (rounds + 1),
                     *(statistics.median(each) for each in zip(*starts, strict=True)), len(made.exercises))  # fmt: skip

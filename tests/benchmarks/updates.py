@@ -26,7 +26,7 @@ def minus_in_data(parameters: list[Any], library: Any) -> None:
         p.data -= RATE * p.grad
 
 
-def data_set_anew(parameters: list[Any], library: Any) -> None:
+def replace_data(parameters: list[Any], library: Any) -> None:
     for p in parameters:
         p.data = p.data - RATE * p.grad
 
@@ -38,7 +38,7 @@ def data_by_data(parameters: list[Any], library: Any) -> None:
 
 BY_DATA: dict[str, Callable[[list[Any], Any], None]] = {
     "p.data -= lr * p.grad": minus_in_data,
-    "p.data = p.data - lr * p.grad": data_set_anew,
+    "p.data = p.data - lr * p.grad": replace_data,
     "p.data -= lr * p.grad.data": data_by_data,
 }
 
@@ -97,4 +97,4 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
             for form, at_most in over.items() if at_most]
     rows += [Row("update", f"{form}, over torch's", times.ratio(f"micrograd_plus {form}", f"torch {form}"), at_most=1)
              for form in over]
-    return [Outcome("W3, every way of the update", "us", rows, times.taken(1e6) | refused)]
+    return [Outcome("W3, every way of the update", "us", rows, times.medians(1e6) | refused)]

@@ -10,7 +10,9 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def two_players(page, tmp_path):
-    outputs = [viz.show(make())._repr_mimebundle_()["text/html"] for make in (programs.neuron, programs.broadcasting)]
+    outputs = [
+        viz.show(make())._repr_mimebundle_()["text/html"] for make in (programs.neuron, programs.broadcast_shapes)
+    ]
     made = tmp_path / "page.html"
     made.write_text(f'<!DOCTYPE html><html dir="rtl"><body>{"".join(outputs)}</body></html>', encoding="utf-8")
     page.goto(made.as_uri())

@@ -30,7 +30,7 @@ TOO_LARGE = """(all) => {
 }"""
 
 
-def normalised():
+def layer_norm():
     """A layer norm, whose formula with numbers is the longest there is."""
     rng = np.random.default_rng(0)
     x, gain, shift = (mg.tensor(rng.normal(size=shape), requires_grad=True) for shape in ((4, 6), (6,), (6,)))
@@ -55,7 +55,7 @@ def awkward():
 
 @pytest.mark.parametrize(
     ("program", "all_steps"),
-    [(normalised, True), (awkward, True), (programs.attention, True), (programs.neuron, True),
+    [(layer_norm, True), (awkward, True), (programs.attention, True), (programs.neuron, True),
      (programs.transformer_layer, False), (lambda: programs.rnn(20), False), (programs.mlp, False)],
     ids=["layer norm", "awkward arrays", "attention", "neuron", "transformer layer", "recurrent network", "MLP"],
 )  # fmt: skip

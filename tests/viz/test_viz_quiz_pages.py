@@ -21,7 +21,7 @@ AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 
 
 @pytest.fixture
-def asked(page, tmp_path):
+def open_quiz(page, tmp_path):
     """A function that opens a quiz's page."""
 
     def open_quiz(quiz):
@@ -33,20 +33,22 @@ def asked(page, tmp_path):
 
 
 def choosable(trace, kind):
-    """The last step that is asked of a kind as one of several, and which is right."""
+    """The last step that is open_quiz of a kind as one of several, and which is right."""
     chooser = Chooser(load_window(trace)[0], 0.02, (), 0)
     for at in reversed(range(len(trace.steps))):
         made = chooser.question(at, kind)
         if made and made.form == "choice":
             return at + 1, int(made.right[0])
-    raise AssertionError(f"no step is asked for its {kind}")
+    raise AssertionError(f"no step is open_quiz for its {kind}")
 
 
-def test_a_number_is_typed_and_a_wrong_one_is_told_what_it_looks_like(asked):
+def test_a_number_is_typed_and_a_wrong_one_is_told_what_it_looks_like(open_quiz):
     trace = curve()
     x = trace.nodes[trace.steps[4].target].value
     wrong, right = trace.steps[4].upstream * (1 - x * x), trace.steps[4].after
-    page = asked(viz.quiz(trace, 5, "gradient", candidates=[{"answer": wrong, "hint": "Is <b>tanh</b> ever falling?"}]))
+    page = open_quiz(
+        viz.quiz(trace, 5, "gradient", candidates=[{"answer": wrong, "hint": "Is <b>tanh</b> ever falling?"}])
+    )
     box, told = page.locator(".answer"), page.locator(".quiz-feedback")
     expect(box).to_be_focused()
     expect(page.locator(".sentence")).to_have_text(
@@ -75,8 +77,8 @@ def test_a_number_is_typed_and_a_wrong_one_is_told_what_it_looks_like(asked):
     expect(page.locator(".quiz-score")).to_have_text("")
 
 
-def test_escape_leads_back_to_the_walk_and_enter_and_q_to_the_question(asked):
-    page = asked(viz.quiz(curve(), 5, "gradient"))
+def test_escape_leads_back_to_the_walk_and_enter_and_q_to_the_question(open_quiz):
+    page = open_quiz(viz.quiz(curve(), 5, "gradient"))
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".counter")).to_have_text("4 / 9")
@@ -93,10 +95,10 @@ def test_escape_leads_back_to_the_walk_and_enter_and_q_to_the_question(asked):
 
 @pytest.mark.parametrize("kind", ["sign", "adds", "formula", "picture"])
 @pytest.mark.parametrize("hand", ["mouse", "key"])
-def test_one_of_several_is_chosen_by_mouse_and_by_the_key_of_its_number(asked, kind, hand):
+def test_one_of_several_is_chosen_by_mouse_and_by_the_key_of_its_number(open_quiz, kind, hand):
     trace = layer()
     at, right = choosable(trace, kind)
-    page = asked(viz.quiz(trace, at, kind))
+    page = open_quiz(viz.quiz(trace, at, kind))
 
     def choose(k):
         if hand == "mouse":
@@ -117,9 +119,9 @@ def test_one_of_several_is_chosen_by_mouse_and_by_the_key_of_its_number(asked, k
 
 
 @pytest.mark.parametrize("hand", ["mouse", "key"])
-def test_the_next_node_is_chosen_in_the_graph(asked, hand):
+def test_the_next_node_is_chosen_in_the_graph(open_quiz, hand):
     trace = curve()
-    page = asked(viz.quiz(trace, 5, "order"))
+    page = open_quiz(viz.quiz(trace, 5, "order"))
     sender = trace.steps[4].node
     assert page.locator(".node.active").count() == 0
     if hand == "mouse":
@@ -137,10 +139,10 @@ def test_the_next_node_is_chosen_in_the_graph(asked, hand):
     expect(page.locator(f"#n{trace.steps[5].target}")).to_have_class("node application")  # more will arrive there
 
 
-def test_a_shape_and_a_count_are_typed(asked):
+def test_a_shape_and_a_count_are_typed(open_quiz):
     trace = layer()
     at = next(step.index for step in trace.steps if step.summed_axes) + 1
-    page = asked(viz.quiz(trace, at, "shape"))
+    page = open_quiz(viz.quiz(trace, at, "shape"))
     page.locator(".answer").fill("(4,)")
     page.keyboard.press("Enter")
     expect(page.locator(".quiz-feedback")).to_contain_text("That is the shape after the sum.")
@@ -149,27 +151,27 @@ def test_a_shape_and_a_count_are_typed(asked):
     expect(page.locator(".quiz-feedback")).to_have_text("✓ Right. Its shape is (6, 4).")
 
 
-def test_show_me_shows_it_and_is_not_there_where_it_is_not_wanted(asked, page):
-    asked(viz.quiz(curve(), 5, "gradient"))
+def test_show_me_shows_it_and_is_not_there_where_it_is_not_wanted(open_quiz, page):
+    open_quiz(viz.quiz(curve(), 5, "gradient"))
     page.get_by_role("button", name="Show me").click()
     expect(page.locator(".quiz-feedback")).to_contain_text("Shown. The gradient of add is ")
     expect(page.locator(".quiz-score")).to_have_text("1 shown, of 1")
     quiz = viz.quiz(curve(), 5, "gradient", show_me=False)
     assert quiz.data["quiz"]["question"]["shows"] is None
-    asked(quiz)
+    open_quiz(quiz)
     expect(page.locator(".quiz-show")).to_be_hidden()
 
 
 @pytest.mark.parametrize("program", [layer, twice])
-def test_who_answers_all_has_seen_the_whole_walk(asked, page, tmp_path, program):
+def test_who_answers_all_has_seen_the_whole_walk(open_quiz, page, tmp_path, program):
     trace = program()
     made = Chooser(load_window(trace)[0], 0.02, (), 0).handful(5, MIX)
-    asked(viz.quiz(trace))
+    open_quiz(viz.quiz(trace))
     for k, each in enumerate(made):
         expect(page.locator(".quiz-at")).to_have_text(f"Question {k + 1} of {len(made)}")
         expect(page.locator(".sentence")).to_have_text(f"Step {each.at + 1} of {len(trace.steps)}. {each.say}")
         if each.form in ("number", "whole", "shape"):
-            page.locator(".answer").fill(typed(trace, each))
+            page.locator(".answer").fill(answer_text(trace, each))
             page.keyboard.press("Enter")
         else:
             texts = [str(choice.get("node", i)) for i, choice in enumerate(each.choices)]
@@ -192,7 +194,7 @@ def read(page):
     return page.locator(".sentence").inner_text(), page.locator(".panel").inner_text(), nodes
 
 
-def typed(trace, question):
+def answer_text(trace, question):
     """A right answer as a student types it."""
     after = trace.steps[question.at].after
     if question.form == "shape":
@@ -205,8 +207,8 @@ def typed(trace, question):
 
 
 @pytest.mark.parametrize("hand", ["mouse", "key"])
-def test_the_first_wrong_step_is_marked(asked, hand):
-    page = asked(viz.quiz(curve(), find="wrong rule", rule="tanh: rule on the input"))
+def test_the_first_wrong_step_is_marked(open_quiz, hand):
+    page = open_quiz(viz.quiz(curve(), find="wrong rule", rule="tanh: rule on the input"))
     mark = page.locator(".quiz-mark")
     expect(mark).to_be_disabled()
     expect(page.locator(".sources")).to_have_count(0)
@@ -253,9 +255,9 @@ def troubles(page):
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (420, 800)])
-def test_the_question_fits_its_screen_and_no_text_is_small(asked, page, width, height):
+def test_the_question_fits_its_screen_and_no_text_is_small(open_quiz, page, width, height):
     page.set_viewport_size({"width": width, "height": height})
-    asked(viz.quiz(layer(), 3, "gradient"))
+    open_quiz(viz.quiz(layer(), 3, "gradient"))
     tall, wide = page.evaluate("[document.documentElement.scrollHeight, document.documentElement.scrollWidth]")
     assert wide <= width
     assert tall <= 720 or width < 1280
@@ -308,8 +310,8 @@ TYPED = ["0.5", "-1e-3", "1/3", "0,5", "−2", ".5", "", "1/2/3", "two", "1,000,
 SHAPES = ["(3, 4)", "3x4", "(5,)", "()", "[3 4]", "", "(a, 2)", "0,3"]
 
 
-def test_full_screen_and_size_outlast_an_answer(asked):
-    page = asked(viz.quiz(curve(), [5, 6], "adds"))
+def test_full_screen_and_size_outlast_an_answer(open_quiz):
+    page = open_quiz(viz.quiz(curve(), [5, 6], "adds"))
     page.keyboard.press("+")
     page.keyboard.press("f")
     page.wait_for_function("document.fullscreenElement !== null")

@@ -198,7 +198,7 @@ function lineOf(data, node) {
 }
 
 // The panel before the first step: buttons, the legend, and the start values.
-const KEYS = [["\u2192 \u2190", "step forward, back"], ["space", "play"], ["v", "values first"],
+const KEYS = [["\u2192 \u2190", "step, back"], ["space", "play"], ["v", "values first"],
   ["+ \u2212", "size"], ["f", "full screen"], ["h", "hide numbers"]];
 
 function startPanel(data, act) {
